@@ -9,7 +9,6 @@ fn main() {
         "codec",
         "encoded",
         "interop_group_b",
-        "seismic",
         "seismic_encoded",
         "soap12_collection",
         "stock",
@@ -26,6 +25,9 @@ fn main() {
     let mut options = Options::default();
     options.raw = vec!["submitDoc".to_owned()];
     compile_with("contracts/styles.wsdl", &options);
+    let mut options = Options::default();
+    options.streams = vec!["Results/result-set".to_owned()];
+    compile_with("contracts/seismic.wsdl", &options);
     let mut options = Options::default();
     options.stream_binaries = true;
     compile_with("contracts/attachments.wsdl", &options);

@@ -2,18 +2,21 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ReplyLimits, Transport};
+use castile_http::client::{self, ClientReply, ReplyLimits, Transport};
 use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
-    Fault, FaultDetail, FromPayload, Header, IntoParts, Leniency, Mtom, NoDetail, Offloading, Operation, Options,
-    Received, TakeAttachments, ToPayload, Version, addressing,
+    Description, Detail, Fault, FaultDetail, FromPayload, NoDetail, Operation, Options, ToPayload, Version,
+    WriteHeader, addressing,
 };
-use castile_xml::Limits;
-use http::{Request, Response, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -25,17 +28,78 @@ pub enum CallError<D = NoDetail> {
     /// No answer came: the server was not reached, or HTTP failed.
     Transport(castile_http::Error),
     /// The request could not be written, or the answer is not one that the contract allows.
-    Protocol(castile_soap::Error),
+    #[non_exhaustive]
+    Protocol {
+        /// What is wrong.
+        error: castile_soap::Error,
+        /// What HTTP said of the answer, if one came.
+        answer: Option<Box<AnswerHead>>,
+    },
     /// The service answered with a fault.
-    Fault(Fault<D>),
+    #[non_exhaustive]
+    Fault {
+        /// The fault.
+        fault: Fault<D>,
+        /// What HTTP said of it.
+        answer: Box<AnswerHead>,
+    },
+}
+
+/// What HTTP says of an answer.
+#[derive(Clone, Debug)]
+pub struct AnswerHead {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub http_headers: HeaderMap,
+}
+
+impl<D> CallError<D> {
+    /// The fault that the service answered with, if it did.
+    pub fn fault(&self) -> Option<&Fault<D>> {
+        match self {
+            CallError::Fault { fault, .. } => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// The detail of the fault that the service answered with, if that is one which the contract declares.
+    pub fn detail(&self) -> Option<&D> {
+        match &self.fault()?.detail {
+            Detail::Declared(detail) => Some(detail),
+            _ => None,
+        }
+    }
+
+    /// The status of HTTP that the answer came with, if one came.
+    pub fn status(&self) -> Option<StatusCode> {
+        match self {
+            CallError::Transport(error) => error.status(),
+            CallError::Protocol { answer, .. } => answer.as_ref().map(|answer| answer.status),
+            CallError::Fault { answer, .. } => Some(answer.status),
+        }
+    }
+
+    /// The headers of HTTP that the answer came with, if one came: `WWW-Authenticate`, `Retry-After`, `Location`.
+    pub fn http_headers(&self) -> Option<&HeaderMap> {
+        match self {
+            CallError::Transport(error) => error.http_headers(),
+            CallError::Protocol { answer, .. } => answer.as_ref().map(|answer| &answer.http_headers),
+            CallError::Fault { answer, .. } => Some(&answer.http_headers),
+        }
+    }
+
+    fn unwritten(error: castile_soap::Error) -> Self {
+        CallError::Protocol { error, answer: None }
+    }
 }
 
 impl<D> fmt::Display for CallError<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Transport(error) => error.fmt(f),
-            CallError::Protocol(error) => error.fmt(f),
-            CallError::Fault(fault) => fault.fmt(f),
+            CallError::Protocol { error, .. } => error.fmt(f),
+            CallError::Fault { fault, .. } => fault.fmt(f),
         }
     }
 }
@@ -45,18 +109,23 @@ impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
         match self {
             // Their own words are the message already.
             CallError::Transport(error) => error.source(),
-            CallError::Protocol(error) => error.source(),
-            CallError::Fault(fault) => fault.source(),
+            CallError::Protocol { error, .. } => error.source(),
+            CallError::Fault { fault, .. } => fault.source(),
         }
     }
 }
 
 /// Anything that answers HTTP requests: a [`Transport`], an in-process server, a stack of tower layers.
-pub trait HttpService: Clone {
+pub trait HttpService: Clone + Send + Sync {
     /// The body of its responses.
     type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static;
     /// The service behind it.
-    type Service: tower_service::Service<Request<Body>, Response = Response<Self::Body>, Error: Into<BoxError>>;
+    type Service: tower_service::Service<
+            Request<Body>,
+            Response = http::Response<Self::Body>,
+            Error: Into<BoxError> + Send,
+            Future: Send,
+        > + Send;
 
     /// A service for one request.
     fn service(&self) -> Self::Service;
@@ -64,7 +133,10 @@ pub trait HttpService: Clone {
 
 impl<S, B> HttpService for S
 where
-    S: tower_service::Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>> + Clone,
+    S: tower_service::Service<Request<Body>, Response = http::Response<B>, Error: Into<BoxError> + Send, Future: Send>
+        + Clone
+        + Send
+        + Sync,
     B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     type Body = B;
@@ -75,15 +147,79 @@ where
     }
 }
 
-/// Calls operations at an address.
+/// How a client calls.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let mut options = castile::ClientOptions::default();
+/// options.timeout = Some(Duration::from_secs(5));
+/// options.messages.limits.message_size = 1 << 20;
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// How messages are read and written: what responses may take, whether they may deviate from the contract, which header
+    /// blocks are understood, and MTOM. Responses of more than 256 KiB are read by the [shared](Workers::shared) workers;
+    /// requests are borrowed, so they are written where they are sent.
+    pub messages: Options,
+    /// The version of SOAP. `None`, the default, is that of the contract, SOAP 1.1 if it has both.
+    pub version: Option<Version>,
+    /// The version of WS-Addressing in which requests say what they mean and whom they are for; an answer that says to be
+    /// that to another request is refused then. `None`, the default, says nothing unless the contract requires it.
+    pub addressing: Option<addressing::Version>,
+    /// How long a call may take, from its beginning to the end of the answer's envelope. `None`, the default, leaves it to the
+    /// transport.
+    pub timeout: Option<Duration>,
+    /// Headers of HTTP for each request.
+    pub http_headers: HeaderMap,
+    headers: Vec<Arc<dyn WriteHeader>>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        let mut messages = Options::default();
+        messages.offload = Some(Workers::shared().above(DEFAULT_OFFLOAD_ABOVE));
+        ClientOptions {
+            messages,
+            version: None,
+            addressing: None,
+            timeout: None,
+            http_headers: HeaderMap::new(),
+            headers: Vec::new(),
+        }
+    }
+}
+
+impl ClientOptions {
+    /// These options with one more header block for each request.
+    pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
+        self.headers.push(Arc::new(block));
+        self
+    }
+}
+
+impl fmt::Debug for ClientOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ClientOptions { messages, version, addressing, timeout, http_headers, headers } = self;
+        f.debug_struct("ClientOptions")
+            .field("messages", messages)
+            .field("version", version)
+            .field("addressing", addressing)
+            .field("timeout", timeout)
+            .field("http_headers", http_headers)
+            .field("headers", &headers.len())
+            .finish()
+    }
+}
+
+/// Calls the operations of a service at an address. Generated clients are made of one.
 #[derive(Clone, Debug)]
 pub struct Caller<S = Transport> {
     url: Uri,
     transport: S,
-    options: Options,
-    attachments: castile_mime::Limits,
-    version: Version,
-    addressing: Option<addressing::Version>,
+    options: ClientOptions,
+    description: &'static Description,
 }
 
 impl Caller {
@@ -91,178 +227,205 @@ impl Caller {
     ///
     /// # Errors
     /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, castile_http::Error> {
-        let url = client::http_url(url)?;
-        Ok(Caller::of(url, Transport::new()))
-    }
-}
-
-impl<S> Caller<S> {
-    fn of(url: Uri, transport: S) -> Self {
-        let (mut options, attachments) = (Options::default(), castile_mime::Limits::default());
-        options.offload = Some(Offloading::new(DEFAULT_OFFLOAD_ABOVE, Arc::new(Workers::shared())));
-        Caller { url, transport, options, attachments, version: Version::default(), addressing: None }
+    pub fn new(url: &str, description: &'static Description) -> Result<Self, castile_http::Error> {
+        Ok(Caller::of(client::http_url(url)?, Transport::new(), description))
     }
 }
 
 impl<S: HttpService> Caller<S> {
+    fn of(url: Uri, transport: S, description: &'static Description) -> Self {
+        Caller { url, transport, options: ClientOptions::default(), description }
+    }
+
     /// A caller over `transport`.
     ///
     /// # Errors
     /// That `url` is not an absolute URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, castile_http::Error> {
-        Ok(Caller::of(client::url(url)?, transport))
+    pub fn with_transport(
+        url: &str,
+        transport: S,
+        description: &'static Description,
+    ) -> Result<Self, castile_http::Error> {
+        Ok(Caller::of(client::url(url)?, transport, description))
     }
 
-    /// Sends requests as MTOM, with binary values of at least `threshold` bytes beside them.
-    pub fn with_mtom(mut self, threshold: usize) -> Self {
-        self.options.mtom = Mtom::Always(threshold);
+    /// This caller with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Caller { options, ..self }
+    }
+
+    /// A call of an operation.
+    pub fn call<'a, Q, R, D>(&'a self, operation: &'static Operation, request: &'a Q) -> Call<'a, Q, R, D, S> {
+        Call {
+            caller: self,
+            operation,
+            request,
+            headers: Vec::new(),
+            http_headers: None,
+            parts: Vec::new(),
+            timeout: self.options.timeout,
+            soap_action: None,
+            accepted: None,
+            fault: PhantomData,
+        }
+    }
+
+    /// A call of an operation that has no response. That it was taken doesn't say that the request was right, or done.
+    pub fn one_way<'a, Q, D>(&'a self, operation: &'static Operation, request: &'a Q) -> Call<'a, Q, (), D, S> {
+        Call { accepted: Some(()), ..self.call(operation, request) }
+    }
+}
+
+/// A call that is not sent yet. `.await` sends it and gives the message of the response; [`send`](Self::send) gives all of the
+/// response.
+///
+/// What is set here is set for this call alone. A call that is dropped while its answer is due closes its connection.
+#[must_use = "a call is sent when it is awaited"]
+pub struct Call<'a, Q, R, D = NoDetail, S = Transport> {
+    caller: &'a Caller<S>,
+    operation: &'static Operation,
+    request: &'a Q,
+    headers: Vec<&'a dyn WriteHeader>,
+    http_headers: Option<HeaderMap>,
+    parts: Vec<Part>,
+    timeout: Option<Duration>,
+    soap_action: Option<&'a str>,
+    /// What an operation without a response gives.
+    accepted: Option<R>,
+    fault: PhantomData<fn() -> D>,
+}
+
+impl<'a, Q, R, D, S> Call<'a, Q, R, D, S> {
+    /// Adds a header block: one that the contract declares, or [`AnyHeader`](crate::AnyHeader).
+    pub fn header(mut self, block: &'a impl WriteHeader) -> Self {
+        self.headers.push(block);
         self
     }
 
-    /// Sets the limits on what the packages of responses may take.
-    pub fn with_attachment_limits(mut self, limits: castile_mime::Limits) -> Self {
-        self.options.included = limits.included;
-        self.attachments = limits;
+    /// Adds a header of HTTP. One of that name that the client sends with each call is replaced.
+    pub fn http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.http_headers.get_or_insert_default().append(name, value);
         self
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.options.limits = limits;
+    /// Adds an attachment.
+    pub fn attach(mut self, part: Part) -> Self {
+        self.parts.push(part);
         self
     }
 
-    /// A caller whose responses of more than `above` bytes are read by `workers`. Other callers have 256 KiB and the
-    /// [shared](Workers::shared) workers. Requests are borrowed, so they are written where they are sent.
-    pub fn with_workers(mut self, above: usize, workers: Workers) -> Self {
-        self.options.offload = Some(Offloading::new(above, Arc::new(workers)));
+    /// Sets how long the call may take, from its beginning to the end of the answer's envelope.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
         self
     }
 
-    /// Takes responses that deviate from the contract.
-    pub fn with_leniency(mut self, leniency: Leniency) -> Self {
-        self.options.leniency = Some(leniency);
+    /// Sets another action than that of the contract, for a server that insists on one.
+    pub fn soap_action(mut self, action: &'a str) -> Self {
+        self.soap_action = Some(action);
         self
     }
+}
 
-    /// Calls in this version of SOAP; it is SOAP 1.1 otherwise.
-    pub fn with_version(self, version: Version) -> Self {
-        Caller { version, ..self }
-    }
-
-    /// Says in WS-Addressing what requests mean and whom they are for, in this version. An answer that says
-    /// to be that to another request is refused.
-    pub fn with_addressing(self, version: addressing::Version) -> Self {
-        Caller { addressing: Some(version), ..self }
-    }
-
-    /// Sends a request and waits for its response.
+impl<Q, R, D, S> Call<'_, Q, R, D, S>
+where
+    Q: ToPayload + Sync,
+    R: FromPayload + Send + 'static,
+    D: FaultDetail,
+    S: HttpService,
+{
+    /// Sends the call and waits for its response: the message, the header blocks, and what HTTP says of it. Attachments are
+    /// read when they are asked for.
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn call<Q: ToPayload, R: FromPayload + Send + 'static, D: FaultDetail>(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-    ) -> Result<R, CallError<D>> {
-        let (response, ()) = self.call_with(operation, request, &()).await?;
-        Ok(response)
+    pub async fn send(self) -> Result<crate::Response<R>, CallError<D>> {
+        self.run(true).await
     }
 
-    /// Calls an operation with header blocks, those of the request and those of the response.
-    ///
-    /// # Errors
-    /// A [`CallError`].
-    pub async fn call_with<Q: ToPayload, H: Header, R: FromPayload + Send + 'static, O: Header, D: FaultDetail>(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-        header: &H,
-    ) -> Result<(R, O), CallError<D>> {
-        let (response, header, ()) = self.exchange(operation, request, header, ()).await?;
-        Ok((response, header))
+    async fn run(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {
+        match self.timeout {
+            None => self.exchange(takes_attachments).await,
+            Some(limit) => {
+                // Boxed, so that other calls don't have the room for it twice.
+                let answer = client::within(limit, Box::pin(self.exchange(takes_attachments))).await;
+                answer.map_err(CallError::Transport)?
+            }
+        }
     }
 
-    /// Calls an operation with header blocks and attachments: `parts` go with the request, and those of the response are
-    /// read as they are asked for.
-    ///
-    /// # Errors
-    /// A [`CallError`].
-    pub async fn exchange<
-        Q: ToPayload,
-        H: Header,
-        P: IntoParts,
-        R: FromPayload + Send + 'static,
-        O: Header,
-        A: TakeAttachments,
-        D: FaultDetail,
-    >(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-        header: &H,
-        parts: P,
-    ) -> Result<(R, O, A), CallError<D>> {
-        let (received, options) = self.post(operation, request, header, parts.into_parts()).await?;
-        let answer = castile_soap::client::response_package(operation, received, &options).await;
-        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
-    }
-
-    /// Sends a request that has no response, and waits until it is taken.
-    ///
-    /// # Errors
-    /// A [`CallError`]. That there is none doesn't say that the request was right, or done.
-    pub async fn send<Q: ToPayload, H: Header, D: FaultDetail>(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-        header: &H,
-    ) -> Result<(), CallError<D>> {
-        self.send_with(operation, request, header, ()).await
-    }
-
-    /// Sends a request that has no answer with header blocks and attachments.
-    ///
-    /// # Errors
-    /// As for [`send`](Self::send).
-    pub async fn send_with<Q: ToPayload, H: Header, P: IntoParts, D: FaultDetail>(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-        header: &H,
-        parts: P,
-    ) -> Result<(), CallError<D>> {
-        let (received, options) = self.post(operation, request, header, parts.into_parts()).await?;
-        let answer = castile_soap::client::accepted(operation, &received.message, received.charset, &options);
-        answer.map_err(CallError::Protocol)?.map_err(CallError::Fault)
-    }
-
-    async fn post<Q: ToPayload, H: Header, D>(
-        &self,
-        operation: &'static Operation,
-        request: &Q,
-        header: &H,
-        parts: Vec<Part>,
-    ) -> Result<(Received, Cow<'_, Options>), CallError<D>> {
-        let Caller { url, version, addressing, attachments, .. } = self;
-        let (mut options, mut action) = (Cow::Borrowed(&self.options), operation.action);
-        if let Some(addressing) = addressing {
-            let call = addressing::Call::new(*addressing, operation, &url.to_string());
-            options.to_mut().call = Some(call.map_err(CallError::Protocol)?);
+    async fn exchange(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {
+        let Call { caller, operation, request, http_headers, parts, soap_action, accepted, .. } = self;
+        let Caller { url, transport, options, description } = caller;
+        let version = options.version.unwrap_or(description.version);
+        let required = description.addressing.required.then_some(addressing::Version::Recommendation);
+        let mut reading = Cow::Borrowed(&options.messages);
+        let mut action = operation.action;
+        if let Some(addressing) = options.addressing.or(required) {
+            let call = addressing::Call::new(addressing, operation, &url.to_string());
+            reading.to_mut().call = Some(call.map_err(CallError::unwritten)?);
             // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
-        let mtom = match options.mtom {
-            Mtom::Always(threshold) => Some(threshold),
-            _ => None,
+        // Whoever says one means it.
+        action = soap_action.unwrap_or(action);
+        let mut headers: Vec<&dyn WriteHeader> = options.headers.iter().map(|block| &**block).collect();
+        headers.extend(self.headers);
+        let mtom = reading.mtom.threshold(description.is_mtom);
+        let call = reading.call.as_ref();
+        let written = castile_soap::client::request_package(version, operation, request, &headers, call, mtom, parts);
+        let written = written.map_err(CallError::unwritten)?;
+        let http_headers = merged(&options.http_headers, http_headers);
+        let limits = ReplyLimits { message_size: reading.limits.message_size, package: reading.attachments };
+        let transport = transport.service();
+        let reply = client::exchange(transport, url, version, action, written, http_headers, limits).await;
+        let ClientReply { status, http_headers, received } = reply.map_err(CallError::Transport)?;
+        let answer = match accepted {
+            None => castile_soap::client::response_package(operation, received, &reading, takes_attachments).await,
+            Some(nothing) => {
+                let taken = castile_soap::client::accepted(operation, &received.message, received.charset, &reading);
+                taken.map(|taken| taken.map(|()| nothing.into()))
+            }
         };
-        let call = options.call.as_ref();
-        let written = castile_soap::client::request_package(*version, operation, request, header, call, mtom, parts);
-        let written = written.map_err(CallError::Protocol)?;
-        let limits = ReplyLimits { message_size: options.limits.message_size, package: *attachments };
-        let transport = self.transport.service();
-        let reply = client::exchange(transport, url, *version, action, written, limits).await;
-        Ok((reply.map_err(CallError::Transport)?.received, options))
+        match answer {
+            Ok(Ok(response)) => Ok(response.carried_with(status, http_headers)),
+            Ok(Err(fault)) => Err(CallError::Fault { fault, answer: Box::new(AnswerHead { status, http_headers }) }),
+            Err(error) => {
+                Err(CallError::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) })
+            }
+        }
     }
+}
+
+impl<'a, Q, R, D, S> IntoFuture for Call<'a, Q, R, D, S>
+where
+    Q: ToPayload + Sync,
+    R: FromPayload + Send + 'static,
+    D: FaultDetail,
+    S: HttpService,
+{
+    type Output = Result<R, CallError<D>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.run(false).await.map(crate::Response::into_inner) })
+    }
+}
+
+impl<Q, R, D, S> fmt::Debug for Call<'_, Q, R, D, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Caller { url, .. } = self.caller;
+        f.debug_struct("Call").field("operation", &self.operation.name).field("url", url).finish_non_exhaustive()
+    }
+}
+
+/// The headers of HTTP of a client, those of a call in their places.
+fn merged(of_client: &HeaderMap, of_call: Option<HeaderMap>) -> HeaderMap {
+    let Some(of_call) = of_call else { return of_client.clone() };
+    let mut merged = of_client.clone();
+    of_call.keys().for_each(|name| drop(merged.remove(name)));
+    for (name, value) in &of_call {
+        merged.append(name, value.clone());
+    }
+    merged
 }

@@ -51,22 +51,15 @@ pub(crate) struct Arguments {
     /// order or of another namespace. Else they refuse such messages, and less code is to be compiled
     #[arg(long)]
     lenient: bool,
-    /// Give every method the header of its request, and its response one: header blocks that the contract doesn't
-    /// declare are at hand. Methods of operations with declared ones always have them
-    #[arg(long)]
-    headers: bool,
-    /// Give every method of the service the context of its request: version, action, WS-Addressing, and what layers know
-    #[arg(long)]
-    context: bool,
     /// Give this operation its request and its response as XML, of which nothing is read into values; may be repeated
     #[arg(long, value_name = "NAME")]
     raw: Vec<String>,
-    /// Give every method the attachments of its request, and its response some: both as they come. Methods of operations
-    /// whose binding declares MIME parts always have them
-    #[arg(long)]
-    attachments: bool,
+    /// Let this repeated element be all its values or a stream of them, which is made while the message is sent, as TYPE/ELEMENT;
+    /// may be repeated
+    #[arg(long = "stream", value_name = "TYPE/ELEMENT")]
+    streams: Vec<String>,
     /// Let binary values that say their media types (xmime:expectedContentTypes) be references to attachments, which are
-    /// read and sent as they come. Implies --attachments
+    /// read and sent as they come
     #[arg(long)]
     stream_binaries: bool,
     /// Have every type derive this too, such as serde::Serialize; Eq and Hash where all that is in a type has them. May be
@@ -128,10 +121,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     options.facets = arguments.facets;
     options.lenient = arguments.lenient;
-    options.headers = arguments.headers;
-    options.context = arguments.context;
     options.raw = arguments.raw;
-    options.attachments = arguments.attachments;
+    options.streams = arguments.streams;
     options.stream_binaries = arguments.stream_binaries;
     options.derives = arguments.derives;
     options.attributes = arguments.attributes;

@@ -17,8 +17,7 @@ fn documented() -> Vec<(&'static str, String)> {
 }
 
 /// What these structures hold that is no limit, or a table of its own.
-const NO_LIMITS: [&str; 10] =
-    ["limits", "leniency", "roles", "addressing", "attachments", "mtom", "local_address", "workers", "budget", "used"];
+const NO_LIMITS: [&str; 4] = ["messages", "local_address", "budget", "used"];
 
 /// Limits of the server that are fields under other names than those of the methods that set them.
 const METHODS: [(&str, &str); 8] = [

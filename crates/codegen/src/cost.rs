@@ -45,8 +45,7 @@ pub(crate) fn costs(plan: &mut Plan, lines: &[usize], of_services: usize) -> Vec
     let numbered = |base: &Base| path_of(base).and_then(|path| numbers.get(&path).copied());
     let mut of_faults = Vec::new();
     for service in &plan.services {
-        let blocks = service.headers.iter().flat_map(|header| &header.blocks);
-        let blocks: Vec<usize> = blocks.filter_map(|block| numbered(&block.base)).collect();
+        let blocks: Vec<usize> = service.headers.iter().filter_map(|block| numbered(&block.base)).collect();
         if !blocks.is_empty() {
             graph.under_root(&format!("the header blocks of service {}", service.name), 0, blocks);
         }

@@ -79,21 +79,14 @@ pub struct Options {
     /// Whether a service or a client that is lenient passes over elements and text which a type doesn't have, and takes elements
     /// out of order or of another namespace. The tables for this take time to compile. Without them such a message is refused.
     pub lenient: bool,
-    /// Whether every method takes the header of its request and gives that of its response, so that header blocks which
-    /// the contract doesn't declare are at hand. Methods of operations with declared ones always do.
-    pub headers: bool,
-    /// Whether every method of the service takes a `Context` as its last argument: the version and the action of the
-    /// request, what it says in WS-Addressing, and what layers put into its extensions.
-    pub context: bool,
     /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
     /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
     pub raw: Vec<String>,
-    /// Whether every method takes the attachments of its request as they come, and gives those of its response. Methods of
-    /// operations whose binding declares MIME parts always do.
-    pub attachments: bool,
+    /// The repeated elements, as `TYPE/ELEMENT` by their names in the contract, whose values are `castile::Items`: all of them,
+    /// or a stream that makes them while the message is sent.
+    pub streams: Vec<String>,
     /// Whether `xs:base64Binary` that says what media types it has (`xmime:expectedContentTypes`) is a
-    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes. Implies
-    /// [`attachments`](Self::attachments).
+    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes.
     pub stream_binaries: bool,
     /// What every type derives beside `Clone`, `Debug` and `PartialEq`, as paths: `serde::Serialize`. `Eq` and `Hash` are derived
     /// where all that is in a type has them.
@@ -138,10 +131,8 @@ impl Default for Options {
             strict: false,
             facets: false,
             lenient: false,
-            headers: false,
-            context: false,
             raw: Vec::new(),
-            attachments: false,
+            streams: Vec::new(),
             stream_binaries: false,
             derives: Vec::new(),
             attributes: Vec::new(),

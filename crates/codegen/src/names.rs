@@ -10,48 +10,36 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
 /// it: nothing is called like one of these.
-const IMPORTS: [&str; 43] = [
+const IMPORTS: [&str; 31] = [
     "Arc",
-    "CallError",
     "Caller",
+    "ClientOptions",
     "ComplexType",
-    "Context",
+    "Contract",
+    "ContractServer",
     "Decoder",
     "Description",
-    "Dispatch",
     "Element",
     "Encoder",
-    "Endpoint",
-    "EndpointOptions",
     "Error",
     "Fault",
     "FaultDetail",
     "FromXml",
     "Future",
     "HttpError",
-    "HttpRequest",
-    "HttpResponse",
     "HttpService",
-    "Infallible",
-    "Leniency",
-    "Limits",
     "Nillable",
+    "NoDetail",
     "Operation",
     "Payload",
     "Pending",
-    "Poll",
     "Recursive",
-    "RequestBody",
-    "ResponseFuture",
     "Root",
     "SimpleType",
-    "SizeHint",
     "SoapDocument",
     "SoapError",
-    "SoapService",
     "SoapVersion",
     "ToXml",
-    "TowerService",
     "Transport",
     "xs",
 ];
@@ -80,8 +68,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 6] =
-    ["new", "with_addressing", "with_leniency", "with_limits", "with_transport", "with_version"];
+const CLIENT_METHODS: [&str; 3] = ["new", "with_options", "with_transport"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";
@@ -107,9 +94,10 @@ pub(crate) struct Names {
 pub(crate) struct ServiceNames {
     pub(crate) port_type: Ident,
     pub(crate) server: Ident,
-    pub(crate) dispatch: Ident,
+    pub(crate) contract: Ident,
     pub(crate) client: Ident,
     pub(crate) operations: Ident,
+    pub(crate) description: Ident,
 }
 
 /// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
@@ -160,7 +148,7 @@ impl Names {
     /// Names for a service after its port type. To be asked for before any type: people write these names most.
     pub(crate) fn service(&mut self, port_type: &str) -> ServiceNames {
         let base = upper(port_type);
-        let parts = |base: &str| ["", "Server", "Dispatch", "Client"].map(|suffix| format!("{base}{suffix}"));
+        let parts = |base: &str| ["", "Server", "Contract", "Client"].map(|suffix| format!("{base}{suffix}"));
         let is_free = |base: &str| parts(base).iter().all(|part| !is_reserved(part) && !self.services.contains(part));
         let wanted = if is_reserved(&base) { format!("{base}Type") } else { base };
         // Numbers that were given are not tried again: there may be thousands of services of one name.
@@ -173,9 +161,10 @@ impl Names {
         self.service_numbers.insert(wanted, number);
         let parts = parts(&free);
         self.services.extend(parts.clone());
-        let operations = self.table(&format!("{} operations", parts[0]));
-        let [port_type, server, dispatch, client] = parts.map(|part| Ident::new(&part));
-        ServiceNames { port_type, server, dispatch, client, operations }
+        let [operations, description] =
+            ["operations", "service"].map(|what| self.table(&format!("{} {what}", parts[0])));
+        let [port_type, server, contract, client] = parts.map(|part| Ident::new(&part));
+        ServiceNames { port_type, server, contract, client, operations, description }
     }
 
     /// A name for a type.
@@ -239,10 +228,9 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The methods of a service, whose trait has `understands` if any header block may come.
-    pub(crate) fn of_methods(holds_any_header: bool) -> Self {
-        let more = holds_any_header.then_some("understands");
-        let taken = CLIENT_METHODS.into_iter().chain(more).map(str::to_owned).collect();
+    /// The methods of a service.
+    pub(crate) fn of_methods() -> Self {
+        let taken = CLIENT_METHODS.into_iter().map(str::to_owned).collect();
         Scope { taken, numbers: HashMap::new() }
     }
 
@@ -348,13 +336,13 @@ mod tests {
     fn services_have_all_their_names_or_none() {
         let mut names = Names::default();
         for (port_type, expected) in [
-            ("Order", "OrderServer OrderDispatch OrderClient"),
-            ("OrderServer", "OrderServer2Server OrderServer2Dispatch OrderServer2Client"),
-            ("order", "Order2Server Order2Dispatch Order2Client"),
-            ("Fault", "FaultTypeServer FaultTypeDispatch FaultTypeClient"),
+            ("Order", "OrderServer OrderContract OrderClient"),
+            ("OrderServer", "OrderServer2Server OrderServer2Contract OrderServer2Client"),
+            ("order", "Order2Server Order2Contract Order2Client"),
+            ("Fault", "FaultTypeServer FaultTypeContract FaultTypeClient"),
         ] {
-            let ServiceNames { server, dispatch, client, .. } = names.service(port_type);
-            assert_eq!(format!("{server} {dispatch} {client}"), expected);
+            let ServiceNames { server, contract, client, .. } = names.service(port_type);
+            assert_eq!(format!("{server} {contract} {client}"), expected);
         }
     }
 
@@ -405,7 +393,7 @@ mod tests {
 
     #[test]
     fn fields_and_methods_are_named_as_rust_names_them() {
-        let mut names = Scope::of_methods(false);
+        let mut names = Scope::of_methods();
         for (name, expected) in [
             ("OrderId", "order_id"),
             ("type", "r#type"),

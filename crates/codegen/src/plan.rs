@@ -55,21 +55,6 @@ impl Plan {
         };
         self.sizes.iter().map(|(path, size)| (name(path), *size)).collect()
     }
-
-    /// Whether there are values that may go beside a message.
-    pub(crate) fn holds_binaries(&self) -> bool {
-        let of_fields = |item: &Item| {
-            item.fields()
-                .iter()
-                .any(|field| matches!(&field.term, Term::Element { value, .. } if value.base.is_binary()))
-        };
-        let of_content = |item: &Item| matches!(item, Item::Struct(Struct { content: Content::Simple { value, .. }, .. }) if value.is_binary());
-        let operations = self.services.iter().flat_map(|service| &service.operations);
-        let mut messages =
-            operations.flat_map(|operation| std::iter::once(&operation.request).chain(&operation.response));
-        messages.any(|message| message.base.is_binary())
-            || self.items.iter().any(|item| of_fields(item) || of_content(item))
-    }
 }
 
 /// What a type has beside what all types have.
@@ -296,6 +281,8 @@ pub(crate) struct Field {
     pub(crate) max_occurs: Option<u32>,
     pub(crate) term: Term,
     pub(crate) held: Held,
+    /// Whether its values may be made while they are sent.
+    pub(crate) streams: bool,
 }
 
 /// How a value is held by the one around it.
@@ -429,11 +416,6 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    /// Whether its values are bytes that may go beside a message.
-    pub(crate) fn is_binary(&self) -> bool {
-        matches!(self, Base::Datatype("Base64Binary" | "StreamedBinary"))
-    }
-
     /// Whether its values are names, whose prefixes mean what is declared where they stand.
     pub(crate) fn is_name(&self) -> bool {
         match self {
@@ -681,8 +663,8 @@ pub(crate) struct Service {
     pub(crate) names: ServiceNames,
     pub(crate) port_type_documentation: String,
     pub(crate) operations: Vec<Operation>,
-    /// Those of its messages, each once.
-    pub(crate) headers: Vec<HeaderStruct>,
+    /// Those of its messages that no service before has, each once.
+    pub(crate) headers: Vec<HeaderBlock>,
     /// Whether the contract says that messages are MTOM.
     pub(crate) is_mtom: bool,
 }
@@ -709,9 +691,8 @@ pub(crate) struct Message {
     /// The type of its payload.
     pub(crate) base: Base,
     pub(crate) payload: Payload,
-    pub(crate) header: Option<Header>,
-    /// Whether attachments go with it.
-    pub(crate) has_attachments: bool,
+    /// The types of the header blocks that it is declared to have and that are understood.
+    pub(crate) headers: Vec<HeaderType>,
 }
 
 /// What the body of a message holds.
@@ -737,32 +718,22 @@ impl Payload {
     }
 }
 
-/// The header blocks of a message.
-#[derive(Debug)]
-pub(crate) enum Header {
-    /// None is declared, and any may come.
-    Any,
-    /// One of the service's header structs.
-    Declared(Path),
-}
-
-/// A struct of the header blocks that messages are declared to have, each of which may be absent, and of others.
-#[derive(Debug)]
-pub(crate) struct HeaderStruct {
-    pub(crate) path: Path,
-    pub(crate) documentation: String,
-    pub(crate) blocks: Vec<HeaderBlock>,
-    /// The field for those that are not declared.
-    pub(crate) others: Ident,
-}
-
+/// A header block that messages are declared to have.
 #[derive(Debug)]
 pub(crate) struct HeaderBlock {
-    pub(crate) ident: Ident,
+    pub(crate) of: HeaderType,
     pub(crate) documentation: String,
     pub(crate) base: Base,
-    pub(crate) held: Held,
     pub(crate) root: Root,
+}
+
+/// The Rust type of a header block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HeaderType {
+    /// That of its value, which no other header block has.
+    Own(Path),
+    /// A struct around its value.
+    Wrapper(Ident),
 }
 
 /// An element with the tags that it is written with as a payload.

@@ -28,9 +28,9 @@ use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 
 use crate::names::{Ident, Modules, Names, ServiceNames};
-use crate::plan::{HeaderStruct, Item, Module, Operation, Path, Plan, Service};
+use crate::plan::{HeaderBlock, Item, Module, Operation, Path, Plan, Service};
 use crate::{FaultTypes, Options};
-use operations::OperationNames;
+use operations::{HeaderBlocks, OperationNames};
 use particles::Origin;
 
 /// Plans what the SOAP services of a contract need, or all its types if there is no such service. What can't be
@@ -49,9 +49,8 @@ pub(crate) fn plan(
         schema,
         wanted: &options.operations,
         raw: &options.raw,
+        streamed: options.streams.iter().cloned().collect(),
         checks_facets: options.facets,
-        holds_any_header: options.headers,
-        takes_attachments: options.attachments || options.stream_binaries,
         streams_binaries: options.stream_binaries,
         restrictions: HashMap::new(),
         named_types: HashMap::new(),
@@ -82,6 +81,7 @@ pub(crate) fn plan(
         reported: [0; 3],
         simple_types: SimpleTypes::new(schema),
         headers: Vec::new(),
+        header_blocks: HeaderBlocks::default(),
         namespaces: Vec::new(),
         attribute_namespaces: BTreeSet::new(),
         slots: 0,
@@ -95,6 +95,11 @@ pub(crate) fn plan(
         planner.complex_type(id);
     }
     planner.refuse_unknown_operations(&services);
+    for name in std::mem::take(&mut planner.streamed) {
+        let message =
+            format!("there is no repeated element {name} in a sequence that is generated, which was to be a stream");
+        planner.say(Severity::Error, message);
+    }
     // Who has operations and can have none doesn't want the types alone.
     let names = definitions.left_out.iter().map(|one| one.name.clone());
     let lacks: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
@@ -123,12 +128,10 @@ struct Planner<'a> {
     wanted: &'a [String],
     /// The names of the operations that are about XML and not values.
     raw: &'a [String],
+    /// The elements that are to be streams and were not found yet: `TYPE/ELEMENT`.
+    streamed: BTreeSet<String>,
     /// Whether values are held against the facets of their types.
     checks_facets: bool,
-    /// Whether there is a place for header blocks that the contract doesn't declare at every operation.
-    holds_any_header: bool,
-    /// Whether every operation takes attachments and gives some.
-    takes_attachments: bool,
     /// Whether binary values that say what they are may be attachments.
     streams_binaries: bool,
     /// The restrictions of simple types that were looked at; `None` stands for none.
@@ -179,8 +182,9 @@ struct Planner<'a> {
     /// How many diagnostics there were of each severity.
     reported: [usize; 3],
     simple_types: SimpleTypes<'a>,
-    /// The header structs of the service that is being planned.
-    headers: Vec<HeaderStruct>,
+    /// The header blocks of the service that is being planned that no service before has.
+    headers: Vec<HeaderBlock>,
+    header_blocks: HeaderBlocks,
     /// The namespace of every element, as often as there are elements.
     namespaces: Vec<String>,
     /// The namespaces of attributes, which need a prefix.

@@ -44,9 +44,11 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
     let services = plan
         .services
         .iter()
-        .map(|service| Piece::new(&service_name(service), root, || service::render(service, documents, options, root)));
-    let tables =
-        plan.services.iter().map(|service| Piece::new(&service_name(service), root, || service::tables(service, root)));
+        .map(|service| Piece::new(&service_name(service), root, || service::render(service, options, root)));
+    let tables = plan
+        .services
+        .iter()
+        .map(|service| Piece::new(&service_name(service), root, || service::tables(service, documents, options, root)));
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
     let imports = imports || !plan.services.is_empty();
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
@@ -105,8 +107,8 @@ pub(crate) fn lines(
     let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
     let of_services = |service: &Service| {
         let what = service_name(service);
-        let own = Piece::new(&what, root, || service::render(service, documents, options, root));
-        count(own) + count(Piece::new(&what, root, || service::tables(service, root)))
+        let own = Piece::new(&what, root, || service::render(service, options, root));
+        count(own) + count(Piece::new(&what, root, || service::tables(service, documents, options, root)))
     };
     let made = (items(root).map(count).collect(), plan.services.iter().map(of_services).sum());
     bugs.instead_of(made)
@@ -241,6 +243,7 @@ fn held(field: &Field, context: Context<'_>) -> TokenStream {
     match field.occurrence() {
         Occurrence::Required => one,
         Occurrence::Optional => quote! { Option<#one> },
+        Occurrence::Repeated if field.streams => quote! { ::castile::Items<#one> },
         Occurrence::Repeated => many(field, one),
     }
 }

@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod support;
+
 use std::sync::{Arc, Mutex};
 
 use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::http::server::{Endpoint, Options};
 use castile::soap::addressing::{Usage, Version as Addressing};
-use castile::soap::{self, Description, Layer, Pending, Reply, Request, Service, Version, layer_fn};
-use castile::{CallError, Context, Fault, NoDetail};
+use castile::soap::{self, Description, Layer, Pending, ReplyMessage, RequestMessage, Service, Version, layer_fn};
+use castile::{CallError, Fault, NoDetail, Request, Response};
 use http_body_util::{BodyExt, Full};
 
 /// The module that was generated for a feature.
@@ -36,26 +38,26 @@ struct Knowing;
 struct User(String);
 
 impl Feature for Knowing {
-    async fn echo(&self, request: Value, context: &Context) -> Result<Value, Fault<EchoFault>> {
+    async fn echo(&self, request: Request<Value>) -> Result<Response<Value>, Fault<EchoFault>> {
         let fault = Fault::receiver("as it was told");
-        match request.text.as_str() {
+        match request.get_ref().text.as_str() {
             "closed" => Err(fault.with_detail(EchoFault::Closed("until nine".into()))),
             "broken" => Err(fault.with_detail(EchoFault::Broken("badly".into()))),
             _ => {
-                let user = context.extensions.get().map_or("nobody", |User(name)| name);
-                let addressing = context.addressing.as_ref().map(|properties| properties.version);
-                let text = format!("{} by {user} in {:?}, {addressing:?}", context.action, context.version);
-                Ok(Value { text })
+                let user = request.extensions().get().map_or("nobody", |User(name)| name);
+                let addressing = request.addressing().map(|properties| properties.version);
+                let text = format!("{} by {user} in {:?}, {addressing:?}", request.action(), request.version());
+                Ok(Value { text }.into())
             }
         }
     }
 
-    async fn again(&self, request: Value, _: &Context) -> Result<Value, Fault> {
-        Ok(Value { text: format!("again {}", request.text) })
+    async fn again(&self, request: Request<Value>) -> Result<Response<Value>, Fault> {
+        Ok(Value { text: format!("again {}", request.get_ref().text) }.into())
     }
 
-    async fn tell(&self, _: Value, context: &Context) -> Result<(), Fault> {
-        if context.action == "urn:addressing/tell" { Ok(()) } else { Err(Fault::sender("another action")) }
+    async fn tell(&self, request: Request<Value>) -> Result<Response<()>, Fault> {
+        if request.action() == "urn:addressing/tell" { Ok(().into()) } else { Err(Fault::sender("another action")) }
     }
 }
 
@@ -72,10 +74,10 @@ async fn generated_clients_do_what_the_contract_requires() {
     // Both take the same element, and the binding has no action for either.
     assert_eq!(client.again(&value("said")).await.unwrap().text, "again said");
     client.tell(&value("")).await.unwrap();
-    let client = client.with_addressing(Addressing::Submission);
+    let client = client.with_options(support::options(|options| options.addressing = Some(Addressing::Submission)));
     let answer = client.echo(&value("")).await.unwrap();
     assert_eq!(answer.text, "urn:addressing/ask by nobody in Soap11, Some(Submission)");
-    let Err(CallError::Fault(fault)) = client.echo(&value("closed")).await else { panic!("there is a fault") };
+    let Err(CallError::Fault { fault, .. }) = client.echo(&value("closed")).await else { panic!("there is a fault") };
     assert_eq!(fault.detail, castile::Detail::Declared(EchoFault::Closed("until nine".into())));
 }
 
@@ -122,7 +124,7 @@ async fn what_the_contract_requires_is_insisted_on_unless_the_server_says_otherw
     let (status, answer) = ask(&FeatureServer::new(Knowing), "", "").await;
     assert!(status == 500 && answer.contains("wsa:MessageAddressingHeaderRequired"), "{answer}");
     let mut options = Options::default();
-    options.addressing.usage = Usage::Supported;
+    options.messages.addressing.usage = Usage::Supported;
     let (status, answer) = ask(&FeatureServer::with_options(Knowing, options), "", "").await;
     assert!(status == 200 && answer.contains(" by nobody in Soap11, None"), "{answer}");
 }
@@ -136,8 +138,8 @@ impl<S: Service> Service for Named<S> {
         self.0.description()
     }
 
-    fn call(&self, mut request: Request, options: &soap::Options) -> Pending {
-        let header = request.header(options).unwrap_or_default();
+    fn call(&self, mut request: RequestMessage, options: &soap::Options) -> Pending {
+        let header = request.headers(options).unwrap_or_default();
         let user = header.iter().find(|block| block.block.name().to_string() == "{urn:users}user");
         let Some(user) = user.and_then(|user| user.block.read::<String>().ok()) else {
             return request.refuse(options, &Fault::<NoDetail>::sender("say who you are"));
@@ -166,12 +168,12 @@ impl<S: Service> Service for Seen<S> {
         self.0.description()
     }
 
-    fn call(&self, request: Request, options: &soap::Options) -> Pending {
+    fn call(&self, request: RequestMessage, options: &soap::Options) -> Pending {
         let (name, seen) = (self.1, self.2.clone());
         seen.lock().unwrap().push_str(&format!("{name} in, "));
         let pending = self.0.call(request, options);
         Box::pin(async move {
-            let reply: Reply = pending.await;
+            let reply: ReplyMessage = pending.await;
             seen.lock().unwrap().push_str(&format!("{name} out, "));
             reply
         })
@@ -193,7 +195,7 @@ async fn a_layer_refuses_and_tells_handlers() {
     let (_, answer) = ask(&FeatureServer::new(Knowing), &header, "").await;
     assert!(answer.contains("soap:MustUnderstand"), "{answer}");
 
-    let refused = Request::new(
+    let refused = RequestMessage::new(
         Version::Soap11,
         "<e:Envelope xmlns:e='http://www.w3.org/2003/05/soap-envelope'><e:Body/></e:Envelope>",
     );

@@ -18,8 +18,7 @@ use castile::http::Body;
 use castile::http::server::{Endpoint, Options, Routes, Server};
 use castile::mime::{Attachments, Content, ContentId, Part};
 use castile::soap::{self, Mtom, Version};
-use castile::{CallError, Fault, FaultCode};
-use http::{Request, Response};
+use castile::{Call, CallError, Fault, FaultCode, Request, Response};
 use http_body_util::BodyExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -43,6 +42,8 @@ generated!(attachments);
 generated!(mime_parts);
 generated!(mtom);
 generated!(stream_binaries);
+
+use attachments::KeyHeader;
 
 const URL: &str = "http://localhost/";
 
@@ -76,25 +77,38 @@ async fn bytes(attachments: Attachments) -> Vec<Bytes> {
     all.into_iter().map(|(_, content)| content).collect()
 }
 
+/// A response with these attachments.
+fn with<T>(message: T, parts: Vec<Part>) -> Response<T> {
+    parts.into_iter().fold(Response::new(message), Response::with_attachment)
+}
+
 impl attachments::Feature for Echo {
-    async fn echo(
-        &self,
-        request: String,
-        header: attachments::FeatureHeader,
-        attachments: Attachments,
-    ) -> Result<(String, attachments::FeatureHeader, Vec<Part>), Fault> {
-        Ok((request, header, same(attachments).await?))
+    async fn echo(&self, request: Request<String>) -> Result<Response<String>, Fault> {
+        let key = request.header::<KeyHeader>()?;
+        let (message, attachments) = request.into_parts();
+        let response = with(message, same(attachments).await?);
+        Ok(match key {
+            Some(key) => response.with_header(key),
+            None => response,
+        })
     }
 
-    async fn tell(&self, request: String, attachments: Attachments) -> Result<(), Fault> {
+    async fn tell(&self, request: Request<String>) -> Result<Response<()>, Fault> {
+        let (request, attachments) = request.into_parts();
         let all = attachments.collect(1 << 20).await?;
         self.told.lock().unwrap().push((request, all.into_iter().map(|(_, content)| content).collect()));
-        Ok(())
+        Ok(().into())
     }
 
-    async fn store(&self, attachments: Attachments) -> Result<Vec<Part>, Fault> {
-        same(attachments).await.map_err(Fault::from)
+    async fn store(&self, request: Request<()>) -> Result<Response<()>, Fault> {
+        let ((), attachments) = request.into_parts();
+        Ok(with((), same(attachments).await?))
     }
+}
+
+/// A call with these attachments.
+fn attaching<'a, Q, R, D, S>(call: Call<'a, Q, R, D, S>, parts: Vec<Part>) -> Call<'a, Q, R, D, S> {
+    parts.into_iter().fold(call, Call::attach)
 }
 
 #[tokio::test]
@@ -102,20 +116,23 @@ async fn attachments_go_and_come() {
     let echo = Echo::default();
     let server = attachments::FeatureServer::new(echo.clone());
     let client = attachments::FeatureClient::with_transport(URL, server).unwrap();
-    let header = attachments::FeatureHeader { key: Some(7), ..Default::default() };
     for count in [0, 1, 5] {
         let contents: Vec<Bytes> = (0..count).map(|number| vec![number; 1000 * usize::from(number)].into()).collect();
         let parts = || contents.iter().cloned().map(part).collect();
-        let (text, header, attachments) = client.echo(&"<a>".into(), &header, parts()).await.unwrap();
-        assert_eq!((text.as_str(), header.key), ("<a>", Some(7)));
+        let (text, key) = ("<a>".to_owned(), KeyHeader(7));
+        let answer = attaching(client.echo(&text).header(&key), parts()).send().await.unwrap();
+        let key = answer.header::<KeyHeader>().unwrap();
+        let (text, attachments) = answer.into_parts();
+        assert_eq!((text.as_str(), key), ("<a>", Some(KeyHeader(7))));
         assert_eq!(bytes(attachments).await, contents);
-        client.tell(&"b".into(), parts()).await.unwrap();
+        attaching(client.tell(&"b".into()), parts()).await.unwrap();
         assert_eq!(echo.told.lock().unwrap().pop().unwrap(), ("b".to_owned(), contents.clone()));
-        assert_eq!(bytes(client.store(parts()).await.unwrap()).await, contents);
+        let ((), attachments) = attaching(client.store(), parts()).send().await.unwrap().into_parts();
+        assert_eq!(bytes(attachments).await, contents);
     }
     let (first, second) = (part(vec![1]), part(vec![2]));
     let twice = Part::new(first.id().clone(), "text/plain", vec![2].into()).unwrap();
-    let error = client.store(vec![first, second, twice]).await.unwrap_err();
+    let error = attaching(client.store(), vec![first, second, twice]).await.unwrap_err();
     assert!(matches!(&error, CallError::Transport(error) if error.kind() == castile::http::ErrorKind::Package));
 }
 
@@ -125,14 +142,16 @@ struct Claims;
 const PNG: &[u8] = b"\x89PNG\r\n--";
 
 impl mime_parts::Feature for Claims {
-    async fn submit(&self, request: mime_parts::Claim, mut attachments: Attachments) -> Result<String, Fault> {
+    async fn submit(&self, request: Request<mime_parts::Claim>) -> Result<Response<String>, Fault> {
+        let (request, mut attachments) = request.into_parts();
         let form = attachments.by_url(request.form.as_ref()).await?;
         let form = form.collect(100).await?;
-        Ok(format!("{}: {}", request.number, String::from_utf8_lossy(&form)))
+        Ok(format!("{}: {}", request.number, String::from_utf8_lossy(&form)).into())
     }
 
-    async fn fetch(&self, request: String) -> Result<(String, Vec<Part>), Fault> {
-        Ok((request, vec![Part::new(ContentId::random()?, "image/png", PNG.to_vec().into())?]))
+    async fn fetch(&self, request: Request<String>) -> Result<Response<String>, Fault> {
+        let image = Part::new(ContentId::random()?, "image/png", PNG.to_vec().into())?;
+        Ok(Response::new(request.into_inner()).with_attachment(image))
     }
 }
 
@@ -142,23 +161,28 @@ async fn parts_of_the_mime_binding_are_attachments() {
     let form = part(b"form".to_vec());
     let claim = mime_parts::Claim { number: 3, form: form.id().to_url().parse().unwrap() };
     // What comes before it waits.
-    let answer = client.submit(&claim, vec![part(vec![0; 9]), form]).await.unwrap();
+    let answer = client.submit(&claim).attach(part(vec![0; 9])).attach(form).await.unwrap();
     assert_eq!(answer, "3: form");
-    let missing = client.submit(&claim, vec![part(Vec::new())]).await.unwrap_err();
-    let CallError::Fault(fault) = missing else { panic!("{missing:?}") };
+    let missing = client.submit(&claim).attach(part(Vec::new())).await.unwrap_err();
+    let CallError::Fault { fault, .. } = missing else { panic!("{missing:?}") };
     assert_eq!(fault.code, FaultCode::Sender);
     assert!(fault.reason.as_str().starts_with("no attachment is named by \"cid:"), "{fault}");
 
-    let (photo, mut attachments) = client.fetch(&"sunset".into()).await.unwrap();
+    let (photo, mut attachments) = client.fetch(&"sunset".into()).send().await.unwrap().into_parts();
     assert_eq!(photo, "sunset");
     let image = attachments.next().await.unwrap().unwrap();
     assert_eq!(image.head().content_type(), Some("image/png"));
     assert_eq!(image.collect(100).await.unwrap(), PNG);
 }
 
+/// How much may come beside photos.
+const LEFT: usize = 1000;
+
 impl mtom::Feature for Echo {
-    async fn echo(&self, request: mtom::Photos) -> Result<mtom::Photos, Fault> {
-        Ok(request)
+    async fn echo(&self, mut request: Request<mtom::Photos>) -> Result<Response<mtom::Photos>, Fault> {
+        // What is wrong with what stands behind the photos is told to who asks.
+        request.attachments().pass_over(LEFT).await?;
+        Ok(request.into_inner().into())
     }
 }
 
@@ -175,20 +199,20 @@ struct Tap<S> {
     seen: Arc<Mutex<Vec<(String, Bytes)>>>,
 }
 
-impl<S: HttpService + Send + 'static> Service<Request<Body>> for Tap<S>
+impl<S: HttpService + Send + 'static> Service<http::Request<Body>> for Tap<S>
 where
     S::Service: Send,
-    <S::Service as Service<Request<Body>>>::Future: Send,
+    <S::Service as Service<http::Request<Body>>>::Future: Send,
 {
-    type Response = Response<Body>;
+    type Response = http::Response<Body>;
     type Error = BoxError;
-    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Response<Body>, BoxError>> + Send>>;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<http::Response<Body>, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), BoxError>> {
         std::task::Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let (mut service, seen) = (self.service.service(), self.seen.clone());
         Box::pin(async move {
             let (head, body) = request.into_parts();
@@ -198,11 +222,11 @@ where
                 seen.lock().unwrap().push((content_type, body.clone()));
             };
             note(&head.headers, &body);
-            let response = service.call(Request::from_parts(head, body.into())).await.map_err(Into::into)?;
+            let response = service.call(http::Request::from_parts(head, body.into())).await.map_err(Into::into)?;
             let (head, body) = response.into_parts();
             let body = body.collect().await.map_err(Into::into)?.to_bytes();
             note(&head.headers, &body);
-            Ok(Response::from_parts(head, body.into()))
+            Ok(http::Response::from_parts(head, body.into()))
         })
     }
 }
@@ -220,7 +244,8 @@ async fn values_go_beside_a_message_that_is_mtom() {
     let client = mtom::FeatureClient::with_transport(URL, tap).unwrap();
     let request = photos(&[0, 1, 1023, 1024, 70_000]);
     for version in [Version::Soap11, Version::Soap12] {
-        let client = client.clone().with_version(version);
+        let mut options = support::options(|options| options.version = Some(version));
+        let client = client.clone().with_options(options.clone());
         assert_eq!(client.echo(&request).await.unwrap(), request);
         for (content_type, message) in std::mem::take(&mut *seen.lock().unwrap()) {
             assert!(content_type.starts_with("multipart/related; type=\"application/xop+xml\""), "{content_type}");
@@ -229,7 +254,8 @@ async fn values_go_beside_a_message_that_is_mtom() {
             assert_eq!(count(&message, "Content-Type: image/gif"), 1);
         }
         // A threshold of one's own: nothing is long enough, and it is MTOM nevertheless.
-        assert_eq!(client.with_mtom(1 << 20).echo(&request).await.unwrap(), request);
+        options.messages.mtom = Mtom::Always(1 << 20);
+        assert_eq!(client.with_options(options).echo(&request).await.unwrap(), request);
         let seen = std::mem::take(&mut *seen.lock().unwrap());
         assert_eq!(seen.iter().map(|(_, message)| count(message, "<xop:Include ")).collect::<Vec<_>>(), [0, 3]);
     }
@@ -247,9 +273,9 @@ async fn answers_are_mtom_where_that_is_asked_for_or_set() {
         (Mtom::Always(2), "text/xml", "multipart/related"),
     ] {
         let mut options = Options::default();
-        options.mtom = mtom;
+        options.messages.mtom = mtom;
         let mut server = FeatureServer::with_options(Echo::default(), options);
-        let request = Request::post("/").header("content-type", "text/xml").header("accept", accept);
+        let request = http::Request::post("/").header("content-type", "text/xml").header("accept", accept);
         let response = server.call(request.body(Body::from(Bytes::from(message))).unwrap()).await.unwrap();
         assert_eq!(response.status(), 200);
         let content_type = response.headers()["content-type"].to_str().unwrap();
@@ -260,15 +286,15 @@ async fn answers_are_mtom_where_that_is_asked_for_or_set() {
     }
     let inline = Photos { photo: vec![StreamedBinary::Inline(vec![1, 2, 3])], typed: None };
     let client = stream_binaries::FeatureClient::with_transport(URL, FeatureServer::new(Echo::default())).unwrap();
-    assert_eq!(client.echo(&inline, Vec::new()).await.unwrap().0, inline);
+    assert_eq!(client.echo(&inline).await.unwrap(), inline);
 }
 
 impl stream_binaries::Feature for Echo {
     async fn echo(
         &self,
-        request: stream_binaries::Photos,
-        mut attachments: Attachments,
-    ) -> Result<(stream_binaries::Photos, Vec<Part>), Fault> {
+        request: Request<stream_binaries::Photos>,
+    ) -> Result<Response<stream_binaries::Photos>, Fault> {
+        let (request, mut attachments) = request.into_parts();
         let mut response = stream_binaries::Photos::default();
         let mut parts = Vec::new();
         for photo in request.photo {
@@ -282,12 +308,12 @@ impl stream_binaries::Feature for Echo {
                 inline => inline,
             });
         }
-        Ok((response, parts))
+        Ok(with(response, parts))
     }
 }
 
 /// Starts a server on a port of its own.
-async fn serve(endpoint: Endpoint<dyn castile::codegen::SoapService>) -> SocketAddr {
+async fn serve(endpoint: Endpoint<dyn soap::Service>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(Server::new().serve(listener, Routes::new().route("/", endpoint), std::future::pending()));
@@ -312,11 +338,13 @@ async fn an_attachment_goes_through_in_both_directions_at_once() {
     const PIECES: u32 = 200;
     let address = serve(stream_binaries::FeatureServer::new(Echo::default()).into()).await;
     for version in [Version::Soap11, Version::Soap12] {
-        let client = stream_binaries::FeatureClient::new(&format!("http://{address}/")).unwrap().with_version(version);
+        let client = stream_binaries::FeatureClient::new(&format!("http://{address}/"))
+            .unwrap()
+            .with_options(support::options(|options| options.version = Some(version)));
         let sent = part(stream(PIECES));
         let request =
             stream_binaries::Photos { photo: vec![StreamedBinary::Attached(sent.id().to_url())], typed: None };
-        let (response, mut attachments) = client.echo(&request, vec![sent]).await.unwrap();
+        let (response, mut attachments) = client.echo(&request).attach(sent).send().await.unwrap().into_parts();
         let [StreamedBinary::Attached(url)] = response.photo.as_slice() else { panic!("{response:?}") };
         let mut attachment = attachments.by_url(url).await.unwrap();
         let (mut length, mut number) = (0, 0);
@@ -345,9 +373,9 @@ async fn what_breaks_off_ends_the_request_alone() {
         Err(std::io::Error::other("the disk is gone")),
     ]);
     let failing = part(Content::stream(http_body_util::StreamBody::new(failing)));
-    let error = client.tell(&"lost".into(), vec![failing]).await.unwrap_err();
+    let error = client.tell(&"lost".into()).attach(failing).await.unwrap_err();
     assert!(matches!(error, CallError::Transport(_)), "{error:?}");
-    client.tell(&"kept".into(), vec![part(vec![1, 2])]).await.unwrap();
+    client.tell(&"kept".into()).attach(part(vec![1, 2])).await.unwrap();
     assert_eq!(*echo.told.lock().unwrap(), [("kept".to_owned(), vec![Bytes::from(vec![1, 2])])]);
 }
 
@@ -388,8 +416,8 @@ async fn what_breaks_off_leaves_no_file() {
 #[tokio::test]
 async fn broken_packages_are_answered_and_the_server_goes_on() {
     let mut options = Options::default();
-    options.attachments.included = 1000;
-    options.attachments.stored = 1000;
+    options.messages.attachments.included = LEFT;
+    options.messages.attachments.stored = 1000;
     options.body_read_timeout = Duration::from_secs(1);
     let address = serve(mtom::FeatureServer::with_options(Echo::default(), options).into()).await;
     let mut files: Vec<_> = fs::read_dir("tests/packages").unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -406,7 +434,8 @@ async fn broken_packages_are_answered_and_the_server_goes_on() {
         // The same server.
         let client = mtom::FeatureClient::new(&format!("http://{address}/")).unwrap();
         let request = mtom::Photos { photo: vec![vec![1; 900].into()], typed: None };
-        assert_eq!(client.with_mtom(1).echo(&request).await.unwrap(), request);
+        let client = client.with_options(support::options(|options| options.messages.mtom = Mtom::Always(1)));
+        assert_eq!(client.echo(&request).await.unwrap(), request);
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
@@ -449,7 +478,7 @@ async fn messages_of_other_engines_are_read() {
         let (file, start) = line.split_once('\t').unwrap();
         let body = fs::read(corpus.join(file)).unwrap();
         let content_type = format!("multipart/related; boundary=\"{}\"{start}", boundary(&body));
-        let request = Request::post("/").header("content-type", content_type);
+        let request = http::Request::post("/").header("content-type", content_type);
         let response = server.call(request.body(Body::from(Bytes::from(body))).unwrap()).await.unwrap();
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -468,21 +497,21 @@ impl<S: soap::Service> soap::Service for Any<S> {
         self.0.description()
     }
 
-    fn call(&self, request: soap::Request, options: &soap::Options) -> soap::Pending {
+    fn call(&self, request: soap::RequestMessage, options: &soap::Options) -> soap::Pending {
         let limits = options.limits;
         Box::pin(async move {
             let version = request.version;
             match told(request, limits).await {
-                Ok(told) => soap::Reply::new(version, told),
-                Err(error) => soap::Reply::from_fault(version, &Fault::<castile::NoDetail>::sender(error)),
+                Ok(told) => soap::ReplyMessage::new(version, told),
+                Err(error) => soap::ReplyMessage::from_fault(version, &Fault::<castile::NoDetail>::sender(error)),
             }
         })
     }
 }
 
-async fn told(request: soap::Request, limits: castile::xml::Limits) -> Result<String, String> {
+async fn told(request: soap::RequestMessage, limits: castile::xml::Limits) -> Result<String, String> {
     let mut reader = castile::xml::Reader::new(&request.message, limits).map_err(|error| error.to_string())?;
-    let (_, payload) = soap::Envelope::read(&mut reader).map_err(|error| error.to_string())?;
+    let (_, payload) = castile_soap::Envelope::read(&mut reader).map_err(|error| error.to_string())?;
     let payload = payload.map_or("nothing", |tag| tag.name.local());
     let mut told = format!("{payload} in {:?}", request.packaging);
     // What the XML refers to is there.
@@ -508,7 +537,7 @@ async fn messages_of_other_engines_are_taken_as_they_stand() {
         let (file, start) = line.split_once('\t').unwrap();
         let body = fs::read(corpus.join(file)).unwrap();
         let content_type = format!("multipart/related; boundary=\"{}\"{start}", boundary(&body));
-        let request = Request::post("/").header("content-type", content_type);
+        let request = http::Request::post("/").header("content-type", content_type);
         let response = server.call(request.body(Body::from(Bytes::from(body))).unwrap()).await.unwrap();
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap().to_bytes();

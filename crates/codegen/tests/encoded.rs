@@ -14,13 +14,12 @@ use std::sync::{Arc, Mutex};
 use castile::codegen::HttpService;
 use castile::http::Body;
 use castile::soap::Version;
-use castile::{Any, Fault, Leniency, Shared};
+use castile::{Any, Fault, Leniency, Request, Response, Shared};
 use castile_wsdl::PartContent;
 use castile_xml::tree::{Document, Element};
 use castile_xsd::ExpandedName;
 use castile_xsd::encoded::Encoding;
 use castile_xsd::sample::Samples;
-use http::Request;
 use http_body_util::BodyExt;
 use tower_service::Service;
 
@@ -47,45 +46,54 @@ use encoded::*;
 struct Echo;
 
 impl Feature for Echo {
-    async fn echo(&self, request: EchoRequest) -> Result<EchoResponse, Fault> {
-        Ok(EchoResponse { point: request.point, size: request.size })
+    async fn echo(&self, request: Request<EchoRequest>) -> Result<Response<EchoResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(EchoResponse { point: request.point, size: request.size }.into())
     }
 
-    async fn arrays(&self, request: ArraysRequest) -> Result<ArraysResponse, Fault> {
-        let ArraysRequest { ints, points, matrix, rows, nested, names } = request;
-        Ok(ArraysResponse { ints, points, matrix, rows, nested, names })
+    async fn arrays(&self, request: Request<ArraysRequest>) -> Result<Response<ArraysResponse>, Fault> {
+        let ArraysRequest { ints, points, matrix, rows, nested, names } = request.into_inner();
+        Ok(ArraysResponse { ints, points, matrix, rows, nested, names }.into())
     }
 
-    async fn graph(&self, request: GraphRequest) -> Result<GraphResponse, Fault> {
-        Ok(GraphResponse { one: request.one, two: request.two })
+    async fn graph(&self, request: Request<GraphRequest>) -> Result<Response<GraphResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(GraphResponse { one: request.one, two: request.two }.into())
     }
 
-    async fn animals(&self, request: AnimalsRequest) -> Result<AnimalsResponse, Fault> {
-        Ok(AnimalsResponse { one: request.one, many: request.many })
+    async fn animals(&self, request: Request<AnimalsRequest>) -> Result<Response<AnimalsResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(AnimalsResponse { one: request.one, many: request.many }.into())
     }
 
-    async fn open(&self, request: OpenRequest) -> Result<OpenResponse, Fault> {
-        Ok(OpenResponse { open: request.open })
+    async fn open(&self, request: Request<OpenRequest>) -> Result<Response<OpenResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(OpenResponse { open: request.open }.into())
     }
 
-    async fn ping(&self, _: PingRequest) -> Result<PingResponse, Fault> {
-        Ok(PingResponse {})
+    async fn ping(&self, _: Request<PingRequest>) -> Result<Response<PingResponse>, Fault> {
+        Ok(PingResponse {}.into())
     }
 
     /// Whoever asks for less than nothing is in trouble, which is itself in trouble.
     async fn outcome(
         &self,
-        request: OutcomeRequest,
-        header: FeatureHeader,
-    ) -> Result<(OutcomeResponse, FeatureHeader), Fault<OutcomeFault>> {
-        if request.result.is_some_and(|result| result < 0) {
+        request: Request<OutcomeRequest>,
+    ) -> Result<Response<OutcomeResponse>, Fault<OutcomeFault>> {
+        let (ticket, result) = (request.header::<Point>()?, request.get_ref().result);
+        if result.is_some_and(|result| result < 0) {
             return Err(Fault::sender("negative").with_detail(OutcomeFault::Trouble(trouble())));
         }
-        Ok((OutcomeResponse { result: request.result }, header))
+        let response = Response::new(OutcomeResponse { result });
+        Ok(match ticket {
+            Some(ticket) => response.with_header(ticket),
+            None => response,
+        })
     }
 
-    async fn add(&self, AddRequest { a, b }: AddRequest) -> Result<AddResponse, Fault> {
-        Ok(AddResponse { sum: a.zip(b).map(|(a, b)| a + b), a: b })
+    async fn add(&self, request: Request<AddRequest>) -> Result<Response<AddResponse>, Fault> {
+        let AddRequest { a, b } = request.into_inner();
+        Ok(AddResponse { sum: a.zip(b).map(|(a, b)| a + b), a: b }.into())
     }
 }
 
@@ -97,7 +105,7 @@ fn trouble() -> Shared<Node> {
 
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
     let media_type = if message.contains("soap-envelope") { "application/soap+xml" } else { "text/xml" };
-    let request = Request::post("/").header("content-type", format!("{media_type}; charset=utf-8"));
+    let request = http::Request::post("/").header("content-type", format!("{media_type}; charset=utf-8"));
     let response = server.service().call(request.body(Body::from(message)).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let (head, body) = response.unwrap().into_parts();
@@ -211,7 +219,7 @@ fn a_call_by_itself_declares_what_it_uses() {
 async fn graphs_keep_what_is_one() {
     for version in Version::ALL {
         let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Echo)).unwrap();
-        let client = client.with_version(version);
+        let client = client.with_options(support::options(|options| options.version = Some(version)));
         let node = |name: &str| Node { name: Some(name.to_owned()), ..Node::default() };
         let leaf = Shared::new(node("leaf"));
         let root = Shared::cyclic(|me| Node {
@@ -239,13 +247,13 @@ async fn graphs_keep_what_is_one() {
 async fn header_blocks_and_faults_are_encoded() {
     for version in Version::ALL {
         let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Echo)).unwrap();
-        let client = client.with_version(version);
+        let client = client.with_options(support::options(|options| options.version = Some(version)));
         let ticket = Point { x: Some(1), y: Some(0.5), label: Some("a&b".to_owned()) };
-        let header = FeatureHeader { ticket: Some(ticket), ..FeatureHeader::default() };
-        let answer = client.outcome(&OutcomeRequest { result: Some(7) }, &header).await.unwrap();
-        assert_eq!(answer, (OutcomeResponse { result: Some(7) }, header));
-        let answer = client.outcome(&OutcomeRequest { result: Some(-1) }, &FeatureHeader::default()).await;
-        let Err(castile::CallError::Fault(fault)) = answer else { panic!("{version:?}: {answer:?}") };
+        let answer = client.outcome(&OutcomeRequest { result: Some(7) }).header(&ticket).send().await.unwrap();
+        assert_eq!(answer.header::<Point>().unwrap(), Some(ticket));
+        assert_eq!(answer.into_inner(), OutcomeResponse { result: Some(7) });
+        let answer = client.outcome(&OutcomeRequest { result: Some(-1) }).await;
+        let Err(castile::CallError::Fault { fault, .. }) = answer else { panic!("{version:?}: {answer:?}") };
         let castile::Detail::Declared(OutcomeFault::Trouble(node)) = fault.detail else { panic!("{fault:?}") };
         assert_eq!(node, trouble());
         let children = &node.get().unwrap().children.as_ref().unwrap().0;
@@ -259,7 +267,7 @@ async fn leniency_is_for_types_that_the_contract_does_not_have() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let listener = told.clone();
     let mut options = castile::http::server::Options::default();
-    options.leniency = Some(Leniency::new(move |operation, deviations| {
+    options.messages.leniency = Some(Leniency::new(move |operation, deviations| {
         listener.lock().unwrap().push(format!("{}: {deviations}", operation.name));
     }));
     let (strict, lenient) = (FeatureServer::new(Echo), FeatureServer::with_options(Echo, options));
@@ -301,7 +309,8 @@ async fn items_took_no_type_from_their_array() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let listener = told.clone();
     let mut options = castile::http::server::Options::default();
-    options.leniency = Some(Leniency::new(move |_, deviations| listener.lock().unwrap().push(deviations.to_string())));
+    options.messages.leniency =
+        Some(Leniency::new(move |_, deviations| listener.lock().unwrap().push(deviations.to_string())));
     let (strict, lenient) = (FeatureServer::new(Echo), FeatureServer::with_options(Echo, options));
     let message = |body: &str| {
         format!(
@@ -367,7 +376,7 @@ fn an_answer_without_a_result_may_be_nil() {
         );
         let ping = FEATURE_OPERATIONS.iter().find(|operation| operation.name == "ping").unwrap();
         let options = castile::soap::Options::default();
-        castile::soap::client::response::<PingResponse, castile::NoDetail>(ping, answer.as_bytes(), None, &options)
+        castile_soap::client::response::<PingResponse, castile::NoDetail>(ping, answer.as_bytes(), None, &options)
     };
     for content in
         ["<c:pingResponse xmlns:c='urn:calls' xsi:nil='true'/>", "<voidResponse xsi:nil='1'> </voidResponse>"]
@@ -382,7 +391,7 @@ fn an_answer_without_a_result_may_be_nil() {
 #[test]
 fn faults_refer_to_what_stands_behind_them() {
     let answer = fs::read("tests/features/encoded/axis-fault.answer").unwrap();
-    let answer = castile::soap::client::response::<OutcomeResponse, OutcomeFault>(
+    let answer = castile_soap::client::response::<OutcomeResponse, OutcomeFault>(
         FEATURE_OPERATIONS.iter().find(|operation| operation.name == "outcome").unwrap(),
         &answer,
         None,
@@ -476,7 +485,7 @@ async fn a_short_message_had_the_room_of_a_long_one() {
 async fn whatever_comes_is_bounded() {
     const EXPANSION: usize = 1 << 10;
     let mut options = castile::http::server::Options::default();
-    options.limits.encoding_expansion = EXPANSION;
+    options.messages.limits.encoding_expansion = EXPANSION;
     let server = FeatureServer::with_options(Echo, options);
     let directory = fs::read_dir("tests/features/encoded").unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = directory.collect();

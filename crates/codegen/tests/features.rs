@@ -22,9 +22,8 @@ use castile::datatypes::{DateTime, QName};
 use castile::http::Body;
 use castile::http::server::Endpoint;
 use castile::soap::{Reason, Version};
-use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency};
+use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency, Request, Response};
 use castile_xml::tree::{Attribute, Document, Element, Node};
-use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use tower_service::Service;
 
@@ -54,8 +53,8 @@ macro_rules! echo {
         generated!($feature);
 
         impl $feature::Feature for Echo {
-            $(async fn $operation(&self, request: $type) -> Result<$type, Fault $(<$detail>)?> {
-                Ok(support::handled(request))
+            $(async fn $operation(&self, request: Request<$type>) -> Result<Response<$type>, Fault $(<$detail>)?> {
+                Ok(support::handled(request.into_inner()).into())
             })+
         }
 
@@ -70,7 +69,7 @@ echo!(adjusted { echo(adjusted::Order), other(adjusted::parts::Part) });
 echo!(all);
 echo!(attributes);
 echo!(binding_alone);
-echo!(both_versions { echo(both_versions::Value), with_version2(both_versions::Value) });
+echo!(both_versions { echo(both_versions::Value), with_version(both_versions::Value) });
 echo!(choice);
 echo!(collisions {
     echo(collisions::Value),
@@ -147,8 +146,11 @@ generated!(typed_faults);
 generated!(types_only);
 
 impl server_only::Feature for Echo {
-    async fn echo(&self, request: server_only::Value) -> Result<server_only::Value, Fault<server_only::EchoFault>> {
-        Ok(request)
+    async fn echo(
+        &self,
+        request: Request<server_only::Value>,
+    ) -> Result<Response<server_only::Value>, Fault<server_only::EchoFault>> {
+        Ok(request.into_inner().into())
     }
 }
 
@@ -164,12 +166,20 @@ async fn a_client_and_a_server_that_were_generated_apart() {
 struct Letters;
 
 impl same_element_twice::Feature for Letters {
-    async fn lower(&self, request: same_element_twice::Value) -> Result<same_element_twice::Value, Fault> {
-        Ok(same_element_twice::Value { text: request.text.to_lowercase() })
+    async fn lower(
+        &self,
+        request: Request<same_element_twice::Value>,
+    ) -> Result<Response<same_element_twice::Value>, Fault> {
+        let request = request.into_inner();
+        Ok(same_element_twice::Value { text: request.text.to_lowercase() }.into())
     }
 
-    async fn upper(&self, request: same_element_twice::Value) -> Result<same_element_twice::Value, Fault> {
-        Ok(same_element_twice::Value { text: request.text.to_uppercase() })
+    async fn upper(
+        &self,
+        request: Request<same_element_twice::Value>,
+    ) -> Result<Response<same_element_twice::Value>, Fault> {
+        let request = request.into_inner();
+        Ok(same_element_twice::Value { text: request.text.to_uppercase() }.into())
     }
 }
 
@@ -186,14 +196,15 @@ async fn operations_that_share_an_element_are_told_apart_by_their_action() {
 struct Old;
 
 impl soap12::Feature for Old {
-    async fn echo(&self, _: soap12::Value) -> Result<soap12::Value, Fault<soap12::EchoFault>> {
+    async fn echo(&self, _: Request<soap12::Value>) -> Result<Response<soap12::Value>, Fault<soap12::EchoFault>> {
         let version = Some(soap12::Version { number: 3 });
         let detail = soap12::EchoFault::TooOld(soap12::SoapVersionType { version });
         Err(Fault::sender("too old").with_subcode(QName::new("urn:soap12", "Age").unwrap()).with_detail(detail))
     }
 
-    async fn other(&self, request: soap12::Value) -> Result<soap12::Value, Fault> {
-        Ok(soap12::Value { ask: format!("other {}", request.ask) })
+    async fn other(&self, request: Request<soap12::Value>) -> Result<Response<soap12::Value>, Fault> {
+        let request = request.into_inner();
+        Ok(soap12::Value { ask: format!("other {}", request.ask) }.into())
     }
 }
 
@@ -203,7 +214,7 @@ async fn a_contract_of_soap12() {
     let request = soap12::Value { ask: "name".into() };
     assert_eq!(client.other(&request).await.unwrap().ask, "other name");
     let answer = client.echo(&request).await;
-    let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+    let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
     assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new("en", "too old")));
     assert_eq!(fault.subcodes, [QName::new("urn:soap12", "Age").unwrap()]);
     let version = Some(soap12::Version { number: 3 });
@@ -215,11 +226,15 @@ async fn a_contract_of_soap12() {
 async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
     struct Refuse;
     impl both_versions::Feature for Refuse {
-        async fn echo(&self, request: both_versions::Value) -> Result<both_versions::Value, Fault> {
+        async fn echo(&self, request: Request<both_versions::Value>) -> Result<Response<both_versions::Value>, Fault> {
+            let request = request.into_inner();
             Err(Fault::sender(request.a.to_string()))
         }
-        async fn with_version2(&self, request: both_versions::Value) -> Result<both_versions::Value, Fault> {
-            Ok(request)
+        async fn with_version(
+            &self,
+            request: Request<both_versions::Value>,
+        ) -> Result<Response<both_versions::Value>, Fault> {
+            Ok(request.into_inner().into())
         }
     }
     let server = both_versions::FeatureServer::new(Refuse);
@@ -227,12 +242,12 @@ async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
     // SOAP 1.2 alone says which language.
     for (client, language) in [
         (client.clone(), "en"),
-        (client.clone().with_version(Version::Soap11), ""),
-        (client.clone().with_version(Version::Soap12), "en"),
+        (client.clone().with_options(support::options(|options| options.version = Some(Version::Soap11))), ""),
+        (client.clone().with_options(support::options(|options| options.version = Some(Version::Soap12))), "en"),
     ] {
-        assert_eq!(client.with_version2(&both_versions::Value { a: 1 }).await.unwrap().a, 1);
+        assert_eq!(client.with_version(&both_versions::Value { a: 1 }).await.unwrap().a, 1);
         let answer = client.echo(&both_versions::Value { a: 2 }).await;
-        let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+        let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
         assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new(language, "2")));
     }
 }
@@ -247,7 +262,7 @@ async fn leniency_tolerates_what_loses_nothing_and_tells() {
         listener.lock().unwrap().push(format!("{}\n{deviations}\n", operation.name));
     });
     let mut options = castile::http::server::Options::default();
-    options.leniency = Some(leniency.clone());
+    options.messages.leniency = Some(leniency.clone());
     let strict = lenient::FeatureServer::new(Echo);
     let server = lenient::FeatureServer::with_options(Echo, options);
     exchange("lenient", server.clone()).await;
@@ -277,7 +292,8 @@ async fn leniency_tolerates_what_loses_nothing_and_tells() {
     let client = lenient::FeatureClient::with_transport("http://localhost/", Says(answer)).unwrap();
     let request = lenient::Value::default();
     let refused = client.echo(&request).await.unwrap_err().to_string();
-    let response = client.with_leniency(leniency).echo(&request).await.unwrap();
+    let lenient = support::options(|options| options.messages.leniency = Some(leniency));
+    let response = client.with_options(lenient).echo(&request).await.unwrap();
     assert_eq!(response.number, Some(7));
     assert_eq!(*told.lock().unwrap(), [format!("echo\n{refused}\n")]);
 }
@@ -295,11 +311,10 @@ async fn leniency_is_for_details_of_faults_too() {
     });
     let strict = FeatureClient::with_transport("http://localhost/", Says(answer)).unwrap();
     let request = Value { ask: "tea".into() };
-    let Err(CallError::Fault(fault)) = strict.echo(&request).await else { panic!("it is a fault") };
+    let Err(CallError::Fault { fault, .. }) = strict.echo(&request).await else { panic!("it is a fault") };
     assert!(matches!(fault.detail, Detail::Other(_)), "{fault:?}");
-    let Err(CallError::Fault(fault)) = strict.with_leniency(leniency).echo(&request).await else {
-        panic!("it is a fault")
-    };
+    let lenient = strict.with_options(support::options(|options| options.messages.leniency = Some(leniency)));
+    let Err(CallError::Fault { fault, .. }) = lenient.echo(&request).await else { panic!("it is a fault") };
     let detail = EchoFault::OutOfStock(OutOfStock { item: "tea".into(), left: None });
     assert_eq!(fault.detail, Detail::Declared(detail));
     let expected = "echo\n\
@@ -312,17 +327,17 @@ async fn leniency_is_for_details_of_faults_too() {
 #[derive(Clone)]
 struct Says(&'static str);
 
-impl Service<Request<Body>> for Says {
-    type Response = Response<Full<Bytes>>;
+impl Service<http::Request<Body>> for Says {
+    type Response = http::Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Ready<Result<Response<Full<Bytes>>, Infallible>>;
+    type Future = Ready<Result<http::Response<Full<Bytes>>, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, _: Request<Body>) -> Self::Future {
-        let response = Response::builder().header("content-type", "text/xml");
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+        let response = http::Response::builder().header("content-type", "text/xml");
         ready(Ok(response.body(Full::from(self.0)).unwrap()))
     }
 }
@@ -334,7 +349,11 @@ const CLOSED: DateTime =
 struct Shop;
 
 impl typed_faults::Feature for Shop {
-    async fn echo(&self, request: typed_faults::Value) -> Result<typed_faults::Value, Fault<typed_faults::EchoFault>> {
+    async fn echo(
+        &self,
+        request: Request<typed_faults::Value>,
+    ) -> Result<Response<typed_faults::Value>, Fault<typed_faults::EchoFault>> {
+        let request = request.into_inner();
         use typed_faults::{EchoFault, OutOfStock};
         let fault = Fault::receiver("nothing doing");
         match request.ask.as_str() {
@@ -344,7 +363,7 @@ impl typed_faults::Feature for Shop {
         }
     }
 
-    async fn plain(&self, _: typed_faults::Value) -> Result<typed_faults::Value, Fault> {
+    async fn plain(&self, _: Request<typed_faults::Value>) -> Result<Response<typed_faults::Value>, Fault> {
         Err(Fault::sender("never"))
     }
 }
@@ -360,13 +379,13 @@ async fn faults_arrive_as_the_types_that_were_sent() {
         ("<tea>", Detail::Declared(EchoFault::OutOfStock(out_of_stock))),
     ] {
         let answer = client.echo(&Value { ask: ask.into() }).await;
-        let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+        let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
         assert_eq!(fault.code, FaultCode::Receiver);
         assert_eq!(fault.reason.as_str(), "nothing doing");
         assert_eq!(fault.detail, expected);
     }
     let answer = client.plain(&Value { ask: "plain".into() }).await;
-    let Err(CallError::Fault(fault)) = answer else { panic!("{answer:?}") };
+    let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
     assert_eq!((fault.code, fault.detail), (FaultCode::Sender, Detail::None));
 }
 
@@ -506,7 +525,7 @@ async fn exchange<S: HttpService>(feature: &str, server: S) {
 
 /// Status and body of the answer to a message.
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
-    let request = Request::post("/").header("content-type", "text/xml; charset=utf-8");
+    let request = http::Request::post("/").header("content-type", "text/xml; charset=utf-8");
     let response = server.service().call(request.body(Body::from(Bytes::from(message))).unwrap()).await;
     let response: Result<_, BoxError> = response.map_err(Into::into);
     let (head, body) = response.unwrap().into_parts();
@@ -565,8 +584,9 @@ fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
 impl encoded_faults::Feature for Shop {
     async fn open(
         &self,
-        request: encoded_faults::OpenRequest,
-    ) -> Result<encoded_faults::OpenResponse, Fault<encoded_faults::OpenFault>> {
+        request: Request<encoded_faults::OpenRequest>,
+    ) -> Result<Response<encoded_faults::OpenResponse>, Fault<encoded_faults::OpenFault>> {
+        let request = request.into_inner();
         use encoded_faults::{Lost, OpenFault};
         let since = request.door.as_deref().and_then(|since| since.parse().ok());
         Err(Fault::receiver("it is closed").with_detail(OpenFault::Lost(Lost { since })))
@@ -594,17 +614,17 @@ async fn faults_of_one_name_arrive_as_the_types_that_they_say() {
              <m id='f' xsi:type='e:Lost'><since>2005-07-01</since></m></s:Body></s:Envelope>"
         );
         let client = FeatureClient::with_transport("http://localhost/", Says(message.leak())).unwrap();
-        let CallError::Fault(fault) = client.open(&request).await.unwrap_err() else { panic!("{entry}") };
+        let CallError::Fault { fault, .. } = client.open(&request).await.unwrap_err() else { panic!("{entry}") };
         let found = match fault.detail {
             Detail::Declared(OpenFault::Locked(Locked { by })) => by.map(|_| "Locked"),
             Detail::Declared(OpenFault::Lost(Lost { since })) => since.map(|_| "Lost"),
             Detail::Other(_) => Some("Other"),
-            Detail::None => None,
+            _ => None,
         };
         assert_eq!(found, Some(expected), "{entry}");
     }
     let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Shop)).unwrap();
-    let CallError::Fault(fault) = client.open(&request).await.unwrap_err() else { panic!("no fault") };
+    let CallError::Fault { fault, .. } = client.open(&request).await.unwrap_err() else { panic!("no fault") };
     assert!(matches!(fault.detail, Detail::Declared(OpenFault::Lost(Lost { since: Some(_) }))), "{fault:?}");
 }
 
@@ -619,7 +639,7 @@ async fn a_contract_is_read_with_what_it_imports_from_where_it_is_served() {
     let mut served = castile_xsd::Documents::new();
     for query in ["wsdl", "xsd=1"] {
         let uri = format!("http://h/feature?{query}");
-        let request = Request::get(&uri).body(Full::<Bytes>::default()).unwrap();
+        let request = http::Request::get(&uri).body(Full::<Bytes>::default()).unwrap();
         let body = server.call(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
         served = served.with(&uri, body);
     }

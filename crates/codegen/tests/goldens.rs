@@ -30,12 +30,9 @@ fn options(feature: &str) -> Options {
     options.client = feature != "server_only";
     options.facets = matches!(feature, "facets" | "lenient" | "nasty_texts");
     options.lenient = matches!(feature, "header_blocks" | "lenient" | "rpc_literal" | "typed_faults");
-    options.headers = feature == "any_header";
-    options.context = feature == "addressing";
     if feature == "raw" {
         options.raw = ["submit", "forward", "note"].map(str::to_owned).into();
     }
-    options.attachments = feature == "attachments";
     options.stream_binaries = feature == "stream_binaries";
     options
 }
@@ -72,6 +69,51 @@ fn what_is_generated_is_what_is_expected() {
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// With fewer operations a type became another header block.
+#[test]
+fn which_type_a_header_block_has_does_not_depend_on_the_operations() {
+    let operation = |name: &str, block: &str| {
+        let header = format!("<soap:header message='t:{block}' part='block' use='literal'/>");
+        let body = "<soap:body use='literal'/>";
+        let bound = format!("<input>{body}{header}</input><output>{body}</output>");
+        format!("<operation name='{name}'><soap:operation soapAction=''/>{bound}</operation>")
+    };
+    let declared =
+        |name: &str| format!("<operation name='{name}'><input message='t:m'/><output message='t:m'/></operation>");
+    let block = |name: &str| format!("<message name='{name}'><part name='block' element='t:{name}'/></message>");
+    let wsdl = format!(
+        "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/'
+          xmlns:t='urn:t' xmlns:xs='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:t'>
+          <types><xs:schema targetNamespace='urn:t'>
+            <xs:complexType name='Who'><xs:sequence><xs:element name='name' type='xs:string'/></xs:sequence></xs:complexType>
+            <xs:element name='first' type='t:Who'/><xs:element name='second' type='t:Who'/>
+            <xs:element name='m' type='xs:string'/>
+          </xs:schema></types>
+          <message name='m'><part name='m' element='t:m'/></message>{}{}
+          <portType name='P'>{}{}</portType>
+          <binding name='B' type='t:P'><soap:binding transport='http://schemas.xmlsoap.org/soap/http'/>{}{}</binding>
+          <service name='S'><port name='P' binding='t:B'><soap:address location='http://localhost/'/></port></service>
+        </definitions>",
+        block("first"),
+        block("second"),
+        declared("a"),
+        declared("b"),
+        operation("a", "first"),
+        operation("b", "second"),
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blocks_of_one_type.wsdl");
+    fs::write(&path, wsdl).unwrap();
+    let blocks = |operations: &[&str]| -> Vec<String> {
+        let mut options = Options::default();
+        options.operations = operations.iter().map(ToString::to_string).collect();
+        let source = generate(&path, &options).unwrap().source;
+        let blocks = source.split("impl ::castile::Header for ").skip(1);
+        blocks.map(|block| block.split(' ').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(blocks(&[]), ["FirstHeader", "SecondHeader"]);
+    assert_eq!(blocks(&["b"]), ["SecondHeader"]);
 }
 
 /// What is served, and what cargo watches.

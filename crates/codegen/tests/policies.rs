@@ -19,7 +19,7 @@ fn messages_are_mtom_wherever_a_policy_says_so() {
     let is_mtom = |name: &str, contract: &str| {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("policies-{name}.wsdl"));
         fs::write(&path, contract).unwrap();
-        generate(&path, &Options::default()).unwrap().source.contains("IS_MTOM")
+        generate(&path, &Options::default()).unwrap().source.contains(".with_mtom()")
     };
     assert!(is_mtom("binding", &contract) && !is_mtom("nowhere", &without));
     for (name, place) in [

@@ -8,10 +8,9 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use castile::codegen::{Description, SoapService};
 use castile::http::server::Endpoint;
-use castile::soap::{Layer, Options, Pending, Request};
-use castile::{CallError, Detail, Fault, Shared};
+use castile::soap::{Description, Layer, Options, Pending, RequestMessage, Service};
+use castile::{CallError, Detail, Fault, Request, Response, Shared};
 use support::{handled, on_a_small_stack};
 
 /// The module that was generated for a feature.
@@ -29,30 +28,47 @@ macro_rules! generated {
 generated!(encoded_large);
 generated!(large_messages);
 
-use large_messages::{EchoFault, FeatureHeader, Large, Larger, PartsRequest, PartsResponse};
+use large_messages::{EchoFault, Large, Larger, OneHeader, PartsRequest, PartsResponse, ThreeHeader};
 
 /// What comes goes back, unless it is empty.
 struct Echo;
 
 impl large_messages::Feature for Echo {
-    async fn echo(&self, request: Larger, header: FeatureHeader) -> Result<(Larger, FeatureHeader), Fault<EchoFault>> {
+    async fn echo(&self, request: Request<Larger>) -> Result<Response<Larger>, Fault<EchoFault>> {
+        let header = Header { one: request.header()?, three: request.header()?, four: request.header()? };
+        let request = request.into_inner();
         if request == Larger::default() {
             let refusal = EchoFault::Refusal(Box::new(large()));
             return Err(Fault::sender("nothing").with_detail(handled(refusal)));
         }
-        Ok((handled(request), handled(header)))
+        let Header { one, three, four } = handled(header);
+        let mut response = Response::new(handled(request));
+        if let Some(one) = one {
+            response = response.with_header(one);
+        }
+        if let Some(three) = three {
+            response = response.with_header(three);
+        }
+        if let Some(four) = four {
+            response = response.with_header(four);
+        }
+        Ok(response)
     }
 
-    async fn parts(&self, request: PartsRequest) -> Result<PartsResponse, Fault> {
-        let PartsRequest { one, two, three, four } = handled(request);
-        Ok(PartsResponse { one, two, three, four })
+    async fn parts(&self, request: Request<PartsRequest>) -> Result<Response<PartsResponse>, Fault> {
+        let PartsRequest { one, two, three, four } = handled(request.into_inner());
+        Ok(PartsResponse { one, two, three, four }.into())
     }
 }
 
 impl encoded_large::Feature for Echo {
-    async fn echo(&self, request: encoded_large::EchoRequest) -> Result<encoded_large::EchoResponse, Fault> {
-        let encoded_large::EchoRequest { one, two, larger, three, four, deep, node, list } = handled(request);
-        Ok(encoded_large::EchoResponse { one, two, larger, three, four, deep, node, list })
+    async fn echo(
+        &self,
+        request: Request<encoded_large::EchoRequest>,
+    ) -> Result<Response<encoded_large::EchoResponse>, Fault> {
+        let encoded_large::EchoRequest { one, two, larger, three, four, deep, node, list } =
+            handled(request.into_inner());
+        Ok(encoded_large::EchoResponse { one, two, larger, three, four, deep, node, list }.into())
     }
 }
 
@@ -64,8 +80,16 @@ fn larger() -> Larger {
     Larger { a: Some(Box::new(large())), d: Some(Box::default()), ..Larger::default() }
 }
 
-fn header() -> FeatureHeader {
-    FeatureHeader { one: Some(large()), three: Some(large()), four: Some(larger().into()), ..FeatureHeader::default() }
+/// The header blocks of a message.
+#[derive(Clone, Debug, PartialEq)]
+struct Header {
+    one: Option<OneHeader>,
+    three: Option<ThreeHeader>,
+    four: Option<Larger>,
+}
+
+fn header() -> Header {
+    Header { one: Some(OneHeader(large())), three: Some(ThreeHeader(large())), four: Some(larger()) }
 }
 
 #[test]
@@ -73,11 +97,17 @@ fn large_header_blocks_faults_and_parts() {
     on_a_small_stack(async || {
         let server = large_messages::FeatureServer::new(Echo);
         let client = large_messages::FeatureClient::with_transport("http://localhost/", server).unwrap();
-        assert_eq!(client.echo(&larger(), &header()).await.unwrap(), (larger(), header()));
+        let (one, three, four) = (OneHeader(large()), ThreeHeader(large()), larger());
+        let request = larger();
+        let call = client.echo(&request).header(&one).header(&three).header(&four);
+        let answer = call.send().await.unwrap();
+        let came =
+            Header { one: answer.header().unwrap(), three: answer.header().unwrap(), four: answer.header().unwrap() };
+        assert_eq!((answer.into_inner(), came), (larger(), header()));
 
-        let Err(CallError::Fault(fault)) = client.echo(&Larger::default(), &header()).await else {
-            panic!("it is a fault")
-        };
+        let nothing = Larger::default();
+        let call = client.echo(&nothing).header(&one).header(&three).header(&four);
+        let Err(CallError::Fault { fault, .. }) = call.await else { panic!("it is a fault") };
         assert_eq!(fault.detail, Detail::Declared(EchoFault::Refusal(Box::new(large()))));
 
         let request = PartsRequest { one: large(), two: large(), three: large(), four: larger().into() };
@@ -131,24 +161,24 @@ fn large_structs_in_soap_encoding() {
 struct Measure(Arc<AtomicUsize>);
 
 struct Measured {
-    service: Arc<dyn SoapService>,
+    service: Arc<dyn Service>,
     largest: Arc<AtomicUsize>,
 }
 
-impl Layer<Arc<dyn SoapService>> for Measure {
+impl Layer<Arc<dyn Service>> for Measure {
     type Service = Measured;
 
-    fn layer(&self, service: Arc<dyn SoapService>) -> Measured {
+    fn layer(&self, service: Arc<dyn Service>) -> Measured {
         Measured { service, largest: self.0.clone() }
     }
 }
 
-impl SoapService for Measured {
+impl Service for Measured {
     fn description(&self) -> &'static Description {
         self.service.description()
     }
 
-    fn call(&self, request: Request, options: &Options) -> Pending {
+    fn call(&self, request: RequestMessage, options: &Options) -> Pending {
         let pending = self.service.call(request, options);
         self.largest.fetch_max(size_of_val(&*pending), Ordering::Relaxed);
         pending
@@ -164,9 +194,9 @@ fn futures_hold_large_values_a_few_times_at_most() {
         let largest = Arc::new(AtomicUsize::new(0));
         let server: Endpoint<_> = large_messages::FeatureServer::new(Echo).layer(Measure(largest.clone()));
         let client = large_messages::FeatureClient::with_transport("http://localhost/", server).unwrap();
-        let (larger, header) = (larger(), header());
+        let (larger, block) = (larger(), OneHeader(large()));
         let request = PartsRequest { one: large(), two: large(), three: large(), four: larger.clone().into() };
-        let (echo, parts) = (client.echo(&larger, &header), client.parts(&request));
+        let (echo, parts) = (client.echo(&larger).header(&block).send(), client.parts(&request).send());
         let of_client = size_of_val(&echo).max(size_of_val(&parts));
         echo.await.unwrap();
         parts.await.unwrap();

@@ -11,6 +11,7 @@ use crate::datatypes::{Prefixes, SimpleType, declares, is_free_in};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
+use crate::items::Streamed;
 use crate::kept::{Run, unlimited};
 use crate::xop::Parts;
 
@@ -94,7 +95,7 @@ pub struct Encoder {
     /// How long the output may become, about.
     most: usize,
     /// How long it may become in any case.
-    limit: usize,
+    pub(crate) limit: usize,
     /// Who lets it become longer.
     charged: Option<Arc<Reservation>>,
     failed: Option<Error>,
@@ -114,6 +115,26 @@ pub struct Encoder {
     payload: &'static str,
     /// Whether more was declared behind it, wherever that is in scope.
     declares_more: bool,
+    /// Whether a stream may stand in the document.
+    pub(crate) streams: bool,
+    /// The one that does.
+    pub(crate) streamed: Option<Box<Streamed>>,
+}
+
+/// What an encoder knows of the place where it is, for another one that goes on there.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    has_default_namespace: bool,
+    payload: &'static str,
+    declares_more: bool,
+}
+
+impl Here {
+    pub(crate) fn encoder(self) -> Encoder {
+        let Here { has_default_namespace, payload, declares_more } = self;
+        let default_namespace = (0, has_default_namespace);
+        Encoder { default_namespace, payload, declares_more, ..Encoder::default() }
+    }
 }
 
 impl Encoder {
@@ -133,7 +154,14 @@ impl Encoder {
             has_references: false,
             payload: "",
             declares_more: false,
+            streams: false,
+            streamed: None,
         }
+    }
+
+    pub(crate) fn here(&mut self) -> Here {
+        let has_default_namespace = self.has_default_namespace(self.out.len());
+        Here { has_default_namespace, payload: self.payload, declares_more: self.declares_more }
     }
 
     /// An encoder that gives up soon after more than `most` bytes: [`ErrorKind::Outgrown`]. What was written until then is
@@ -607,7 +635,7 @@ impl Encoder {
     }
 
     #[cold]
-    fn fail_with(&mut self, message: &'static str) {
+    pub(crate) fn fail_with(&mut self, message: &'static str) {
         self.fail_as(ErrorKind::Unwritable, message.into());
     }
 

@@ -86,7 +86,6 @@ pub fn generated(input: &[u8]) -> Option<String> {
     with_file("contract.wsdl", bundle?.write().as_bytes(), |path| {
         let mut options = Options::default();
         options.facets = input.len() % 2 == 1;
-        options.headers = input.len() % 8 == 2;
         options.stream_binaries = input.len() % 8 == 4;
         let (source, diagnostics) = match castile_codegen::generate_from(path, &Files::new(), &options) {
             Ok(generated) => (Some(generated.source), generated.diagnostics),

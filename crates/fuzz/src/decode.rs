@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use castile::codegen::{Decoder, FromXml, Operation, Root, ToXml};
-use castile::soap::{Envelope, Error, Version, message};
-use castile::xml::{Limits, Memory, Reader, Token};
+use castile_soap::{Envelope, Error, Version, message};
 use castile_suites::{benchmark1, codec, interop, wstest};
+use castile_xml::{Limits, Memory, Reader, Token};
 
 use crate::features::{encoded, rpc_literal};
 use crate::{documents, limits_for, shown};
@@ -179,7 +179,7 @@ fn without_prefixes(debugged: &str) -> String {
     let mut plain = String::new();
     for c in text.replace("\\n", "").chars().filter(|c| !c.is_whitespace()) {
         match c {
-            ':' => plain.truncate(plain.trim_end_matches(castile::xml::is_name_char).len()),
+            ':' => plain.truncate(plain.trim_end_matches(castile_xml::is_name_char).len()),
             c => plain.push(c),
         }
     }

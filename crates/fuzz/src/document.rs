@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use castile::xml::{Charset, DocumentEntity, Error, ErrorKind, Limits, Memory, Reader, decode, tree};
+use castile_xml::{Charset, DocumentEntity, Error, ErrorKind, Limits, Memory, Reader, decode, tree};
 
 use crate::events::{self, Event};
 use crate::{limits_for, oracle, shown};

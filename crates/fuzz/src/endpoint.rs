@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use bytes::Bytes;
 use castile::http::server::Routes;
-use castile::xml::{Limits, Reader, Token};
+use castile_xml::{Limits, Reader, Token};
 use futures_util::stream;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use http_body::Frame;

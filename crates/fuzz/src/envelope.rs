@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use castile::http::server::Endpoint;
-use castile::soap::{Envelope, Reply, Request, Service, Version, client};
-use castile::xml::{Limits, Reader};
 use castile::{Fault, NoDetail};
+use castile_soap::{Envelope, ReplyMessage, RequestMessage, Service, Version, client};
 use castile_suites::wstest::contract::{EchoStructResponse, TEST_SERVICE_SOAP_OPERATIONS};
 use castile_suites::{benchmark1, codec, wstest};
+use castile_xml::{Limits, Reader};
 use futures_util::FutureExt;
 
 use crate::{documents, limits_for, shown};
@@ -41,19 +41,19 @@ pub fn envelope(input: &[u8]) {
     }
 }
 
-fn call(service: &dyn Service, action: &str, message: Bytes, limits: Limits) -> Reply {
+fn call(service: &dyn Service, action: &str, message: Bytes, limits: Limits) -> ReplyMessage {
     let shown = shown(&message);
     // The services of the suites wait for nothing.
-    let request = Request::new(Version::Soap11, message).with_action(action);
+    let request = RequestMessage::new(Version::Soap11, message).with_action(action);
     let reply = service.call(request, &limits.into()).now_or_never();
     reply.unwrap_or_else(|| panic!("the service is still at work on {shown}"))
 }
 
-fn message(reply: &Reply) -> &Bytes {
+fn message(reply: &ReplyMessage) -> &Bytes {
     reply.message.bytes().expect("what is bound is written whole")
 }
 
-fn check_reply(reply: &Reply, request: &[u8]) {
+fn check_reply(reply: &ReplyMessage, request: &[u8]) {
     // All operations here have a response. It goes nowhere only where the request says so in WS-Addressing, in any encoding; its
     // address may be written with references, or in pieces.
     if message(reply).is_empty() {

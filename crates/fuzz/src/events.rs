@@ -1,6 +1,6 @@
 //! What a document says, in a form that can be compared.
 
-use castile::xml::{Error, Reader, Token};
+use castile_xml::{Error, Reader, Token};
 
 /// One item of a document. Neighbouring texts are joined, and no text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) fn push_text(events: &mut Vec<Event>, text: &str) {
 /// The attributes of the start tag that was read last, in the order of their names.
 pub(crate) fn attributes(reader: &Reader<'_>) -> Vec<Attribute> {
     let attribute =
-        |a: castile::xml::Attribute<'_>| (a.namespace.to_owned(), a.name.local().to_owned(), a.value.to_owned());
+        |a: castile_xml::Attribute<'_>| (a.namespace.to_owned(), a.name.local().to_owned(), a.value.to_owned());
     let mut attributes: Vec<Attribute> = reader.attributes().map(attribute).collect();
     attributes.sort();
     attributes

@@ -94,8 +94,8 @@ fn documents(input: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Limits that small documents pass, and limits that they don't: which, the length of the document says.
-fn limits_for(document: &[u8]) -> castile::xml::Limits {
-    let mut limits = castile::xml::Limits::default();
+fn limits_for(document: &[u8]) -> castile_xml::Limits {
+    let mut limits = castile_xml::Limits::default();
     if document.len() % 4 == 3 {
         (limits.depth, limits.attributes, limits.namespaces) = (5, 3, 4);
         (limits.name_length, limits.text_length, limits.entity_expansion) = (50, 100, 100);

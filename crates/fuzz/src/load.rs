@@ -58,14 +58,14 @@ fn fill(text: &str) {
 
 /// How many elements a document has, if it is well-formed and has no document type declaration.
 fn elements(text: &str) -> Option<usize> {
-    let mut limits = castile::xml::Limits::default();
+    let mut limits = castile_xml::Limits::default();
     limits.text_length = usize::MAX;
-    let mut reader = castile::xml::Reader::new(text.as_bytes(), limits).ok()?;
+    let mut reader = castile_xml::Reader::new(text.as_bytes(), limits).ok()?;
     let mut count = 0;
     loop {
         match reader.next().ok()? {
-            castile::xml::Token::StartTag(_) => count += 1,
-            castile::xml::Token::End => return Some(count),
+            castile_xml::Token::StartTag(_) => count += 1,
+            castile_xml::Token::End => return Some(count),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@
 //! be one of the [known differences](Difference). In each of them roxmltree is the one that is lenient, or the rule is
 //! one that it doesn't have.
 
-use castile::xml::{Error, ErrorKind};
+use castile_xml::{Error, ErrorKind};
 use roxmltree::{Document, Node, NodeType, ParsingOptions};
 
 use crate::events::{Event, push_text};

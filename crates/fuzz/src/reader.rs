@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile::xml::{Error, Foreseen, Known, Limits, Memory, Reader, Token, scan};
+use castile_xml::{Error, Foreseen, Known, Limits, Memory, Reader, Token, scan};
 
 use crate::events::{self, Event};
 use crate::{documents, limits_for, oracle, scan as twins, shown};
@@ -177,7 +177,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn payload(&mut self, tag: castile::xml::StartTag<'a>, root: castile::xml::NamespaceId) {
+    fn payload(&mut self, tag: castile_xml::StartTag<'a>, root: castile_xml::NamespaceId) {
         let reader = &self.reader;
         let name = (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
         let scope = reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
@@ -246,8 +246,8 @@ impl<'a> Walk<'a, '_> {
             Some(Foreseen::Start(identity, namespace)) => {
                 let (name, local) = &schema.names[identity - 1];
                 assert_eq!(self.reader.namespace(namespace), name);
-                assert!(!self.reader.foresees_another(castile::xml::look(local)));
-                assert!(self.reader.foresees_another(castile::xml::look(&format!("{local}-other"))));
+                assert!(!self.reader.foresees_another(castile_xml::look(local)));
+                assert!(self.reader.foresees_another(castile_xml::look(&format!("{local}-other"))));
             }
             Some(Foreseen::End) => {
                 assert!(self.open.last().is_some_and(|open| self.reader.is_at_known_end(Schema::known(open.number))));
@@ -274,7 +274,7 @@ impl<'a> Walk<'a, '_> {
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
             if self.reader.known_empty_start(known) {
-                assert!(self.reader.is_plain() && self.reader.foresees_another(castile::xml::look(&name.1)));
+                assert!(self.reader.is_plain() && self.reader.foresees_another(castile_xml::look(&name.1)));
                 self.start(name, Vec::new(), self.reader.offset());
                 self.note(number);
                 self.open.push(Open { number, last: None });
@@ -315,7 +315,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Notes a start tag with attributes, or an empty-element tag, that was recognised.
-    fn known_tag(&mut self, tag: castile::xml::StartTag<'a>, name: Name, number: usize) {
+    fn known_tag(&mut self, tag: castile_xml::StartTag<'a>, name: Name, number: usize) {
         let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
         assert_eq!(found, name);
         assert_eq!(&self.reader.input()[tag.offset + 1..][..tag.name.as_str().len()], tag.name.as_str());

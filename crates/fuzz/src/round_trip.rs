@@ -1,6 +1,6 @@
 //! A tree made of any bytes, written and read.
 
-use castile::xml::{Error, Limits, Prefixes, Reader, Writer, escape, is_name_char, is_name_start_char};
+use castile_xml::{Error, Limits, Prefixes, Reader, Writer, escape, is_name_char, is_name_start_char};
 
 use crate::events::{self, Event};
 use crate::shown;
@@ -136,7 +136,7 @@ fn tree(bytes: &mut Bytes<'_>) -> Vec<Event> {
 fn start(bytes: &mut Bytes<'_>) -> Event {
     let (namespace, local) = (bytes.namespace(), bytes.name());
     // An element of the namespace of `xml` is nothing anybody has.
-    let namespace = if namespace == castile::xml::XML_NAMESPACE { String::new() } else { namespace };
+    let namespace = if namespace == castile_xml::XML_NAMESPACE { String::new() } else { namespace };
     let mut attributes = Vec::new();
     for _ in 0..bytes.next().unwrap_or(0) % 4 {
         let (namespace, local) = (bytes.namespace(), bytes.name());

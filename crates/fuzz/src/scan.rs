@@ -1,6 +1,6 @@
 //! The functions that look at many bytes at once against their definition, byte by byte.
 
-use castile::xml::{escape, scan};
+use castile_xml::{escape, scan};
 
 /// Compares the twins from every place in `text`.
 pub(crate) fn check(text: &str) {

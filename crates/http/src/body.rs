@@ -15,7 +15,9 @@ use http_body::{Frame, SizeHint};
 use http_body_util::Full;
 use http_body_util::combinators::UnsyncBoxBody;
 
-pub(crate) use self::whole::{Failure, read, read_some};
+#[cfg(feature = "client")]
+pub(crate) use self::whole::read_some;
+pub(crate) use self::whole::{Failure, read};
 use crate::BoxError;
 
 /// The body of what this crate sends, requests and responses: bytes at hand, or bytes that come while they are sent.

@@ -3,17 +3,18 @@
 mod transport;
 
 use std::future::poll_fn;
+use std::time::Duration;
 
 use bytes::Bytes;
 use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
 use castile_xml::visible;
-use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 
 use crate::body::{self, Failure};
-use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, request_headers, shown};
+use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remove_own, request_headers, shown};
 use crate::package::{self, Contained};
-use crate::{Body, BoxError, Error, ErrorKind};
+use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
 use self::transport::Due;
 pub use self::transport::{Options, ResponseBody, Transport};
@@ -31,6 +32,8 @@ pub struct ClientReply {
     /// 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send faults with 200: the
     /// message decides. 202 and 204 if there is none.
     pub status: StatusCode,
+    /// The headers of HTTP.
+    pub http_headers: HeaderMap,
     /// The message, with the charset of its content type if that has one (RFC 7303 §3.2), and what came with it. The
     /// envelope is empty if none came, as from an operation without a response.
     pub received: Received,
@@ -86,11 +89,12 @@ where
     B::Error: Into<BoxError>,
 {
     let written = Written { message: message.into(), parts: Vec::new(), packaging: None };
-    exchange(transport, url, version, action, written, ReplyLimits::new(max_message_size)).await
+    exchange(transport, url, version, action, written, HeaderMap::new(), ReplyLimits::new(max_message_size)).await
 }
 
 /// Sends a message that may go in a package, and that may be answered by one, whose attachments are read as they are
-/// asked for. The server is told that MTOM is taken if the request is that.
+/// asked for. `http_headers` go with it, but for those that say what the message is. The server is told that MTOM is taken if
+/// the request is that.
 ///
 /// # Errors
 /// As for [`call`], or that a package is broken.
@@ -100,6 +104,7 @@ pub async fn exchange<T, B>(
     version: Version,
     action: &str,
     written: Written,
+    http_headers: HeaderMap,
     limits: ReplyLimits,
 ) -> Result<ClientReply, Error>
 where
@@ -108,15 +113,31 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let request = request(url, version, action, written)?;
+    let request = request(url, version, action, written, http_headers)?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(error.into()))?;
     let response = transport.call(request).await;
-    let (head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
+    let (mut head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
+    let (status, due) = (head.status, head.extensions.remove::<Due>());
+    match receive(status, &head.headers, body, limits, due).await {
+        Ok(received) => Ok(ClientReply { status, http_headers: head.headers, received }),
+        Err(error) => Err(error.answered(status, head.headers)),
+    }
+}
 
-    let status = head.status;
-    let Fields { content_type, content_encoding: encoding, .. } = Fields::of(&head.headers);
-    let due = head.extensions.get::<Due>().cloned();
+/// Reads an answer, or what is there instead of one.
+async fn receive<B>(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: B,
+    limits: ReplyLimits,
+    due: Option<Due>,
+) -> Result<Received, Error>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let Fields { content_type, content_encoding: encoding, .. } = Fields::of(headers);
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
     let may_be_message = (is_success || is_fault) && encoding.is_none();
@@ -128,17 +149,16 @@ where
         Ok(ContentType::Message(MessageType { charset, .. })) if may_be_message => {
             let most = limits.message_size;
             let message = body::read(body, most).await.map_err(|failure| body_failed(failure, most))?;
-            Ok(ClientReply { status, received: Received { charset, ..message.into() } })
+            Ok(Received { charset, ..message.into() })
         }
         Ok(ContentType::Package(related)) if may_be_message => {
-            let received = Box::pin(receive(&related, body, limits, due)).await?;
-            Ok(ClientReply { status, received })
+            Box::pin(receive_package(&related, body, limits, due)).await
         }
         content_type => {
             let text = body::read_some(body, EXCERPT).await;
             if text.is_empty() && is_success {
                 // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
-                return Ok(ClientReply { status, received: Bytes::new().into() });
+                return Ok(Bytes::new().into());
             }
             if let Some(found) = encoding {
                 let found = shown(&String::from_utf8_lossy(found.as_bytes()));
@@ -162,8 +182,23 @@ where
     }
 }
 
+/// Waits for the answer to a call for a limited time.
+///
+/// # Errors
+/// [`ErrorKind::Timeout`] if that is over.
+pub async fn within<F: Future>(limit: Duration, call: F) -> Result<F::Output, Error> {
+    let late =
+        |_| Error::new(ErrorKind::Timeout, format!("no answer within {limit:?}, which is the limit of this call"));
+    timeout::within(limit, call).await.map_err(late)
+}
+
 /// Reads a package up to the end of its envelope.
-async fn receive<B>(related: &Related, body: B, limits: ReplyLimits, due: Option<Due>) -> Result<Received, Error>
+async fn receive_package<B>(
+    related: &Related,
+    body: B,
+    limits: ReplyLimits,
+    due: Option<Due>,
+) -> Result<Received, Error>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
@@ -214,7 +249,13 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(url: &Uri, version: Version, action: &str, written: Written) -> Result<Request<Body>, Error> {
+fn request(
+    url: &Uri,
+    version: Version,
+    action: &str,
+    written: Written,
+    http_headers: HeaderMap,
+) -> Result<Request<Body>, Error> {
     let Written { message, parts, packaging } = written;
     let packaging = package::packaging(packaging, &parts);
     let (mut content_type, soap_action) = request_headers(version, action).map_err(|error| {
@@ -236,6 +277,8 @@ fn request(url: &Uri, version: Version, action: &str, written: Written) -> Resul
         .body(body)
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
     let headers = request.headers_mut();
+    *headers = http_headers;
+    remove_own(headers);
     headers.insert(header::CONTENT_TYPE, content_type);
     if let Some(action) = soap_action {
         headers.insert(SOAP_ACTION, action);

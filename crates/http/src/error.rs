@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 use crate::BoxError;
 
@@ -17,6 +17,8 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     source: Option<BoxError>,
+    /// What was said of the answer, if one came.
+    answer: Option<(StatusCode, HeaderMap)>,
 }
 
 /// What kind of failure an [`Error`] is.
@@ -49,12 +51,28 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error { inner: Box::new(Inner { kind, message, source: None }) }
+        Error { inner: Box::new(Inner { kind, message, source: None, answer: None }) }
     }
 
     pub(crate) fn because(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
+    }
+
+    /// This error with the head of the answer that it is about.
+    pub(crate) fn answered(mut self, status: StatusCode, headers: HeaderMap) -> Self {
+        self.inner.answer = Some((status, headers));
+        self
+    }
+
+    /// The status of the answer, if one came.
+    pub fn status(&self) -> Option<StatusCode> {
+        self.inner.answer.as_ref().map(|(status, _)| *status)
+    }
+
+    /// The headers of the answer, if one came: `WWW-Authenticate`, `Retry-After`, `Location`.
+    pub fn http_headers(&self) -> Option<&HeaderMap> {
+        self.inner.answer.as_ref().map(|(_, headers)| headers)
     }
 
     /// What kind of failure this is.

@@ -17,6 +17,28 @@ pub(crate) const XML_TYPE: HeaderValue = HeaderValue::from_static("text/xml; cha
 /// The Content-Type of SOAP 1.2 messages.
 const SOAP12_TYPE: HeaderValue = HeaderValue::from_static("application/soap+xml; charset=utf-8");
 
+/// Removes what no caller and no service says of a message: what it is, where it ends, and what is of one connection (RFC 9110
+/// §7.6.1). It may be there since it was copied from another message.
+pub(crate) fn remove_own(headers: &mut HeaderMap) {
+    let own = [
+        header::CONTENT_TYPE,
+        header::CONTENT_ENCODING,
+        header::CONTENT_LENGTH,
+        header::TRANSFER_ENCODING,
+        header::TRAILER,
+        header::TE,
+        header::CONNECTION,
+        header::UPGRADE,
+        header::EXPECT,
+        SOAP_ACTION,
+        HeaderName::from_static("keep-alive"),
+        HeaderName::from_static("proxy-connection"),
+    ];
+    for name in own {
+        headers.remove(name);
+    }
+}
+
 /// The Content-Type of the messages we send.
 pub(crate) fn message_type(version: Version) -> HeaderValue {
     match version {

@@ -21,11 +21,16 @@
 //!
 //! Nothing below this crate does I/O, and nothing in it reads XML: it carries bytes, within bounds of size and time.
 
+// Each half has helpers that the other one doesn't need.
+#![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
+
 mod body;
+#[cfg(feature = "client")]
 pub mod client;
 mod error;
 mod headers;
 mod package;
+#[cfg(feature = "server")]
 pub mod server;
 mod timeout;
 mod workers;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use castile_soap::{Offload, Turn, Work};
+use castile_soap::{Offload, Offloading, Turn, Work};
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -45,6 +45,11 @@ impl Workers {
     pub fn shared() -> Self {
         static SHARED: OnceLock<Workers> = OnceLock::new();
         SHARED.get_or_init(|| Workers::new(available_parallelism().map_or(1, usize::from))).clone()
+    }
+
+    /// What has these workers read and write messages of more than `size` bytes.
+    pub fn above(self, size: usize) -> Offloading {
+        Offloading::new(size, Arc::new(self))
     }
 }
 

@@ -218,7 +218,7 @@ async fn answers_that_nobody_reads_stay_charged() {
 #[tokio::test(start_paused = true)]
 async fn packages_that_wait_on_the_disk_make_way() {
     let disk = Budget::new(1_000 * KILOBYTE);
-    let endpoint = echo_with(|options| options.attachments.memory = 0);
+    let endpoint = echo_with(|options| options.messages.attachments.memory = 0);
     let host = Host::start(Server::new().disk_budget(disk.clone()), endpoint);
     let waits = "x".repeat(600 * KILOBYTE);
     let begin = format!("--b\r\n\r\n<a/>\r\n--b\r\n\r\n{waits}\r\n--b\r\ncontent-id: <named@part>\r\n\r\n");

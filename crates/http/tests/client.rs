@@ -219,7 +219,8 @@ async fn streams_may_take_any_time_and_silence_may_not() {
         let message = Content::from("<a/>");
         let written = Written { message, parts: vec![slowly(pieces)], packaging: None };
         let limits = ReplyLimits::new(1_000);
-        client::exchange(transport.clone(), &url, Version::Soap11, action, written, limits)
+        let headers = http::HeaderMap::new();
+        client::exchange(transport.clone(), &url, Version::Soap11, action, written, headers, limits)
     };
     let reply = exchange("attachment", vec![Some("x"); 8]).await.unwrap();
     assert_eq!(reply.received.message, "8 bytes");

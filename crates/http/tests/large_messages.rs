@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::Workers;
 use castile_http::server::{Endpoint, Options};
-use castile_soap::{Description, Pending, Reply, Request, Service};
+use castile_http::{DEFAULT_OFFLOAD_ABOVE, Workers};
+use castile_soap::{Description, Pending, ReplyMessage, RequestMessage, Service};
 use http_body_util::{BodyExt, Full};
 use support::Echo;
 use tower_service::Service as _;
@@ -33,7 +33,7 @@ impl Service for Slow {
         Echo.description()
     }
 
-    fn call(&self, request: Request, _: &castile_soap::Options) -> Pending {
+    fn call(&self, request: RequestMessage, _: &castile_soap::Options) -> Pending {
         let length = request.message.len();
         if length > LARGE {
             self.begun.fetch_add(1, SeqCst);
@@ -43,7 +43,7 @@ impl Service for Slow {
             self.order.lock().unwrap().push(length);
             self.reading.fetch_sub(1, SeqCst);
         }
-        let reply = Reply::new(request.version, Bytes::from(format!("{length} bytes")));
+        let reply = ReplyMessage::new(request.version, Bytes::from(format!("{length} bytes")));
         Box::pin(std::future::ready(reply))
     }
 }
@@ -51,7 +51,7 @@ impl Service for Slow {
 fn slow(workers: usize, change: impl FnOnce(&mut Options)) -> (Endpoint<Slow>, Sender<()>) {
     let (go_on, receiver) = channel();
     let mut options = Options::default();
-    options.workers = Workers::new(workers);
+    options.messages.offload = Some(Workers::new(workers).above(DEFAULT_OFFLOAD_ABOVE));
     change(&mut options);
     let (begun, reading, most) = Default::default();
     let slow = Slow { go_on: Mutex::new(receiver), begun, reading, most, order: Mutex::default() };
@@ -138,7 +138,7 @@ async fn a_request_that_is_given_up_keeps_its_place_until_it_is_read() {
 
 #[tokio::test]
 async fn what_is_large_can_be_said() {
-    let (endpoint, _go_on) = slow(1, |options| options.offload_above = usize::MAX);
+    let (endpoint, _go_on) = slow(1, |options| options.messages.offload = Some(Workers::new(1).above(usize::MAX)));
     let endpoint = Arc::new(endpoint);
     let blocking = endpoint.clone();
     let thread = std::thread::spawn(move || {

@@ -53,7 +53,7 @@ async fn a_refusal_behind_all_of_a_body_leaves_the_connection() {
 /// It was, for 30 s.
 #[tokio::test(start_paused = true)]
 async fn what_comes_behind_a_refusal_is_not_read_for_long() {
-    let host = Host::start(Server::new(), echo_with(|options| options.limits.message_size = 4));
+    let host = Host::start(Server::new(), echo_with(|options| options.messages.limits.message_size = 4));
     let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4000000000\r\n\r\n";
     let mut client = host.connect();
     client.send(head).await;

@@ -5,7 +5,7 @@
 mod support;
 
 use castile_http::server::{Address, Endpoint, Routes, Server};
-use castile_soap::{Description, Document, Options, Pending, Reply, Service};
+use castile_soap::{Description, Document, Options, Pending, ReplyMessage, Service};
 use http::Request;
 use http::uri::Scheme;
 use support::{Echo, ask, echo, echo_with};
@@ -113,26 +113,22 @@ async fn a_fixed_address_stands() {
 /// A service whose contract has ports at several paths, of which it is the first.
 struct Ports;
 
-static PORTS: Description = Description {
-    name: "Ports",
-    namespace: "urn:ports",
-    documentation: "",
-    documents: &[Document::wsdl(
+static PORTS: Description = Description::new("Ports", "urn:ports", &[]).with_documents(
+    &[Document::wsdl(
         "<w><soap:address location='http://localhost:1/a'/><soap:address location='http://localhost:1/b'/>\
          <soap:address location='https://partner/c'/><soap:address location='http://localhost:1/b?c'/>\
          <soap:address location='b'/></w>",
     )],
-    address: "http://localhost:1/a",
-    operations: &[],
-};
+    "http://localhost:1/a",
+);
 
 impl Service for Ports {
     fn description(&self) -> &'static Description {
         &PORTS
     }
 
-    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
-        Box::pin(std::future::ready(Reply::empty(request.version)))
+    fn call(&self, request: castile_soap::RequestMessage, _: &Options) -> Pending {
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
     }
 }
 
@@ -146,8 +142,8 @@ impl Service for OtherPorts {
         &OTHER_PORTS
     }
 
-    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
-        Box::pin(std::future::ready(Reply::empty(request.version)))
+    fn call(&self, request: castile_soap::RequestMessage, _: &Options) -> Pending {
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
     }
 }
 
@@ -197,11 +193,8 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
 /// A service whose contract imports another and a schema, which includes itself and one from the network.
 struct Imports;
 
-static DESCRIPTION: Description = Description {
-    name: "Imports",
-    namespace: "urn:imports",
-    documentation: "",
-    documents: &[
+static DESCRIPTION: Description = Description::new("Imports", "urn:imports", &[]).with_documents(
+    &[
         Document {
             query: "wsdl",
             text: "<w><import location='a.wsdl'/><x:import schemaLocation = \" x.xsd\"/><soap:address location='http://a/'/></w>",
@@ -214,17 +207,16 @@ static DESCRIPTION: Description = Description {
             imports: &[("./x.xsd", "xsd=1")],
         },
     ],
-    address: "http://a/",
-    operations: &[],
-};
+    "http://a/",
+);
 
 impl Service for Imports {
     fn description(&self) -> &'static Description {
         &DESCRIPTION
     }
 
-    fn call(&self, request: castile_soap::Request, _: &Options) -> Pending {
-        Box::pin(std::future::ready(Reply::empty(request.version)))
+    fn call(&self, request: castile_soap::RequestMessage, _: &Options) -> Pending {
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
     }
 }
 

@@ -81,8 +81,8 @@ impl Service {
 }
 
 /// What is answered to the header block `token`.
-fn receipt(token: Option<String>) -> Option<String> {
-    token.map(|token| format!("receipt for {token}"))
+fn receipt(token: &str) -> String {
+    format!("receipt for {token}")
 }
 
 /// The code in the detail of every refusal.

@@ -78,38 +78,41 @@ macro_rules! service {
         impl contract::Echo for Service {
             $(async fn $method(
                 &self,
-                request: request_type!($wrapped $rpc $bare),
-            ) -> Result<response_type!($response $bare), Fault> {
-                Ok(answer!($response, request))
+                request: Request<request_type!($wrapped $rpc $bare)>,
+            ) -> Result<Response<response_type!($response $bare)>, Fault> {
+                Ok(answer!($response, request.into_inner()).into())
             })*
 
             async fn echo_void(
                 &self,
-                _: request_type!(EchoVoid EchoVoidRequest Nothing),
-            ) -> Result<response_type!(EchoVoidResponse Nothing), Fault> {
-                Ok(Default::default())
+                _: Request<request_type!(EchoVoid EchoVoidRequest Nothing)>,
+            ) -> Result<Response<response_type!(EchoVoidResponse Nothing)>, Fault> {
+                Ok(Response::default())
             }
 
             header_method!();
 
             async fn fail(
                 &self,
-                request: request_type!(Fail FailRequest String),
-            ) -> Result<response_type!(FailResponse String), Fault<FailFault>> {
-                let refusal = Refusal { reason: present!(value!(request)), code: present!(REFUSAL_CODE) };
+                request: Request<request_type!(Fail FailRequest String)>,
+            ) -> Result<Response<response_type!(FailResponse String)>, Fault<FailFault>> {
+                let refusal = Refusal { reason: present!(value!(request.into_inner())), code: present!(REFUSAL_CODE) };
                 Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
             }
 
-            async fn notify(&self, request: request_type!(Notify NotifyRequest String)) -> Result<(), Fault> {
-                Service::notify(self, value!(request));
-                Ok(())
+            async fn notify(
+                &self,
+                request: Request<request_type!(Notify NotifyRequest String)>,
+            ) -> Result<Response<()>, Fault> {
+                Service::notify(self, value!(request.into_inner()));
+                Ok(Response::default())
             }
 
             async fn last_notice(
                 &self,
-                _: request_type!(LastNotice LastNoticeRequest Nothing),
-            ) -> Result<response_type!(LastNoticeResponse String), Fault> {
-                Ok(response!(LastNoticeResponse, Service::last_notice(self)))
+                _: Request<request_type!(LastNotice LastNoticeRequest Nothing)>,
+            ) -> Result<Response<response_type!(LastNoticeResponse String)>, Fault> {
+                Ok(response!(LastNoticeResponse, Service::last_notice(self)).into())
             }
         }
     };
@@ -120,11 +123,14 @@ macro_rules! header_method {
     () => {
         async fn echo_header(
             &self,
-    request: request_type!(EchoHeader EchoHeaderRequest String),
-            header: EchoHeaderRequestHeader,
-) -> Result<(response_type!(EchoHeaderResponse String), EchoHeaderResponseHeader), Fault> {
-            let header = EchoHeaderResponseHeader { receipt: receipt(header.token), others: Vec::new() };
-            Ok((response!(EchoHeaderResponse, value!(request)), header))
+    request: Request<request_type!(EchoHeader EchoHeaderRequest String)>,
+) -> Result<Response<response_type!(EchoHeaderResponse String)>, Fault> {
+            let token = request.header::<TokenHeader>()?;
+            let response = Response::new(response!(EchoHeaderResponse, value!(request.into_inner())));
+            Ok(match token {
+                Some(TokenHeader(token)) => response.with_header(ReceiptHeader(receipt(&token))),
+                None => response,
+            })
         }
     };
 }
@@ -132,10 +138,11 @@ macro_rules! header_method {
 /// Calls the operation that has declared header blocks.
 macro_rules! header_call {
     ($client:ident, $case:ident) => {{
-        let header = EchoHeaderRequestHeader { token: Some($case.text("token")), others: Vec::new() };
+        let token = TokenHeader($case.text("token"));
         let request = request!(EchoHeader EchoHeaderRequest, $case.text("value"));
-        let (response, header) = $client.echo_header(&request, &header).await?;
-        Outcome::Value(json!({ "result": result!(response), "receipt": header.receipt }))
+        let response = $client.echo_header(&request).header(&token).send().await?;
+        let receipt = response.header::<ReceiptHeader>()?.map(|ReceiptHeader(receipt)| receipt);
+        Outcome::Value(json!({ "result": result!(response.into_inner()), "receipt": receipt }))
     }};
 }
 
@@ -151,7 +158,7 @@ macro_rules! present {
 macro_rules! client {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
-            let client = EchoClient::new(&job.url)?.with_version(version(job)?);
+            let client = EchoClient::new(&job.url)?.with_options(options(job)?);
             for case in &job.cases {
                 let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
                 report(job, case, outcome)?;
@@ -172,7 +179,7 @@ macro_rules! client {
                 }
                 "echoHeader" => header_call!(client, case),
                 "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
-                    Err(CallError::Fault(Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. })) => {
+                    Err(CallError::Fault { fault: Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. }, .. }) => {
                         Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
                     }
                     Err(other) => Outcome::Error(other.to_string()),

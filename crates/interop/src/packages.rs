@@ -3,13 +3,14 @@
 use std::error::Error;
 
 use castile::datatypes::Base64Binary;
-use castile::mime::{Attachments, ContentId, Part};
-use castile::{Any, Fault};
+use castile::mime::{ContentId, Part};
+use castile::soap::Mtom;
+use castile::{Any, Fault, Request, Response};
 use serde_json::json;
 
 use crate::Service;
 use crate::plan::{Case, Job, Outcome, report};
-use crate::styles::{as_xml, version};
+use crate::styles::{as_xml, options};
 
 /// MTOM: the values are those of any contract, and only the client says that it sends them so.
 pub(crate) mod mtom {
@@ -21,14 +22,16 @@ pub(crate) mod mtom {
     use contract::{ECHO_OPERATIONS, Echo, EchoClient, EchoData, EchoDataResponse};
 
     impl Echo for Service {
-        async fn echo_data(&self, request: EchoData) -> Result<EchoDataResponse, Fault> {
-            Ok(EchoDataResponse { answer: request.value })
+        async fn echo_data(&self, request: Request<EchoData>) -> Result<Response<EchoDataResponse>, Fault> {
+            Ok(EchoDataResponse { answer: request.into_inner().value }.into())
         }
     }
 
     pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
         // Every value goes beside the message, an empty one too.
-        let client = EchoClient::new(&job.url)?.with_version(version(job)?).with_mtom(0);
+        let mut options = options(job)?;
+        options.messages.mtom = Mtom::Always(0);
+        let client = EchoClient::new(&job.url)?.with_options(options);
         for case in &job.cases {
             let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
             report(job, case, outcome)?;
@@ -55,15 +58,12 @@ pub(crate) mod swa {
     const LIMIT: usize = 1 << 20;
 
     impl Echo for Service {
-        async fn echo_file(
-            &self,
-            request: EchoFileRequest,
-            mut attachments: Attachments,
-        ) -> Result<(EchoFileResponse, Vec<Part>), Fault> {
+        async fn echo_file(&self, request: Request<EchoFileRequest>) -> Result<Response<EchoFileResponse>, Fault> {
+            let (request, mut attachments) = request.into_parts();
             let file = attachments.next().await?.ok_or_else(|| Fault::sender("the attachment is missing"))?;
             let content = file.collect(LIMIT).await?;
             let copy = Part::new(id("copy")?, "application/octet-stream", content.into())?;
-            Ok((EchoFileResponse { answer: request.value }, vec![copy]))
+            Ok(Response::new(EchoFileResponse { answer: request.value }).with_attachment(copy))
         }
     }
 
@@ -80,7 +80,7 @@ pub(crate) mod swa {
         let content: Base64Binary = case.text("file").parse()?;
         let file = Part::new(id("file")?, "application/octet-stream", content.0.into())?;
         let request = EchoFileRequest { value: case.text("value") };
-        let (response, mut attachments) = client.echo_file(&request, vec![file]).await?;
+        let (response, mut attachments) = client.echo_file(&request).attach(file).send().await?.into_parts();
         let copy = attachments.next().await?.ok_or("the response has no attachment")?;
         let copy = Base64Binary(copy.collect(LIMIT).await?.to_vec());
         Ok(Outcome::Value(json!({ "result": response.answer, "file": copy.to_string() })))

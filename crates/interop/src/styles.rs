@@ -5,9 +5,9 @@ use std::error::Error;
 use std::time::Duration;
 
 use anyhow::bail;
-use castile::Any;
 use castile::codegen::{Operation, ToXml};
 use castile::soap::Version;
+use castile::{Any, ClientOptions};
 
 use crate::plan::{Job, Outcome};
 
@@ -16,11 +16,11 @@ mod prelude {
     pub(super) use std::error::Error;
 
     pub(super) use castile::datatypes::{Base64Binary, Date, DateTime, Decimal, HexBinary, Integer};
-    pub(super) use castile::{Any, CallError, Detail, Fault};
+    pub(super) use castile::{Any, CallError, Detail, Fault, Request, Response};
     pub(super) use serde_json::{Value, json};
     pub(super) use tokio::time::sleep;
 
-    pub(super) use super::{NOTICE_PAUSE, NOTICE_TRIES, as_xml, version};
+    pub(super) use super::{NOTICE_PAUSE, NOTICE_TRIES, as_xml, options};
     pub(super) use crate::operations::{client, echoes, header_call, header_method, literal_echoes, present, service};
     pub(super) use crate::plan::{Case, Job, Outcome, report};
     pub(super) use crate::{REFUSAL_CODE, Service, receipt};
@@ -182,8 +182,9 @@ pub(crate) mod encoded {
     }
 
     use super::prelude::{
-        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
-        Value, as_xml, client, echoes, header_call, header_method, json, receipt, report, service, sleep, version,
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Request,
+        Response, Service, Value, as_xml, client, echoes, header_call, header_method, json, options, receipt, report,
+        service, sleep,
     };
     use crate::operations::encoded_echoes;
     use contract::*;
@@ -240,8 +241,8 @@ pub(crate) mod addressing {
     }
 
     use super::prelude::{
-        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Service,
-        Value, as_xml, client, json, present, report, service, sleep, version,
+        Any, CallError, Case, Detail, Error, Fault, Job, NOTICE_PAUSE, NOTICE_TRIES, Outcome, REFUSAL_CODE, Request,
+        Response, Service, Value, as_xml, client, json, options, present, report, service, sleep,
     };
     use super::wrapped::{answer, request, request_type, response, response_type, result, value};
     use crate::operations::addressing_echoes;
@@ -264,12 +265,15 @@ pub(crate) mod addressing {
 const NOTICE_TRIES: usize = 40;
 const NOTICE_PAUSE: Duration = Duration::from_millis(50);
 
-pub(crate) fn version(job: &Job) -> anyhow::Result<Version> {
-    match job.version.as_str() {
-        "11" => Ok(Version::Soap11),
-        "12" => Ok(Version::Soap12),
+/// How a client calls for a job.
+pub(crate) fn options(job: &Job) -> anyhow::Result<ClientOptions> {
+    let mut options = ClientOptions::default();
+    options.version = Some(match job.version.as_str() {
+        "11" => Version::Soap11,
+        "12" => Version::Soap12,
         other => bail!("no version of SOAP is called {other}"),
-    }
+    });
+    Ok(options)
 }
 
 /// A response as the element that it came as.

@@ -131,7 +131,7 @@ impl Version {
         match self {
             Version::Recommendation => relationship == "http://www.w3.org/2005/08/addressing/reply",
             // A qualified name, of which the prefix is anybody's.
-            Version::Submission => relationship.rsplit(':').next() == Some("Reply"),
+            Version::Submission => relationship.rsplit(':').next() == Some("ReplyMessage"),
         }
     }
 

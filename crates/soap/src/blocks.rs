@@ -1,38 +1,44 @@
 //! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2): those that a contract declares have types, others are kept as XML.
 
+mod carried;
+
 use std::collections::HashSet;
+use std::fmt;
 
 use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
+pub(crate) use self::carried::Carried;
 use crate::charge::{Charge, allowance};
-use crate::{Envelope, Error, ErrorKind, FaultDetail, Version};
+use crate::{Envelope, Error, ErrorKind, FaultDetail, HeaderBlock, Version};
 
-/// The header blocks of a message as values. Generated for operations whose binding declares some.
-pub trait Header: Default + Send + 'static {
-    /// The blocks that the contract declares. They count as understood.
-    const ELEMENTS: &'static [Element] = &[];
-    /// Whether there is a place for any block at all.
-    const HOLDS: bool = true;
+/// A header block that a contract declares, as a value. Generated for each of them.
+pub trait Header: Sized + Send + Sync + 'static {
+    /// Its declaration.
+    const ELEMENT: &'static Element;
 
-    /// Reads `ELEMENTS[index]`, whose start tag was read.
+    /// Reads the block, whose start tag was read. `None` is a block in SOAP encoding that is nil.
     ///
     /// # Errors
     /// What the document has instead.
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), castile_databinding::Error>;
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, castile_databinding::Error>;
 
-    /// Takes a block that is not declared.
-    fn keep(&mut self, block: AnyHeader);
-
-    /// Whether there is no block.
-    fn is_empty(&self) -> bool;
-
-    /// Writes the blocks that are declared, their tags included.
+    /// Writes the block, its tags included.
     fn write(&self, out: &mut Encoder);
+}
 
-    /// The blocks that are not declared.
-    fn others(&self) -> &[AnyHeader];
+/// A header block that can be sent: one that a contract [declares](Header), or [`AnyHeader`].
+pub trait WriteHeader: Send + Sync {
+    /// Writes the block, its tags included, into a message of `version`.
+    fn write_to(&self, version: Version, out: &mut Encoder);
+}
+
+impl<T: Header> WriteHeader for T {
+    fn write_to(&self, version: Version, out: &mut Encoder) {
+        out.encode(version.encoding());
+        self.write(out);
+    }
 }
 
 /// A header block that the contract doesn't declare, as XML.
@@ -64,98 +70,95 @@ impl From<Any> for AnyHeader {
     }
 }
 
-/// A header without a place for any block.
-impl Header for () {
-    const HOLDS: bool = false;
-
-    fn read(&mut self, _: &mut Decoder<'_>, _: usize) -> Result<(), castile_databinding::Error> {
-        Ok(())
-    }
-
-    fn keep(&mut self, _: AnyHeader) {}
-
-    fn is_empty(&self) -> bool {
-        true
-    }
-
-    fn write(&self, _: &mut Encoder) {}
-
-    fn others(&self) -> &[AnyHeader] {
-        &[]
-    }
-}
-
-/// A header of which nothing is declared.
-impl Header for Vec<AnyHeader> {
-    fn read(&mut self, _: &mut Decoder<'_>, _: usize) -> Result<(), castile_databinding::Error> {
-        Ok(())
-    }
-
-    fn keep(&mut self, block: AnyHeader) {
-        self.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        Vec::is_empty(self)
-    }
-
-    fn write(&self, _: &mut Encoder) {}
-
-    fn others(&self) -> &[AnyHeader] {
-        self
-    }
-}
-
 /// Whether `elements` has one of this name.
-pub(crate) fn declares(elements: &[Element], namespace: &str, local: &str) -> bool {
+pub(crate) fn declares(elements: &[&Element], namespace: &str, local: &str) -> bool {
     elements.iter().any(|element| element.is(namespace, local))
 }
 
 /// Whether `elements` has one of this namespace.
-pub(crate) fn declares_any_of(elements: &[Element], namespace: &str) -> bool {
+pub(crate) fn declares_any_of(elements: &[&Element], namespace: &str) -> bool {
     elements.iter().any(|element| element.is(namespace, element.name))
 }
 
-/// Reads the blocks of a message, whose envelope was read before off `text`. They stand in front of the payload, which
-/// tells the operation and so what they are: those messages that have some are read once more up to the last of them.
-pub(crate) fn read<H: Header>(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Result<H, Error> {
-    read_as(envelope, text, limits, charge, false).map(|(header, _)| header)
+/// The header of a message, whose envelope was read before. Blocks stand in front of the payload: who asks for one reads the
+/// message once more up to it.
+#[derive(Clone, Copy)]
+pub(crate) struct Read<'a> {
+    pub(crate) envelope: &'a Envelope,
+    /// The text that the envelope was read off.
+    pub(crate) text: &'a str,
+    pub(crate) limits: Limits,
+    pub(crate) charge: Charge<'a>,
+    pub(crate) is_lenient: bool,
 }
 
-/// Reads the blocks of a message as [`read`] does, as lenient as is asked for, and what was tolerated.
-pub(crate) fn read_as<H: Header>(
-    envelope: &Envelope,
-    text: &str,
-    limits: Limits,
-    charge: Charge<'_>,
-    is_lenient: bool,
-) -> Result<(H, Deviations), Error> {
-    static ANY: Wildcard = Wildcard::new(Namespaces::Any);
-    let mut header = H::default();
-    if !H::HOLDS || envelope.header.is_empty() {
-        return Ok((header, Deviations::default()));
+impl Read<'_> {
+    /// The block for us that `T` is, if there is one, and what was tolerated.
+    pub(crate) fn typed<T: Header>(self) -> Result<Option<(T, Deviations)>, Error> {
+        let is_it = |block: &HeaderBlock| T::ELEMENT.is(&block.namespace, &block.local).then_some(0);
+        let block = self.one(is_it, |decoder, _| T::read(decoder))?;
+        Ok(block.and_then(|(block, deviations)| Some((block?, deviations))))
     }
-    let mut decoder = decoder(envelope, text, limits, charge, is_lenient)?;
-    let mut was_read = vec![false; H::ELEMENTS.len()];
-    for block in &envelope.header {
-        match H::ELEMENTS.iter().position(|element| element.is(&block.namespace, &block.local)) {
-            Some(index) if block.is_for_recipient(envelope.version) => {
-                if std::mem::replace(&mut was_read[index], true) {
-                    let message = format!("a second header block <{}>, where one was expected", block.local);
-                    return Err(Error::at(block.bytes.start, ErrorKind::Document, message));
-                }
+
+    /// The detail of a fault that stands in the header, if one does.
+    pub(crate) fn fault_detail<D: FaultDetail>(self) -> Result<Option<(D, Deviations)>, Error> {
+        let (details, blocks) = of_fault::<D>();
+        let is_one = |block: &HeaderBlock| blocks.iter().position(|element| element.is(&block.namespace, &block.local));
+        self.one(is_one, |decoder, index| D::read(decoder, details + index))
+    }
+
+    /// The block for us that has a number.
+    fn one<T>(
+        self,
+        number: impl Fn(&HeaderBlock) -> Option<usize>,
+        read: impl FnOnce(&mut Decoder<'_>, usize) -> Result<T, castile_databinding::Error>,
+    ) -> Result<Option<(T, Deviations)>, Error> {
+        let Envelope { version, header } = self.envelope;
+        let wanted = |block: &HeaderBlock| number(block).filter(|_| block.is_for_recipient(*version));
+        let found = header.iter().enumerate().find_map(|(place, block)| Some((place, wanted(block)?)));
+        let Some((place, index)) = found else { return Ok(None) };
+        if let Some(second) = header[place + 1..].iter().find(|block| wanted(block) == Some(index)) {
+            let message = format!("a second header block <{}>, where one was expected", second.local);
+            return Err(Error::at(second.bytes.start, ErrorKind::Document, message));
+        }
+        let mut decoder = decoder(self.envelope, self.text, self.limits, self.charge, self.is_lenient)?;
+        for _ in 0..place {
+            next_start(decoder.reader())?;
+            decoder.reader().skip_element()?;
+        }
+        next_start(decoder.reader())?;
+        let value = read(&mut decoder, index)?;
+        Ok(Some((value, decoder.take_deviations())))
+    }
+
+    /// All blocks that `wanted` says, as XML.
+    pub(crate) fn all(self, wanted: impl Fn(&HeaderBlock) -> bool) -> Result<Vec<AnyHeader>, Error> {
+        static ANY: Wildcard = Wildcard::new(Namespaces::Any);
+        let header = &self.envelope.header;
+        let mut found = Vec::new();
+        let Some(last) = header.iter().rposition(&wanted) else { return Ok(found) };
+        let mut decoder = decoder(self.envelope, self.text, self.limits, self.charge, false)?;
+        for block in &header[..=last] {
+            if !wanted(block) {
                 next_start(decoder.reader())?;
-                header.read(&mut decoder, index)?;
+                decoder.reader().skip_element()?;
+                continue;
             }
-            _ => header.keep(AnyHeader {
+            found.push(AnyHeader {
                 block: decoder.any(&ANY)?,
                 must_understand: block.must_understand,
                 role: block.role.clone(),
                 relay: block.relay,
-            }),
+            });
         }
+        Ok(found)
     }
-    Ok((header, decoder.take_deviations()))
+}
+
+/// How many of the details of a fault stand in its detail, and those that are header blocks.
+pub(crate) fn of_fault<D: FaultDetail>() -> (usize, &'static [Element]) {
+    let details = D::ELEMENTS.len().saturating_sub(D::HEADER_BLOCKS);
+    (details, &D::ELEMENTS[details..])
 }
 
 /// A decoder of a message, whose envelope was read before off `text`, right behind the start tag of its header.
@@ -183,59 +186,40 @@ fn next_start(reader: &mut Reader<'_>) -> Result<(), Error> {
 }
 
 /// Writes what stands before the payload of a message, up to the start tag of its body, which is not written.
-/// `first` are blocks that stand before those of `header`, as text.
-pub(crate) fn write_before_body<H: Header>(version: Version, first: &str, header: &H, out: &mut Encoder) {
+pub(crate) fn write_before_body(version: Version, header: Headers<'_>, out: &mut Encoder) {
     let prologue = version.prologue();
     out.raw(prologue.strip_suffix(BODY).unwrap_or(prologue));
-    if first.is_empty() && header.is_empty() {
+    if header.is_empty() {
         return;
     }
     out.raw("<soap:Header>");
-    out.raw(first);
-    out.encode(version.encoding());
-    header.write(out);
-    for other in header.others() {
-        other.write(version, out);
-    }
+    out.raw(header.first);
+    header.blocks.iter().for_each(|block| block.write_to(version, out));
     out.raw("</soap:Header>");
 }
 
-/// What a fault says in its header.
-pub(crate) struct OfFault<D>(pub(crate) Option<D>);
+/// The header of a message that is written.
+#[derive(Clone, Copy, Default)]
+pub struct Headers<'a> {
+    /// Blocks of the engine, as text. They stand first.
+    pub(crate) first: &'a str,
+    pub(crate) blocks: &'a [&'a dyn WriteHeader],
+}
 
-impl<D> Default for OfFault<D> {
-    fn default() -> Self {
-        OfFault(None)
+impl<'a> Headers<'a> {
+    /// A header of these blocks.
+    pub fn new(blocks: &'a [&'a dyn WriteHeader]) -> Self {
+        Headers { first: "", blocks }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.first.is_empty() && self.blocks.is_empty()
     }
 }
 
-impl<D: FaultDetail> OfFault<D> {
-    const BEFORE: usize = D::ELEMENTS.len().saturating_sub(D::HEADER_BLOCKS);
-}
-
-impl<D: FaultDetail> Header for OfFault<D> {
-    const ELEMENTS: &'static [Element] = D::ELEMENTS.split_at(Self::BEFORE).1;
-    const HOLDS: bool = D::HEADER_BLOCKS > 0;
-
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), castile_databinding::Error> {
-        self.0 = Some(D::read(decoder, Self::BEFORE + index)?);
-        Ok(())
-    }
-
-    fn keep(&mut self, _: AnyHeader) {}
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn write(&self, out: &mut Encoder) {
-        if let Some(detail) = &self.0 {
-            detail.write(out);
-        }
-    }
-
-    fn others(&self) -> &[AnyHeader] {
-        &[]
+impl fmt::Debug for Headers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Headers").field("first", &self.first).field("blocks", &self.blocks.len()).finish()
     }
 }
 
@@ -243,8 +227,29 @@ impl<D: FaultDetail> Header for OfFault<D> {
 pub(crate) const BODY: &str = "<soap:Body>";
 
 impl AnyHeader {
+    /// A block that a contract declares as XML, to say more of it:
+    ///
+    /// ```
+    /// # fn block(session: &impl castile_soap::Header) -> Result<castile_soap::AnyHeader, castile_soap::Error> {
+    /// # use castile_soap::{AnyHeader, Version};
+    /// let block = AnyHeader { must_understand: true, ..AnyHeader::of(Version::Soap11, session)? };
+    /// # Ok(block)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unwritable`] if the value holds what XML can't carry.
+    pub fn of(version: Version, block: &impl Header) -> Result<Self, Error> {
+        let mut out = Encoder::default();
+        block.write_to(version, &mut out);
+        let xml = String::from_utf8(out.finish()?).unwrap_or_default();
+        Ok(AnyHeader::from(Any::parse(&xml)?))
+    }
+}
+
+impl WriteHeader for AnyHeader {
     /// Writes the block with the attributes that it doesn't have yet.
-    fn write(&self, version: Version, out: &mut Encoder) {
+    fn write_to(&self, version: Version, out: &mut Encoder) {
         let xml = &*self.block.xml();
         let (mut must_understand, mut role) = (self.must_understand, self.role.clone());
         let mut relay = self.relay && version == Version::Soap12;

@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_databinding::{Encoder, FromXml, ToXml};
-use castile_mime::{Content, Part};
+use castile_mime::{Attachments, Content, Part};
 use castile_xml::{Charset, Reader, StartTag};
 
 use crate::addressing::Call;
+use crate::blocks::Carried;
 use crate::envelope::end_tag;
 use crate::package::{Included, Package};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, Operation, Options, Received, Root,
-    TakeAttachments, ToPayload, Version, Written, addressing, blocks, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Headers, Operation, Options, Received,
+    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
 };
 
 /// Writes a request message.
@@ -31,13 +32,13 @@ pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -
 ///
 /// # Errors
 /// As for [`request`].
-pub fn request_with<Q: ToPayload, H: Header>(
+pub fn request_with<Q: ToPayload>(
     version: Version,
     operation: &Operation,
     request: &Q,
-    header: &H,
+    header: Headers<'_>,
 ) -> Result<Content, Error> {
-    Ok(request.write(version, "", header, &operation.request, Encoder::default(), None)?.message)
+    Ok(request.write(version, header, &operation.request, Encoder::default(), None)?.message)
 }
 
 /// A request with header blocks and attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
@@ -45,22 +46,23 @@ pub fn request_with<Q: ToPayload, H: Header>(
 ///
 /// # Errors
 /// As for [`request`], or that the system has no random numbers.
-pub fn request_package<Q: ToPayload, H: Header>(
+pub fn request_package<Q: ToPayload>(
     version: Version,
     operation: &Operation,
     request: &Q,
-    header: &H,
+    header: &[&dyn WriteHeader],
     call: Option<&Call>,
     mtom: Option<usize>,
     parts: Vec<Part>,
 ) -> Result<Written, Error> {
     let first = call.map(Call::blocks).unwrap_or_default();
-    let written = request.write(version, &first, header, &operation.request, Encoder::default(), mtom)?;
+    let header = Headers { first: &first, blocks: header };
+    let written = request.write(version, header, &operation.request, Encoder::default(), mtom)?;
     Ok(written.with(parts))
 }
 
 /// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
-/// type says, as in [`Request`](crate::Request).
+/// type says, as in [`RequestMessage`](crate::RequestMessage).
 ///
 /// # Errors
 /// That the message is neither, with the place.
@@ -71,50 +73,53 @@ pub fn response<R: FromXml, D: FaultDetail>(
     options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
     let answer = read_response(operation, message, &Bytes::new(), charset, options, None)?;
-    Ok(answer.map(|(response, ())| response))
+    Ok(answer.map(|(response, _)| response))
 }
 
-/// Reads a response with its header blocks. The response may be [`Raw`](crate::Raw).
+/// Reads a response whose header blocks are read when they are asked for. The response may be [`Raw`](crate::Raw).
 ///
 /// # Errors
 /// As for [`response`].
-pub fn response_with<R: FromPayload, H: Header, D: FaultDetail>(
+pub fn response_with<R: FromPayload, D: FaultDetail>(
     operation: &'static Operation,
     message: &Bytes,
     charset: Option<Charset>,
     options: &Options,
-) -> Result<Result<(R, H), Fault<D>>, Error> {
-    read_response(operation, message, message, charset, options, None)
+) -> Result<Result<Response<R>, Fault<D>>, Error> {
+    let answer = read_response(operation, message, message, charset, options, None)?;
+    Ok(answer.map(|(response, header)| Response::came(response, header, Attachments::none())))
 }
 
-/// What is read of a response that may have come in a package, with its header blocks and attachments.
+/// What is read of a response that may have come in a package. Its attachments are read as they are asked for, or passed over
+/// unless `takes_attachments`.
 ///
 /// # Errors
 /// As for [`response`], or that the package is broken.
-pub async fn response_package<R: FromPayload + Send + 'static, H: Header, A: TakeAttachments, D: FaultDetail>(
+pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     operation: &'static Operation,
     received: Received,
     options: &Options,
-) -> Result<Result<(R, H, A), Fault<D>>, Error> {
+    takes_attachments: bool,
+) -> Result<Result<Response<R>, Fault<D>>, Error> {
     let included = Included::of(received.packaging, options);
     let mut answer = read_anywhere(operation, &received, options, &included).await?;
     if received.packaging.is_none() {
-        return Ok(answer.map(|(response, header)| (response, header, A::take(received.attachments))));
+        return Ok(answer.map(|(response, header)| Response::came(response, header, received.attachments)));
     }
     let mut package = Package { received, options: options.clone(), included, reservation: None };
-    if package.fetch(A::TAKES).await? {
+    if package.fetch(takes_attachments).await? {
         answer = read_anywhere(operation, &package.received, options, &package.included).await?;
     }
-    Ok(answer.map(|(response, header)| (response, header, A::take(package.received.attachments))))
+    Ok(answer.map(|(response, header)| Response::came(response, header, package.received.attachments)))
 }
 
 /// Reads an answer, elsewhere if it is large.
-async fn read_anywhere<R: FromPayload + Send + 'static, H: Header, D: FaultDetail>(
+async fn read_anywhere<R: FromPayload + Send + 'static, D: FaultDetail>(
     operation: &'static Operation,
     received: &Received,
     options: &Options,
     included: &Option<Arc<Included>>,
-) -> Result<Result<(R, H), Fault<D>>, Error> {
+) -> Result<Result<(R, Carried), Fault<D>>, Error> {
     let Received { message, charset, .. } = received;
     let Some(offload) = options.elsewhere(message.len()) else {
         return read_response(operation, message, message, *charset, options, included.as_deref());
@@ -126,14 +131,14 @@ async fn read_anywhere<R: FromPayload + Send + 'static, H: Header, D: FaultDetai
 }
 
 /// `shared` is the message where it may be kept without copying.
-fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
+fn read_response<R: FromPayload, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
     shared: &Bytes,
     charset: Option<Charset>,
     options: &Options,
     included: Option<&Included>,
-) -> Result<Result<(R, H), Fault<D>>, Error> {
+) -> Result<Result<(R, Carried), Fault<D>>, Error> {
     let Some(expected) = &operation.response else {
         let message = format!("{} has no response that could be read", operation.name);
         return Err(Error::at(0, ErrorKind::Document, message));
@@ -142,13 +147,14 @@ fn read_response<R: FromPayload, H: Header, D: FaultDetail>(
         let message = format!("the answer is empty, where {} was expected", expected.expected());
         return Err(Error::at(0, ErrorKind::Document, message));
     }
-    let incoming =
-        message::Incoming { operation, root: expected, is_request: false, options, message: shared, charge: None };
+    let incoming = message::Incoming { operation, root: expected, is_request: false, options, message: shared };
     message::read_with(message, charset, options, None, |mut reader, leniency| {
-        let answer = match answer::<H, D>(&mut reader, Some(expected), options) {
+        let answer = match answer::<D>(&mut reader, operation, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
+                let text = reader.input();
                 let decoder = message::decoder(reader, leniency, included, None)?;
-                return incoming.parts(decoder, &envelope, first, included).map(Ok);
+                let payload = incoming.payload(decoder, first, included)?;
+                return Ok(Ok((payload, Carried::received(envelope, text, shared, options, Some(operation), None))));
             }
             Ok((envelope, Answer::Fault)) => {
                 read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)
@@ -175,7 +181,7 @@ pub fn accepted<D: FaultDetail>(
         return Ok(Ok(()));
     }
     message::read_with(message, charset, options, None, |mut reader, _| {
-        let answer = match answer::<(), D>(&mut reader, None, options) {
+        let answer = match answer::<D>(&mut reader, operation, None, options) {
             Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, operation, options, false).map(Err),
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
@@ -193,17 +199,18 @@ enum Answer<'a> {
 }
 
 /// Reads up to the payload, its start tag included.
-fn answer<'a, H: Header, D: FaultDetail>(
+fn answer<'a, D: FaultDetail>(
     reader: &mut Reader<'a>,
+    operation: &Operation,
     expected: Option<&'static Root>,
     options: &Options,
 ) -> Result<(Envelope, Answer<'a>), Error> {
     let (mut envelope, payload) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     envelope.check_understood(|namespace, local| {
-        let declares = |elements| blocks::declares(elements, namespace, local);
-        declares(H::ELEMENTS)
-            || declares(<blocks::OfFault<D> as Header>::ELEMENTS)
+        blocks::declares(operation.response_header, namespace, local)
+            || blocks::of_fault::<D>().1.iter().any(|element| element.is(namespace, local))
+            || options.understands(namespace, local)
             || options.call.as_ref().is_some_and(|call| call.understands(namespace))
     })?;
     if let Some(call) = &options.call {
@@ -244,8 +251,9 @@ fn read_fault<D: FaultDetail>(
     let is_lenient = options.leniency.is_some();
     let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient)?;
     if matches!(fault.detail, Detail::None)
-        && let Some((blocks::OfFault(Some(detail)), tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
-            blocks::read_as(envelope, reader.input(), limits, None, is_lenient).ok()
+        && let Some((detail, tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
+            let header = blocks::Read { envelope, text: reader.input(), limits, charge: None, is_lenient };
+            header.fault_detail().ok().flatten()
         })
     {
         fault.detail = Detail::Declared(detail);

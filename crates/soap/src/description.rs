@@ -4,6 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use castile_databinding::schema::{Element, First};
 
+use crate::Version;
+use crate::addressing::Declared;
+
 /// A WSDL service as it was generated.
 #[derive(Debug)]
 pub struct Description {
@@ -19,6 +22,60 @@ pub struct Description {
     pub address: &'static str,
     /// The operations of the port type, in the contract's order.
     pub operations: &'static [Operation],
+    /// The version of SOAP that clients speak unless they are told otherwise.
+    pub version: Version,
+    /// Whether the contract says that messages are MTOM (`OptimizedMimeSerialization` of WS-MTOMPolicy).
+    pub is_mtom: bool,
+    /// What the contract says of WS-Addressing.
+    pub addressing: Declared,
+}
+
+impl Description {
+    /// A service of which no more is known.
+    pub const fn new(name: &'static str, namespace: &'static str, operations: &'static [Operation]) -> Self {
+        Description {
+            name,
+            namespace,
+            documentation: "",
+            documents: &[],
+            address: "",
+            operations,
+            version: Version::Soap11,
+            is_mtom: false,
+            addressing: Declared::NOTHING,
+        }
+    }
+
+    /// This service with its contract, and the address that stands in that.
+    pub const fn with_documents(mut self, documents: &'static [Document], address: &'static str) -> Self {
+        self.documents = documents;
+        self.address = address;
+        self
+    }
+
+    /// This service with what the contract says about it.
+    pub const fn with_documentation(mut self, documentation: &'static str) -> Self {
+        self.documentation = documentation;
+        self
+    }
+
+    /// This service with the version of SOAP that its clients speak.
+    pub const fn with_version(mut self, version: Version) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// This service with messages that are MTOM.
+    pub const fn with_mtom(mut self) -> Self {
+        self.is_mtom = true;
+        self
+    }
+
+    /// This service with what its contract says of WS-Addressing.
+    pub const fn with_addressing(mut self, declared: Declared) -> Self {
+        self.addressing = declared;
+        self
+    }
 }
 
 /// A document of a contract, as its author wrote it.
@@ -53,8 +110,10 @@ pub struct Operation {
     pub request: Root,
     /// What the body of a response holds; `None` for an operation without one (WSDL 1.1 §2.4.1).
     pub response: Option<Root>,
-    /// The header blocks that a request is declared to have, so that they are understood.
-    pub request_header: &'static [Element],
+    /// The header blocks that requests are declared to have and that are understood.
+    pub request_header: &'static [&'static Element],
+    /// The header blocks that responses are declared to have and that are understood.
+    pub response_header: &'static [&'static Element],
     /// How large responses have been.
     pub response_size: SizeHint,
 }
@@ -70,6 +129,44 @@ pub struct Actions {
 }
 
 impl Operation {
+    /// An operation of which the contract says no more: it has no response, no header blocks and no actions beside
+    /// `action`.
+    pub const fn new(name: &'static str, action: &'static str, request: Root) -> Self {
+        Operation {
+            name,
+            action,
+            actions: Actions { request: action, response: "" },
+            request,
+            response: None,
+            request_header: &[],
+            response_header: &[],
+            response_size: SizeHint::new(),
+        }
+    }
+
+    /// This operation with the actions of WS-Addressing.
+    pub const fn with_actions(mut self, request: &'static str, response: &'static str) -> Self {
+        self.actions = Actions { request, response };
+        self
+    }
+
+    /// This operation with a response.
+    pub const fn with_response(mut self, response: Root) -> Self {
+        self.response = Some(response);
+        self
+    }
+
+    /// This operation with header blocks that are understood, those of requests and those of responses.
+    pub const fn with_headers(
+        mut self,
+        request: &'static [&'static Element],
+        response: &'static [&'static Element],
+    ) -> Self {
+        self.request_header = request;
+        self.response_header = response;
+        self
+    }
+
     /// Whether an action, of the protocol or of WS-Addressing, is this operation's.
     pub(crate) fn is_meant_by(&self, action: &str) -> bool {
         self.action == action || self.actions.request == action

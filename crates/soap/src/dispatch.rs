@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::poll_fn;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use bytes::Bytes;
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::{Reader, StartTag};
-use futures_util::{FutureExt, TryFutureExt};
+use futures_util::FutureExt;
+use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
 use crate::charge::{Awaited, held};
@@ -19,10 +21,11 @@ use crate::envelope::end_tag;
 use crate::error::RPC;
 use crate::package::{Included, Package};
 use crate::reply::Responding;
+use crate::request::Surroundings;
 use crate::service::Understood;
 use crate::{
-    Context, Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Header, IntoParts, Offloading,
-    Operation, Options, Pending, Received, Reply, Request, Service, TakeAttachments, ToPayload, blocks, message, reply,
+    Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Offloading, Operation, Options, Pending,
+    Received, Request, RequestMessage, Response, Service, ToPayload, Version, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -30,23 +33,11 @@ pub trait Dispatch: Send + Sync + 'static {
     /// What the service offers.
     const DESCRIPTION: &'static Description;
 
-    /// Whether the contract says that messages are MTOM (`OptimizedMimeSerialization` of WS-MTOMPolicy).
-    const IS_MTOM: bool = false;
-    /// What its contract says of WS-Addressing.
-    const ADDRESSING: addressing::Declared =
-        addressing::Declared { required: false, responses: addressing::Responses::Anywhere };
-
     /// Hands the payload to the handler of `DESCRIPTION.operations[operation]`.
     ///
     /// # Errors
     /// That the payload is not what the operation takes.
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
-
-    /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`, whether or not the
-    /// operation declares them.
-    fn understands(&self, _namespace: &str, _local: &str) -> bool {
-        false
-    }
 }
 
 /// The payload of a request, not yet read.
@@ -67,12 +58,21 @@ pub struct Payload<'a> {
 /// What a payload came with.
 #[derive(Clone, Copy, Debug)]
 struct Carried<'a> {
-    request: &'a Request,
+    request: &'a RequestMessage,
     options: &'a Options,
-    attachments: &'a RefCell<Attachments>,
+    belongings: &'a RefCell<Belongings>,
     included: Option<&'a Arc<Included>>,
     /// From which length on binary values go beside the answer.
     mtom: Option<usize>,
+}
+
+/// What a handler gets of a request, once its payload is read.
+#[derive(Debug)]
+struct Belongings {
+    action: String,
+    attachments: Attachments,
+    extensions: Extensions,
+    http_headers: HeaderMap,
 }
 
 impl<D: Dispatch> Service for D {
@@ -80,14 +80,19 @@ impl<D: Dispatch> Service for D {
         D::DESCRIPTION
     }
 
-    fn call(&self, mut request: Request, options: &Options) -> Pending {
-        let attachments = RefCell::new(std::mem::replace(&mut request.attachments, Attachments::none()));
+    fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
+        let belongings = RefCell::new(Belongings {
+            action: mem::take(&mut request.action),
+            attachments: mem::replace(&mut request.attachments, Attachments::none()),
+            extensions: mem::take(&mut request.extensions),
+            http_headers: mem::take(&mut request.http_headers),
+        });
         let included = Included::of(request.packaging, options);
-        let is_asked = D::IS_MTOM || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
+        let is_asked = D::DESCRIPTION.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
         let carried = Carried {
             request: &request,
             options,
-            attachments: &attachments,
+            belongings: &belongings,
             included: included.as_ref(),
             mtom: options.mtom.threshold(is_asked),
         };
@@ -106,7 +111,7 @@ fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Erro
     let Carried { request, options, .. } = carried;
     let charge = request.reservation.as_ref();
     message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
-        match open(service, request, options, &mut reader) {
+        match open::<D>(carried, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
@@ -129,16 +134,13 @@ struct Opened<'a> {
     number: usize,
 }
 
-fn open<'a, D: Dispatch>(
-    service: &D,
-    request: &Request,
-    options: &Options,
-    reader: &mut Reader<'a>,
-) -> Result<Opened<'a>, Error> {
+fn open<'a, D: Dispatch>(carried: Carried<'_>, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
+    let Carried { request, options, .. } = carried;
+    let Belongings { action: of_protocol, extensions, .. } = &*carried.belongings.borrow();
     let (mut envelope, first) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     let mut exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
-    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
+    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(of_protocol);
     let operations = D::DESCRIPTION.operations;
     let found = find(D::DESCRIPTION, action, first, reader);
     let operation = found.as_ref().ok().map(|&number| &operations[number]);
@@ -149,12 +151,13 @@ fn open<'a, D: Dispatch>(
         let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
         candidates.iter().any(declares)
             || exchange.as_ref().is_some_and(|exchange| exchange.understands(namespace))
-            || service.understands(namespace, local)
-            || Understood::includes(request, namespace, local)
+            || options.understands(namespace, local)
+            || Understood::includes(extensions, namespace, local)
     })?;
+    let addressing = D::DESCRIPTION.addressing;
     match &exchange {
-        Some(exchange) => exchange.check(&envelope, &request.action, operation, operations, D::ADDRESSING)?,
-        None => options.addressing.check_absent(&envelope, D::ADDRESSING)?,
+        Some(exchange) => exchange.check(&envelope, of_protocol, operation, operations, addressing)?,
+        None => options.addressing.check_absent(&envelope, addressing)?,
     }
     Ok(Opened { envelope, exchange, first, number: found? })
 }
@@ -224,175 +227,77 @@ fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> 
 }
 
 impl Payload<'_> {
-    /// What a handler may ask of the request beside its payload.
-    pub fn context(&self) -> Context {
-        let properties = self.exchange.as_ref().map(|exchange| exchange.properties());
-        let action =
-            properties.and_then(|properties| properties.action.as_ref()).unwrap_or(&self.carried.request.action);
-        Context {
-            version: self.envelope.version,
-            action: action.clone(),
-            addressing: properties.cloned(),
-            extensions: self.carried.request.extensions.clone(),
-        }
-    }
-
-    /// Reads the payload and the rest of the message, and calls the handler with it.
+    /// Reads the payload and the rest of the message, and calls the handler with it. To an operation without a response
+    /// nothing is said (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), unless the handler answers with a fault.
     ///
     /// # Errors
     /// That the payload is not a `Q`, or the message not well-formed. The handler is not called then.
-    pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Q) -> F + Send + 'static) -> Result<Pending, Error>
+    pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Request<Q>) -> F + Send + 'static) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
         R: ToPayload + Send + 'static,
         D: FaultDetail,
-        F: Future<Output = Result<R, Fault<D>>> + Send,
+        F: Future<Output = Result<Response<R>, Fault<D>>> + Send,
     {
-        self.exchange(move |request, (), ()| handler(request).map_ok(|response| (response, (), ())))
-    }
-
-    /// Reads the payload, the header blocks and the rest of the message: the handler is called with those of the request, and
-    /// answers with those of the response.
-    ///
-    /// # Errors
-    /// As for [`handle`](Self::handle), or that a header block is not what it is declared to be.
-    pub fn handle_with<Q, H, R, O, D, F>(
-        self,
-        handler: impl FnOnce(Q, H) -> F + Send + 'static,
-    ) -> Result<Pending, Error>
-    where
-        Q: FromPayload + Send + 'static,
-        H: Header,
-        R: ToPayload + Send + 'static,
-        O: Header,
-        D: FaultDetail,
-        F: Future<Output = Result<(R, O), Fault<D>>> + Send,
-    {
-        self.exchange(move |request, header, ()| {
-            handler(request, header).map_ok(|(response, header)| (response, header, ()))
-        })
-    }
-
-    /// Reads the payload and the header blocks, and calls the handler with them and the attachments of the request, as they come;
-    /// it answers with those of the response.
-    ///
-    /// # Errors
-    /// As for [`handle_with`](Self::handle_with). What is wrong with the package behind the envelope is told by a fault,
-    /// or by the attachments when they are asked for.
-    pub fn exchange<Q, H, A, R, O, P, D, F>(
-        self,
-        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
-    ) -> Result<Pending, Error>
-    where
-        Q: FromPayload + Send + 'static,
-        H: Header,
-        A: TakeAttachments,
-        R: ToPayload + Send + 'static,
-        O: Header,
-        P: IntoParts,
-        D: FaultDetail,
-        F: Future<Output = Result<(R, O, P), Fault<D>>> + Send,
-    {
-        self.run(handler, |responding, (response, header, parts): (R, O, P)| {
-            responding.response(response, header, parts.into_parts())
-        })
-    }
-
-    /// Reads the payload of an operation without a response, and calls the handler with it. What it says is answered
-    /// by nothing (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), a fault by a fault.
-    ///
-    /// # Errors
-    /// As for [`handle_with`](Self::handle_with).
-    pub fn accept<Q, H, D, F>(self, handler: impl FnOnce(Q, H) -> F + Send + 'static) -> Result<Pending, Error>
-    where
-        Q: FromPayload + Send + 'static,
-        H: Header,
-        D: FaultDetail,
-        F: Future<Output = Result<(), Fault<D>>> + Send,
-    {
-        self.accept_with(move |request, header, ()| handler(request, header))
-    }
-
-    /// Reads the payload of an operation without a response, and calls the handler with it and the attachments of the request.
-    ///
-    /// # Errors
-    /// As for [`exchange`](Self::exchange).
-    pub fn accept_with<Q, H, A, D, F>(
-        self,
-        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
-    ) -> Result<Pending, Error>
-    where
-        Q: FromPayload + Send + 'static,
-        H: Header,
-        A: TakeAttachments,
-        D: FaultDetail,
-        F: Future<Output = Result<(), Fault<D>>> + Send,
-    {
-        self.run(handler, |responding, ()| Ok(Reply::empty(responding.version)))
-    }
-
-    fn run<Q, H, A, T, D, F>(
-        self,
-        handler: impl FnOnce(Q, H, A) -> F + Send + 'static,
-        reply: impl FnOnce(&Responding, T) -> Result<Reply, Pending> + Send + 'static,
-    ) -> Result<Pending, Error>
-    where
-        Q: FromPayload + Send + 'static,
-        H: Header,
-        A: TakeAttachments,
-        T: Send,
-        D: FaultDetail,
-        F: Future<Output = Result<T, Fault<D>>> + Send,
-    {
-        let Payload { decoder, operation, envelope, exchange, first, carried, before } = self;
+        let Payload { mut decoder, operation, envelope, exchange, first, carried, before } = self;
         let version = envelope.version;
+        let charge = carried.request.reservation.as_ref();
         let read = message::Incoming {
             operation,
             root: &operation.request,
             is_request: true,
             options: carried.options,
             message: &carried.request.message,
-            charge: carried.request.reservation.as_ref(),
         };
         let included = carried.included.map(|included| &**included);
-        let (mut request, mut header): (Q, H) = read.parts(decoder, &envelope, first, included)?;
+        let text = decoder.reader().input();
+        let mut message: Q = read.payload(decoder, first, included)?;
         let package = carried.package();
-        let charged = held(read.charge).saturating_sub(before);
+        let header = blocks::Carried::received(
+            envelope,
+            text,
+            &carried.request.message,
+            carried.options,
+            Some(operation),
+            charge,
+        );
+        let charged = held(charge).saturating_sub(before);
         let responding = Responding {
             version,
             operation,
             exchange: exchange.clone(),
             mtom: carried.mtom,
             offload: carried.options.offload.clone(),
-            reservation: carried.request.reservation.clone(),
+            reservation: charge.cloned(),
             limit: carried.options.limits.written_size,
         };
-        let of_panic = exchange.clone();
+        let surroundings = carried.surroundings(version, exchange.clone());
+        let to_panic = exchange.clone();
         let reply = async move {
             let exchange = responding.exchange.as_deref();
             let (mut attachments, mut rest) = (Attachments::none(), None);
             let wrong = |error: Error| reply::of_error(version, exchange, error);
             if let Some(mut package) = package {
                 // Boxed, so that messages without a package don't have the room for it.
-                match Box::pin(package.fetch(A::TAKES)).await {
+                match Box::pin(package.fetch(true)).await {
                     Ok(false) => {}
                     Ok(true) => {
                         // What was made of it is not there twice, and not charged twice.
-                        drop((request, header));
+                        drop(message);
                         if let Some(reservation) = &responding.reservation {
                             reservation.shrink(charged);
                         }
                         let (again, read) = Box::pin(read_again(package, responding.operation)).await;
                         package = again;
                         match read {
-                            Ok(read) => (request, header) = read,
+                            Ok(read) => message = read,
                             Err(error) => return wrong(error),
                         }
                     }
                     Err(error) => return wrong(error),
                 }
                 attachments = package.received.attachments;
-                rest = attachments.rest().map(|rest| (rest, package.options.included));
+                rest = attachments.rest().map(|rest| (rest, package.options.attachments.included));
             }
             let mut turn = None;
             if let Some(waiting) = responding.turn() {
@@ -402,15 +307,15 @@ impl Payload<'_> {
                     Err(refused) => return refused,
                 }
             }
-            let mut answer = pin!(handler(request, header, A::take(attachments)));
+            let mut answer = pin!(handler(Request::came(message, header, attachments, surroundings)));
             let answer = poll_fn(|context| {
                 let answer = answer.as_mut().poll(context);
                 // Who waits for something else holds nobody up.
                 turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
                 answer
             });
-            let answer = match answer.await {
-                Ok(answer) => answer,
+            let response = match answer.await {
+                Ok(response) => response,
                 Err(fault) => return reply::of_fault(version, exchange, &fault),
             };
             // The values are charged anew if they are many.
@@ -421,7 +326,7 @@ impl Payload<'_> {
             {
                 return wrong(duplicate.into());
             }
-            match reply(&responding, answer) {
+            match responding.response(response) {
                 Ok(reply) => reply,
                 Err(elsewhere) => elsewhere.await,
             }
@@ -429,7 +334,7 @@ impl Payload<'_> {
         // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
         // one of its types while they are written.
         let pending = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
-            reply.unwrap_or_else(|_| reply::of_fault(version, of_panic.as_deref(), &reply::panicked()))
+            reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), &reply::panicked()))
         });
         Ok(reply::delivered(exchange, pending.boxed()))
     }
@@ -450,10 +355,10 @@ async fn duplicate(rest: Rest, limit: usize, offload: Option<&Offloading>) -> Op
 }
 
 /// Reads a message once more, elsewhere if it is large.
-async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
+async fn read_again<Q: FromPayload + Send + 'static>(
     package: Box<Package>,
     operation: &'static Operation,
-) -> (Box<Package>, Result<(Q, H), Error>) {
+) -> (Box<Package>, Result<Q, Error>) {
     let read = move |package: Box<Package>| {
         let read = package.read_again(operation, &operation.request);
         (package, read)
@@ -475,16 +380,30 @@ async fn read_again<Q: FromPayload + Send + 'static, H: Header>(
 impl Carried<'_> {
     /// All that is needed to go on with a message while parts come.
     fn package(self) -> Option<Box<Package>> {
-        let Carried { request, options, attachments, included, .. } = self;
+        let Carried { request, options, belongings, included, .. } = self;
         request.packaging.map(|packaging| {
             let received = Received {
                 message: request.message.clone(),
                 charset: request.charset,
                 packaging: Some(packaging),
-                attachments: attachments.replace(Attachments::none()),
+                attachments: mem::replace(&mut belongings.borrow_mut().attachments, Attachments::none()),
             };
             let (options, included) = (options.clone(), included.cloned());
             Box::new(Package { received, options, included, reservation: request.reservation.clone() })
         })
+    }
+
+    fn surroundings(self, version: Version, addressing: Option<Arc<Exchange>>) -> Surroundings {
+        let mut belongings = self.belongings.borrow_mut();
+        let RequestMessage { peer, deadline, .. } = *self.request;
+        Surroundings {
+            version,
+            action: mem::take(&mut belongings.action),
+            addressing,
+            extensions: mem::take(&mut belongings.extensions),
+            http_headers: mem::take(&mut belongings.http_headers),
+            peer,
+            deadline,
+        }
     }
 }

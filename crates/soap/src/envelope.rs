@@ -10,6 +10,9 @@ use crate::{Error, ErrorKind, Version};
 
 /// How many header blocks a message may have: each is some bytes to its sender and a record to us.
 const MOST_HEADER_BLOCKS: usize = 256;
+/// Where a header ends at the latest, in bytes from the beginning of the message: it is read again whenever somebody asks for
+/// one of its blocks.
+const MOST_HEADER_BYTES: usize = 256 << 10;
 /// How many header blocks that were not understood are named: a small message must not get a large answer.
 const MOST_NOT_UNDERSTOOD: usize = 8;
 
@@ -135,6 +138,10 @@ impl Envelope {
             }
             reader.skip_element()?;
             block.bytes.end = reader.offset();
+            if block.bytes.end > MOST_HEADER_BYTES {
+                let message = format!("a header that ends behind {MOST_HEADER_BYTES} bytes, which is the limit");
+                return Err(Error::at(block.bytes.start, ErrorKind::Document, message));
+            }
             self.header.push(block);
         }
         Ok(())

@@ -61,10 +61,14 @@ pub enum FaultCode {
 
 /// The detail of a fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Detail<D> {
     /// There is none.
     #[default]
     None,
+    /// There is none since a header block is what is wrong: SOAP 1.1 has not even an empty `detail` then (§4.4). No fault that
+    /// came says so.
+    OfHeader,
     /// One that the contract declares.
     Declared(D),
     /// Another one, as it came: the XML between the tags of `detail`. Its elements declare what they take from around it, until that
@@ -151,23 +155,28 @@ impl<D> Fault<D> {
         self.detail = Detail::Declared(detail);
         self
     }
+
+    /// This fault as one about a header block, for layers that check one.
+    pub fn about_header(mut self) -> Self {
+        self.detail = Detail::OfHeader;
+        self
+    }
 }
 
 impl<D: FaultDetail> Fault<D> {
-    /// Writes the fault as the payload of a message. `is_in_header` tells that what is wrong was found in a header block,
-    /// where the fault doesn't say so itself.
-    pub(crate) fn write(&self, version: Version, is_in_header: bool, out: &mut Encoder) {
+    /// Writes the fault as the payload of a message.
+    pub(crate) fn write(&self, version: Version, out: &mut Encoder) {
         out.encode(version.encoding());
         out.raw("<soap:Fault>");
         match version {
-            Version::Soap11 => self.write_soap11(is_in_header, out),
+            Version::Soap11 => self.write_soap11(out),
             Version::Soap12 => self.write_soap12(out),
         }
         out.raw("</soap:Fault>");
     }
 
     /// SOAP 1.1 §4.4.
-    fn write_soap11(&self, is_in_header: bool, out: &mut Encoder) {
+    fn write_soap11(&self, out: &mut Encoder) {
         let code = match &self.code {
             FaultCode::Other(name) => Some(&**name),
             _ => None,
@@ -180,15 +189,20 @@ impl<D: FaultDetail> Fault<D> {
         }
         match &self.detail {
             // Without a detail it would say that the body was processed (§4.4).
-            Detail::None if !is_in_header && !self.is_about_header() => out.raw("<detail/>"),
+            Detail::None if !self.has_no_detail() => out.raw("<detail/>"),
             // What is wrong with a header doesn't stand in the body.
             _ if fault_detail(self).is_some() => {}
             _ => self.write_detail("<detail>", "</detail>", out),
         }
     }
 
-    /// Whether the fault itself says that it is about the envelope or a header block.
-    fn is_about_header(&self) -> bool {
+    /// Whether it is what the engine says where memory is not granted, which a handler may have passed on.
+    pub(crate) fn is_of_memory(&self) -> bool {
+        self.code == FaultCode::Receiver && self.reason.as_str() == TOO_LITTLE_MEMORY
+    }
+
+    /// Whether the fault is about the envelope or a header block.
+    fn has_no_detail(&self) -> bool {
         matches!(self.code, FaultCode::VersionMismatch | FaultCode::MustUnderstand) || is_of_addressing(self)
     }
 
@@ -227,7 +241,7 @@ impl<D: FaultDetail> Fault<D> {
 
     fn write_detail(&self, start: &str, end: &str, out: &mut Encoder) {
         match &self.detail {
-            Detail::None => {}
+            Detail::None | Detail::OfHeader => {}
             // It stands in the header.
             Detail::Declared(detail) if detail.is_header() => {}
             Detail::Declared(detail) => {
@@ -294,7 +308,8 @@ impl<D> From<Error> for Fault<D> {
             // How much memory there is, and is in use, is not for whoever asks.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };
-        Fault::new(code, cut(&error.to_string()))
+        let fault = Fault::new(code, cut(&error.to_string()));
+        if error.is_in_header() { fault.about_header() } else { fault }
     }
 }
 

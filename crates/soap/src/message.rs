@@ -4,15 +4,18 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use bytes::Bytes;
-use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
-use castile_mime::{ContentId, Packaging, Part};
+use castile_databinding::{Decoder, Deviations, Encoder, FromXml, Streamed, ToXml};
+use castile_mime::{Content, ContentId, Packaging, Part};
 use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
+use futures_util::TryStreamExt;
+use http_body::Frame;
+use http_body_util::StreamBody;
 
 use crate::charge::{Charge, allowance, hold};
 use crate::envelope::{self, end_tag};
 use crate::package::{Included, Package};
 use crate::{
-    Envelope, Error, ErrorKind, FromPayload, Header, Leniency, Operation, Options, Received, Root, Version, Written,
+    Envelope, Error, ErrorKind, FromPayload, Headers, Leniency, Operation, Options, Received, Root, Version, Written,
     blocks,
 };
 
@@ -115,35 +118,34 @@ pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) 
 /// # Errors
 /// [`ErrorKind::Unwritable`] if the value holds what XML can't carry.
 pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -> Result<Vec<u8>, Error> {
-    write_with(version, &(), root, value, out)
+    write_with(version, Headers::default(), root, value, out)
 }
 
 /// Writes a message with header blocks, whose payload is `value` as `root`, into the emptied `out`.
 ///
 /// # Errors
 /// As for [`write`](fn@write).
-pub fn write_with<H: Header, T: ToXml>(
+pub fn write_with<T: ToXml>(
     version: Version,
-    header: &H,
+    header: Headers<'_>,
     root: &Root,
     value: &T,
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
     out.clear();
     let mut out = Encoder::new(out);
-    encode(version, "", header, root, value, &mut out);
+    encode(version, header, root, value, &mut out);
     Ok(out.finish()?)
 }
 
-/// Writes a message, with header blocks before those of `header` as text. It is MTOM if `mtom` has a threshold, from which on
+/// Writes a message. It is MTOM if `mtom` has a threshold, from which on
 /// binary values are parts of their own, or if it has a value that refers to a part.
 ///
 /// # Errors
 /// As for [`write`](fn@write), or that the system has no random numbers.
-pub(crate) fn write_package<H: Header, T: ToXml>(
+pub(crate) fn write_package<T: ToXml>(
     version: Version,
-    first: &str,
-    header: &H,
+    header: Headers<'_>,
     root: &Root,
     value: &T,
     mut out: Encoder,
@@ -152,7 +154,9 @@ pub(crate) fn write_package<H: Header, T: ToXml>(
     if let Some(threshold) = mtom {
         out = out.with_parts(threshold, ContentId::random()?.as_str());
     }
-    encode(version, first, header, root, value, &mut out);
+    out = out.streaming();
+    encode(version, header, root, value, &mut out);
+    let streamed = out.take_streamed();
     let packaging = (mtom.is_some() || out.has_references()).then_some(Packaging::Mtom);
     let (message, included) = out.into_parts()?;
     let mut parts = Vec::with_capacity(included.len());
@@ -161,17 +165,29 @@ pub(crate) fn write_package<H: Header, T: ToXml>(
         let content_type = part.content_type.as_deref().unwrap_or("application/octet-stream");
         parts.push(Part::new(id, content_type, part.content.into())?);
     }
-    Ok(Written { message: message.into(), parts, packaging })
+    let message = match streamed {
+        None => message.into(),
+        Some(streamed) => stream(message.into(), streamed),
+    };
+    Ok(Written { message, parts, packaging })
 }
 
-fn encode<H: Header, T: ToXml>(version: Version, first: &str, header: &H, root: &Root, value: &T, out: &mut Encoder) {
+/// A message that is made while it is sent.
+#[cold]
+fn stream(mut message: Bytes, streamed: Streamed) -> Content {
+    let before = message.split_to(streamed.offset());
+    let frames = streamed.map_ok(|piece| Frame::data(Bytes::from(piece)));
+    Content::stream(StreamBody::new(frames)).between(before, message)
+}
+
+fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &T, out: &mut Encoder) {
     match root.body {
-        None if first.is_empty() && header.is_empty() => out.raw(version.prologue()),
+        None if header.is_empty() => out.raw(version.prologue()),
         None => {
-            blocks::write_before_body(version, first, header, out);
+            blocks::write_before_body(version, header, out);
             out.raw(blocks::BODY);
         }
-        Some(_) => blocks::write_before_body(version, first, header, out),
+        Some(_) => blocks::write_before_body(version, header, out),
     }
     out.payload(root.start);
     if root.is_encoded {
@@ -242,7 +258,7 @@ pub(crate) fn decoder<'a>(
     Ok(Box::new(decoder.with_includes(included)))
 }
 
-/// How the payload and the header of a message are read, once its envelope was.
+/// How the payload of a message is read, once its envelope was.
 pub(crate) struct Incoming<'a> {
     pub(crate) operation: &'static Operation,
     pub(crate) root: &'static Root,
@@ -250,33 +266,27 @@ pub(crate) struct Incoming<'a> {
     pub(crate) options: &'a Options,
     /// The message, where it may be kept without copying.
     pub(crate) message: &'a Bytes,
-    pub(crate) charge: Charge<'a>,
 }
 
 impl Incoming<'_> {
-    /// Reads both, and the rest of the message.
-    pub(crate) fn parts<'r, T: FromPayload, H: Header>(
+    /// Reads it, and the rest of the message.
+    pub(crate) fn payload<'r, T: FromPayload>(
         &self,
         mut decoder: Box<Decoder<'r>>,
-        envelope: &Envelope,
         first: Option<StartTag<'r>>,
         included: Option<&'r Included>,
-    ) -> Result<(T, H), Error> {
-        let Incoming { operation, root, is_request, options, message, charge } = *self;
+    ) -> Result<T, Error> {
+        let Incoming { operation, root, is_request, options, message } = *self;
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
-        let header: Result<(H, Deviations), Error> =
-            blocks::read_as(envelope, input, options.limits, charge, is_lenient);
         let value: Result<T, Error> = read_payload(&mut decoder, root, first, message);
-        let of_payload = decoder.take_deviations();
+        let deviations = decoder.take_deviations();
         keep(decoder.into_memory());
         let value = value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
-        let (header, mut deviations) = header.map_err(Error::in_header)?;
         // A message that will be read again has them then.
         if is_lenient && included.is_none_or(Included::is_complete) {
-            deviations.append(of_payload);
             tell(options, operation, deviations, input);
         }
-        Ok((value, header))
+        Ok(value)
     }
 }
 
@@ -291,19 +301,18 @@ pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviati
 
 impl Package {
     /// Reads a message once more, the parts that it refers to being there.
-    pub(crate) fn read_again<T: FromPayload, H: Header>(
+    pub(crate) fn read_again<T: FromPayload>(
         &self,
         operation: &'static Operation,
         root: &'static Root,
-    ) -> Result<(T, H), Error> {
+    ) -> Result<T, Error> {
         let Package { received: Received { message, charset, .. }, options, included, reservation } = self;
         let charge = reservation.as_ref();
-        let incoming = Incoming { operation, root, is_request: true, options, message, charge };
+        let incoming = Incoming { operation, root, is_request: true, options, message };
         read_with(message, *charset, options, charge, |mut reader, leniency| {
-            let (mut envelope, first) = Envelope::read(&mut reader)?;
-            envelope.claim(&options.roles);
+            let (_, first) = Envelope::read(&mut reader)?;
             let included = included.as_deref();
-            incoming.parts(decoder(reader, leniency, included, charge)?, &envelope, first, included)
+            incoming.payload(decoder(reader, leniency, included, charge)?, first, included)
         })
     }
 }

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use castile_databinding::Deviations;
+use castile_databinding::{Deviations, ExpandedName};
 use castile_xml::Limits;
 
 use crate::{Mtom, Offloading, Operation, addressing};
 
-/// How messages are read.
+/// How messages are read and written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -17,14 +17,15 @@ pub struct Options {
     /// The roles that are ours beside those of the next and of the last reader: header blocks for them are for us
     /// (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
     pub roles: Vec<String>,
+    /// The header blocks that are understood beside those that the operation declares, so that they may say `mustUnderstand`.
+    pub understood: Vec<ExpandedName>,
     /// What is made of the blocks of WS-Addressing in requests.
     pub addressing: addressing::Policy,
     /// The request that an answer is read for, if that was sent with WS-Addressing: the answer must relate to it.
     pub call: Option<addressing::Call>,
-    /// How many bytes all `xop:Include` elements of a message stand for together, and how many of attachments that nobody
-    /// takes are read. [`castile_mime::Limits::included`] by default.
-    pub included: usize,
-    /// Whether answers are MTOM. Requests are if this is [`Mtom::Always`].
+    /// What packages may take: messages with attachments. The envelope is bounded by [`limits`](Self::limits) as well.
+    pub attachments: castile_mime::Limits,
+    /// Whether messages that are sent are MTOM.
     pub mtom: Mtom,
     /// Where large messages are read and written. `None`, the default, is where they are asked for.
     pub offload: Option<Offloading>,
@@ -42,9 +43,10 @@ impl From<Limits> for Options {
             limits,
             leniency: None,
             roles: Vec::new(),
+            understood: Vec::new(),
             addressing: addressing::Policy::default(),
             call: None,
-            included: castile_mime::Limits::default().included,
+            attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
         }
@@ -72,8 +74,9 @@ pub struct Leniency(Arc<Tell>);
 type Tell = dyn Fn(&Operation, &Deviations) + Send + Sync;
 
 impl Leniency {
-    /// Leniency of which `tell` is told: once for each message that deviates, when it was read and before a handler has
-    /// it, with paths, lines and columns. It should be quick, as the message waits for it.
+    /// Leniency of which `tell` is told, with paths, lines and columns: once for each message whose payload deviates, when it
+    /// was read and before a handler has it, and of a header block each time when somebody asks for it. It should be quick,
+    /// as the message waits for it.
     pub fn new(tell: impl Fn(&Operation, &Deviations) + Send + Sync + 'static) -> Self {
         Leniency(Arc::new(tell))
     }
@@ -84,6 +87,11 @@ impl Leniency {
 }
 
 impl Options {
+    /// Whether header blocks of this name are understood, whatever an operation declares.
+    pub(crate) fn understands(&self, namespace: &str, local: &str) -> bool {
+        self.understood.iter().any(|name| name.is(namespace, local))
+    }
+
     /// Where work on so many bytes is done, if that is elsewhere.
     pub(crate) fn elsewhere(&self, size: usize) -> Option<&Offloading> {
         self.offload.as_ref().filter(|offload| offload.takes(size))

@@ -22,13 +22,13 @@ use crate::{Error, Options};
 /// with its head and the reference to it takes about 350 bytes, and base64 a third of what it stands for.
 pub const DEFAULT_THRESHOLD: usize = 1 << 10;
 
-/// Whether answers are MTOM, and from which length on binary values go beside them, in bytes.
+/// Whether messages that are sent are MTOM, and from which length on binary values go beside them, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mtom {
     /// None is; values are in the message.
     Never,
-    /// Those to requests that are MTOM themselves or whose sender says that it takes it, and all of services whose
-    /// contract says so (WS-MTOMPolicy).
+    /// Answers to requests that are MTOM themselves or whose sender says that it takes it, and all messages of services
+    /// whose contract says so (WS-MTOMPolicy).
     Asked(usize),
     /// All are.
     Always(usize),
@@ -41,54 +41,13 @@ impl Default for Mtom {
 }
 
 impl Mtom {
-    /// The threshold for an answer, if that is MTOM.
-    pub(crate) fn threshold(self, is_asked: bool) -> Option<usize> {
+    /// The threshold for a message, if that is MTOM.
+    pub fn threshold(self, is_asked: bool) -> Option<usize> {
         match self {
             Mtom::Asked(threshold) if is_asked => Some(threshold),
             Mtom::Always(threshold) => Some(threshold),
             Mtom::Asked(_) | Mtom::Never => None,
         }
-    }
-}
-
-/// What is taken of the attachments of a message: by the handler of a request, or the caller who has the answer.
-pub trait TakeAttachments: Send + 'static {
-    /// Whether they are taken. What isn't is read before the handler is called, and passed over.
-    const TAKES: bool;
-
-    /// Takes them.
-    fn take(attachments: Attachments) -> Self;
-}
-
-impl TakeAttachments for () {
-    const TAKES: bool = false;
-
-    fn take(_: Attachments) {}
-}
-
-impl TakeAttachments for Attachments {
-    const TAKES: bool = true;
-
-    fn take(attachments: Attachments) -> Self {
-        attachments
-    }
-}
-
-/// What is sent with a message.
-pub trait IntoParts: Send {
-    /// The parts.
-    fn into_parts(self) -> Vec<Part>;
-}
-
-impl IntoParts for () {
-    fn into_parts(self) -> Vec<Part> {
-        Vec::new()
-    }
-}
-
-impl IntoParts for Vec<Part> {
-    fn into_parts(self) -> Vec<Part> {
-        self
     }
 }
 
@@ -116,7 +75,7 @@ impl Written {
 pub struct Received {
     /// The envelope.
     pub message: Bytes,
-    /// The charset of the media type, if it has one, as in [`Request`](crate::Request).
+    /// The charset of the media type, if it has one, as in [`RequestMessage`](crate::RequestMessage).
     pub charset: Option<Charset>,
     /// How the envelope stands to the parts that came with it, if it came in a package.
     pub packaging: Option<Packaging>,
@@ -143,7 +102,7 @@ impl Package {
     /// Reads what the first reading found to be referred to and, unless somebody takes the rest, the rest. `true` if the
     /// message is to be read again.
     pub(crate) async fn fetch(&mut self, is_taken: bool) -> Result<bool, Error> {
-        let limit = self.options.included;
+        let limit = self.options.attachments.included;
         let wanted = self.included.as_ref().map(|included| included.lock().wanted.clone()).unwrap_or_default();
         let mut left = limit;
         for url in &wanted {
@@ -202,7 +161,7 @@ impl Included {
     /// What a message of this packaging may refer to; `None` if it has no references.
     pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
         (packaging == Some(Packaging::Mtom)).then(|| {
-            let (limit, is_kept) = (options.included, options.leniency.is_some());
+            let (limit, is_kept) = (options.attachments.included, options.leniency.is_some());
             let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, limit, left: limit };
             Arc::new(Included(Mutex::new(state)))
         })

@@ -5,7 +5,7 @@ use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
 use castile_xml::StartTag;
 
 use crate::envelope::Envelope;
-use crate::{Error, Header, Root, Version, Written, message};
+use crate::{Error, Headers, Root, Version, Written, message};
 
 /// What a payload can be read as: whatever is [`FromXml`], and [`Raw`](crate::Raw).
 pub trait FromPayload: Sized {
@@ -24,18 +24,16 @@ pub trait FromPayload: Sized {
 
 /// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
 pub trait ToPayload {
-    /// Writes a message whose payload it is as `root`, with `out` where it is at hand. `first` are header
-    /// blocks that stand before those of `header`, as text. It is MTOM if `mtom` has a threshold, from which length on
+    /// Writes a message whose payload it is as `root`, with `out` where it is at hand. It is MTOM if `mtom` has a threshold, from which length on
     /// binary values are parts of their own.
     ///
     /// # Errors
     /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry;
     /// [`ErrorKind::System`](crate::ErrorKind::System) if MTOM needs random numbers and the system has none.
-    fn write<H: Header>(
+    fn write(
         &self,
         version: Version,
-        first: &str,
-        header: &H,
+        header: Headers<'_>,
         root: &Root,
         out: Encoder,
         mtom: Option<usize>,
@@ -73,15 +71,14 @@ impl<T: FromXml> FromPayload for T {
 }
 
 impl<T: ToXml> ToPayload for T {
-    fn write<H: Header>(
+    fn write(
         &self,
         version: Version,
-        first: &str,
-        header: &H,
+        header: Headers<'_>,
         root: &Root,
         out: Encoder,
         mtom: Option<usize>,
     ) -> Result<Written, Error> {
-        message::write_package(version, first, header, root, self, out, mtom)
+        message::write_package(version, header, root, self, out, mtom)
     }
 }

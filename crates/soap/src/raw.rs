@@ -15,7 +15,7 @@ use castile_xml::{Limits, StartTag};
 use self::scope::Scope;
 pub use self::tokens::Tokens;
 use crate::payload::{FromPayload, ToPayload};
-use crate::{Envelope, Error, ErrorKind, Header, Root, Version, Written, blocks, envelope};
+use crate::{Envelope, Error, ErrorKind, Headers, Root, Version, Written, blocks, envelope};
 
 /// Content up to this size, in bytes, is copied into its envelope: to send three pieces costs more.
 const COPIED: usize = 16 << 10;
@@ -171,11 +171,10 @@ impl FromPayload for Raw {
 
 impl ToPayload for Raw {
     /// Where the message is MTOM, references in the XML are its own affair.
-    fn write<H: Header>(
+    fn write(
         &self,
         version: Version,
-        first: &str,
-        header: &H,
+        header: Headers<'_>,
         _: &Root,
         mut before: Encoder,
         mtom: Option<usize>,
@@ -183,7 +182,7 @@ impl ToPayload for Raw {
         let packaging = mtom.map(|_| Packaging::Mtom);
         let written = |message| Written { message, parts: Vec::new(), packaging };
         let content = self.content()?;
-        blocks::write_before_body(version, first, header, &mut before);
+        blocks::write_before_body(version, header, &mut before);
         let end = self.scope.write_body(version, &mut before);
         let mut before = before.finish()?;
         let after = format!("{end}</soap:Envelope>");

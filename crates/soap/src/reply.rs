@@ -9,25 +9,27 @@ use castile_databinding::ErrorKind::Outgrown;
 use castile_mime::Part;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use http::HeaderMap;
 
 use crate::addressing::{self, Exchange};
+use crate::blocks::Carried;
 use crate::charge::{Awaited, hold, keep};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Header, NoDetail, Offloading, Operation, Options, Pending,
-    Reply, Request, ToPayload, Turn, Version, Written, header, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Options, Pending,
+    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, message,
 };
 
-impl Reply {
+impl ReplyMessage {
     /// A fault, written as one.
     pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
         of_fault(version, None, fault)
     }
 }
 
-impl Request {
+impl RequestMessage {
     /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
-    pub fn refuse<D: FaultDetail>(&self, options: &Options, fault: &Fault<D>) -> Pending {
-        refuse_with(self, options, version(self, options), "", fault, false)
+    pub fn refuse(&self, options: &Options, fault: &Fault) -> Pending {
+        refuse_with(self, options, version(self, options), "", fault)
     }
 }
 
@@ -45,6 +47,13 @@ pub(crate) struct Responding {
     pub(crate) limit: usize,
 }
 
+/// What goes with the message of a response.
+#[derive(Default)]
+struct Beside {
+    parts: Vec<Part>,
+    http_headers: Option<Box<HeaderMap>>,
+}
+
 impl Responding {
     /// A turn to make a response, if those of the operation may be large.
     #[inline]
@@ -56,39 +65,43 @@ impl Responding {
     ///
     /// # Errors
     /// That there is none.
-    pub(crate) fn room(&self) -> Result<Option<Reservation>, Reply> {
+    pub(crate) fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
         let expected = &self.operation.response_size;
         hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
             // Or it would be so for ever.
             expected.expect(0);
-            Reply::exhausted(self.version)
+            ReplyMessage::exhausted(self.version)
         })
     }
 
-    /// A response with its header and its parts. It is written here unless the last one was large; when it turns out to be
-    /// large it is written anew elsewhere.
+    /// A response is written here unless the last one was large; when it turns out to be large it is written anew
+    /// elsewhere.
     ///
     /// # Errors
     /// That it is not there yet.
-    pub(crate) fn response<R, H>(&self, response: R, header: H, mut parts: Vec<Part>) -> Result<Reply, Pending>
+    pub(crate) fn response<R>(&self, response: Response<R>) -> Result<ReplyMessage, Pending>
     where
         R: ToPayload + Send + 'static,
-        H: Header,
     {
+        // Where there is no response, nothing goes with it.
+        if self.operation.response.is_none() {
+            return Ok(ReplyMessage { http_headers: response.http_headers, ..ReplyMessage::empty(self.version) });
+        }
+        let Response { message, carried, parts, http_headers, .. } = response;
+        let mut beside = Beside { parts, http_headers };
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
         if self.operation.response_size.last() <= most
-            && let Some(reply) = self.write(&response, &header, &mut parts, Some(most))
+            && let Some(reply) = self.write(&message, &carried, &mut beside, Some(most))
         {
             return Ok(reply);
         }
-        Err(self.clone().elsewhere(response, header, parts))
+        Err(self.clone().elsewhere(message, carried, beside))
     }
 
     #[cold]
-    fn elsewhere<R, H>(self, response: R, header: H, mut parts: Vec<Part>) -> Pending
+    fn elsewhere<R>(self, response: R, header: Carried, mut beside: Beside) -> Pending
     where
         R: ToPayload + Send + 'static,
-        H: Header,
     {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
         let values = match self.room() {
@@ -99,7 +112,7 @@ impl Responding {
         Box::pin(async move {
             let write = move || {
                 let _values = values;
-                self.write(&response, &header, &mut parts, None)
+                self.write(&response, &header, &mut beside, None)
             };
             let written = match offload {
                 Some(offload) => offload.run(write).await.flatten(),
@@ -110,21 +123,21 @@ impl Responding {
         })
     }
 
-    /// A response, which takes `parts` with it before those that it is written with. `None` if it outgrows so many bytes. With
+    /// A response, which takes what is `beside` it with it, parts before those that it is written with. `None` if it outgrows so many bytes. With
     /// no limit it is charged while it grows.
     #[inline]
-    fn write<R: ToPayload, H: Header>(
+    fn write<R: ToPayload>(
         &self,
         response: &R,
-        header: &H,
-        parts: &mut Vec<Part>,
+        header: &Carried,
+        beside: &mut Beside,
         most: Option<usize>,
-    ) -> Option<Reply> {
+    ) -> Option<ReplyMessage> {
         let Responding { version, operation, mtom, .. } = *self;
         let exchange = self.exchange.as_deref();
         // An operation without a response has no response to be written.
         let Some(root) = &operation.response else {
-            return Some(Reply { parts: std::mem::take(parts), ..Reply::empty(version) });
+            return Some(ReplyMessage::empty(version));
         };
         let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
         let mut out = Encoder::new(operation.response_size.buffer()).limited(self.limit);
@@ -137,25 +150,34 @@ impl Responding {
                 }
             }
         }
-        Some(match response.write(version, &first, header, root, out, mtom) {
+        let blocks = header.own();
+        let header = Headers { first: &first, blocks: &blocks };
+        Some(match response.write(version, header, root, out, mtom) {
             Ok(Written { message, parts: mut included, packaging }) => {
                 let length = message.bytes().map_or(0, Bytes::len);
                 if message.bytes().is_some() {
                     operation.response_size.note(length);
                 }
-                let beside = included.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
-                if beside > 0 {
-                    operation.response_size.expect(length + beside);
+                let beyond = included.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
+                if beyond > 0 {
+                    operation.response_size.expect(length + beyond);
                 }
                 if most.is_some() {
-                    match keep(self.reservation.as_ref(), length + beside) {
+                    match keep(self.reservation.as_ref(), length + beyond) {
                         Ok(charged) => reservation = charged,
-                        Err(_) => return Some(Reply::exhausted(version)),
+                        Err(_) => return Some(ReplyMessage::exhausted(version)),
                     }
                 }
+                let Beside { mut parts, http_headers } = std::mem::take(beside);
                 parts.append(&mut included);
-                let parts = std::mem::take(parts);
-                Reply { action, parts, packaging, reservation, ..Reply::new(version, message) }
+                ReplyMessage {
+                    action,
+                    parts,
+                    packaging,
+                    http_headers,
+                    reservation,
+                    ..ReplyMessage::new(version, message)
+                }
             }
             Err(error) if error.source_kind() == Some(Outgrown) => {
                 let Some(most) = most.filter(|&most| most < self.limit) else {
@@ -171,7 +193,7 @@ impl Responding {
             }
             Err(error) if error.kind() == ErrorKind::Exhausted => {
                 operation.response_size.expect(reservation.map_or(0, |reservation| reservation.bytes()));
-                Reply::exhausted(version)
+                ReplyMessage::exhausted(version)
             }
             Err(error) => of_error(version, exchange, error),
         })
@@ -179,18 +201,22 @@ impl Responding {
 }
 
 /// What is said of an error behind which no handler is.
-pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> Reply {
+pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> ReplyMessage {
     match error.kind() {
-        ErrorKind::Exhausted => Reply::exhausted(version),
-        _ => {
-            let is_in_header = error.is_in_header();
-            write_fault::<NoDetail>(version, exchange, "", &error.into(), is_in_header)
-        }
+        ErrorKind::Exhausted => ReplyMessage::exhausted(version),
+        _ => write_fault::<NoDetail>(version, exchange, "", &error.into()),
     }
 }
 
 /// A fault of a handler.
-pub(crate) fn of_fault<D: FaultDetail>(version: Version, exchange: Option<&Exchange>, fault: &Fault<D>) -> Reply {
+pub(crate) fn of_fault<D: FaultDetail>(
+    version: Version,
+    exchange: Option<&Exchange>,
+    fault: &Fault<D>,
+) -> ReplyMessage {
+    if fault.is_of_memory() {
+        return ReplyMessage::exhausted(version);
+    }
     let mut header = Encoder::default();
     if let Detail::Declared(detail) = &fault.detail
         && detail.is_header()
@@ -198,37 +224,37 @@ pub(crate) fn of_fault<D: FaultDetail>(version: Version, exchange: Option<&Excha
         detail.write(&mut header);
     }
     match header.finish() {
-        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault, false),
+        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault),
         Err(error) => unwritable(version, exchange, &error),
     }
 }
 
 /// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
 #[cold]
-pub(crate) fn refuse(request: &Request, options: &Options, error: Option<Error>) -> Pending {
+pub(crate) fn refuse(request: &RequestMessage, options: &Options, error: Option<Error>) -> Pending {
     let version = version(request, options);
     match error {
-        None => refuse_with(request, options, version, "", &panicked(), false),
+        None => refuse_with(request, options, version, "", &panicked()),
         // To find out where else the answer may go takes memory, too.
-        Some(error) if error.kind() == ErrorKind::Exhausted => std::future::ready(Reply::exhausted(version)).boxed(),
+        Some(error) if error.kind() == ErrorKind::Exhausted => {
+            std::future::ready(ReplyMessage::exhausted(version)).boxed()
+        }
         Some(error) => {
             let header = header::of_refusal(version, &error);
             let subcode = error.subcode().filter(|_| version.has_subcodes());
-            let is_in_header = error.is_in_header();
             let mut fault = Fault::<NoDetail>::from(error);
             fault.subcodes.extend(subcode);
-            refuse_with(request, options, version, &header, &fault, is_in_header)
+            refuse_with(request, options, version, &header, &fault)
         }
     }
 }
 
 fn refuse_with<D: FaultDetail>(
-    request: &Request,
+    request: &RequestMessage,
     options: &Options,
     version: Version,
     header: &str,
     fault: &Fault<D>,
-    is_in_header: bool,
 ) -> Pending {
     let charge = request.reservation.as_ref();
     let exchange = message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
@@ -247,7 +273,7 @@ fn refuse_with<D: FaultDetail>(
     {
         exchange.answer_here();
     }
-    let reply = write_fault(version, exchange.as_deref(), header, fault, is_in_header);
+    let reply = write_fault(version, exchange.as_deref(), header, fault);
     delivered(exchange, std::future::ready(reply).boxed())
 }
 
@@ -265,19 +291,17 @@ pub(crate) fn panicked() -> Fault {
     Fault::receiver("the service failed; the request may be tried again")
 }
 
-fn version(request: &Request, options: &Options) -> Version {
+fn version(request: &RequestMessage, options: &Options) -> Version {
     message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
-/// A fault with the content of a header, which may be empty. `is_in_header` tells that what is wrong was found in a header
-/// block, where the fault doesn't say so itself.
-fn write_fault<D: FaultDetail>(
+/// A fault with the content of a header, which may be empty.
+pub(crate) fn write_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
     header: &str,
     fault: &Fault<D>,
-    is_in_header: bool,
-) -> Reply {
+) -> ReplyMessage {
     let (first, action) = exchange.map(|exchange| exchange.of_fault(fault)).unwrap_or_default();
     let mut blocks = Encoder::default();
     blocks.raw(&first);
@@ -288,16 +312,16 @@ fn write_fault<D: FaultDetail>(
     let mut out = Encoder::default();
     let blocks = blocks.finish().unwrap_or_default();
     header::write_prologue(version, &String::from_utf8_lossy(&blocks), &mut out);
-    fault.write(version, is_in_header, &mut out);
+    fault.write(version, &mut out);
     out.raw(version.epilogue());
     match out.finish() {
-        Ok(message) => Reply { action, ..Reply::of_fault(version, fault.code.clone(), message) },
+        Ok(message) => ReplyMessage { action, ..ReplyMessage::of_fault(version, fault.code.clone(), message) },
         // Only what a handler said can be unwritable: reasons are made printable.
         Err(error) => unwritable(version, exchange, &error),
     }
 }
 
-fn unwritable(version: Version, exchange: Option<&Exchange>, error: &castile_databinding::Error) -> Reply {
+fn unwritable(version: Version, exchange: Option<&Exchange>, error: &castile_databinding::Error) -> ReplyMessage {
     let fault = Fault::<NoDetail>::receiver(format!("the fault can't be written: {error}"));
     of_fault(version, exchange, &fault)
 }

@@ -1,6 +1,8 @@
 //! The seam between messages and whatever carries them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use castile_budget::Reservation;
@@ -8,12 +10,12 @@ use castile_databinding::ExpandedName;
 use castile_mime::{Attachments, Content, Packaging, Part};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
-use http::Extensions;
+use http::{Extensions, HeaderMap};
 
 use crate::charge::Awaited;
 use crate::{
-    AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, NoDetail, Options, Version, blocks, message,
-    reply,
+    AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, Header, NoDetail, Options, Version, blocks,
+    message, reply,
 };
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
@@ -22,7 +24,7 @@ use crate::{
 /// must call it later:
 ///
 /// ```
-/// use castile_soap::{Description, Layer, Options, Pending, Reply, Request, Service, layer_fn};
+/// use castile_soap::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, layer_fn};
 ///
 /// /// Counts faults.
 /// struct Counted<S>(S, std::sync::Arc<std::sync::atomic::AtomicUsize>);
@@ -32,7 +34,7 @@ use crate::{
 ///         self.0.description()
 ///     }
 ///
-///     fn call(&self, request: Request, options: &Options) -> Pending {
+///     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
 ///         let (pending, faults) = (self.0.call(request, options), self.1.clone());
 ///         Box::pin(async move {
 ///             let reply = pending.await;
@@ -53,8 +55,8 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers one request, whose message is read as `options` say.
     ///
-    /// Every failure, a handler's panic included, is a fault in the [`Reply`].
-    fn call(&self, request: Request, options: &Options) -> Pending;
+    /// Every failure, a handler's panic included, is a fault in the [`ReplyMessage`].
+    fn call(&self, request: RequestMessage, options: &Options) -> Pending;
 }
 
 /// A service that several share, as layers have the one that they are around.
@@ -64,7 +66,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
     }
 
     /// A large message is read elsewhere, if there is such a place.
-    fn call(&self, request: Request, options: &Options) -> Pending {
+    fn call(&self, request: RequestMessage, options: &Options) -> Pending {
         match options.elsewhere(request.message.len()) {
             None => S::call(self, request, options),
             Some(_) => call_elsewhere(self.clone(), request, options.clone()),
@@ -73,7 +75,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 }
 
 #[cold]
-fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: Request, options: Options) -> Pending {
+fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: RequestMessage, options: Options) -> Pending {
     Box::pin(async move {
         let version = request.version;
         let Some(offload) = options.offload.clone() else { return S::call(&service, request, &options).await };
@@ -82,18 +84,18 @@ fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: Request, option
         awaited.finish();
         match called {
             Some(pending) => pending.await,
-            None => Reply::from_fault(version, &reply::panicked()),
+            None => ReplyMessage::from_fault(version, &reply::panicked()),
         }
     })
 }
 
 /// A reply that is being worked on.
-pub type Pending = BoxFuture<'static, Reply>;
+pub type Pending = BoxFuture<'static, ReplyMessage>;
 
 /// A message that asks for something, and what its carrier says of it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Request {
+pub struct RequestMessage {
     /// What the message is meant to do, empty if that was not said: the value of the `SOAPAction` header without its
     /// quotes (SOAP 1.1 §6.1.1), or of the media type's `action` (SOAP 1.2 Part 2 §6.5).
     pub action: String,
@@ -116,12 +118,18 @@ pub struct Request {
     pub reservation: Option<Arc<Reservation>>,
     /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
     pub extensions: Extensions,
+    /// The headers of HTTP that the message came with.
+    pub http_headers: HeaderMap,
+    /// The address of whoever sent the message, if the carrier knows one.
+    pub peer: Option<IpAddr>,
+    /// When the carrier gives the request up, if it does.
+    pub deadline: Option<Instant>,
 }
 
 /// The answer to one request.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Reply {
+pub struct ReplyMessage {
     /// The SOAP version the answer is written in.
     pub version: Version,
     /// The code of the fault that the message is, if it is one: HTTP tells by the status.
@@ -137,15 +145,17 @@ pub struct Reply {
     pub packaging: Option<Packaging>,
     /// What the message is charged to, which is to be kept until it is sent. Without one it is not charged yet.
     pub reservation: Option<Arc<Reservation>>,
+    /// Headers of HTTP that the message is sent with, but for those that say what it is. `None` is none.
+    pub http_headers: Option<Box<HeaderMap>>,
     /// Whether the request was not answered since there was too little memory: the fault that the message is says that it may
     /// be tried again, as HTTP does by status 503.
     pub is_exhausted: bool,
 }
 
-impl Request {
+impl RequestMessage {
     /// A message in `version` that says no more than itself.
     pub fn new(version: Version, message: impl Into<Bytes>) -> Self {
-        Request {
+        RequestMessage {
             action: String::new(),
             version,
             charset: None,
@@ -155,37 +165,60 @@ impl Request {
             accepts_mtom: false,
             reservation: None,
             extensions: Extensions::new(),
+            http_headers: HeaderMap::new(),
+            peer: None,
+            deadline: None,
         }
     }
 
     /// This request with an action.
     pub fn with_action(self, action: impl Into<String>) -> Self {
-        Request { action: action.into(), ..self }
+        RequestMessage { action: action.into(), ..self }
     }
 
     /// This request with what came in a package with it.
     pub fn with_attachments(self, packaging: Packaging, attachments: Attachments) -> Self {
-        Request { packaging: Some(packaging), attachments, ..self }
+        RequestMessage { packaging: Some(packaging), attachments, ..self }
     }
 
     /// This request with what its media type says of its charset.
     pub fn with_charset(self, charset: Option<Charset>) -> Self {
-        Request { charset, ..self }
+        RequestMessage { charset, ..self }
     }
 
-    /// The header blocks of the message, read up to its body. It is for layers: whoever handles an operation has them
-    /// already.
+    /// The header blocks of the message, read up to its body. It is for layers: whoever handles an operation asks its
+    /// [`Request`](crate::Request) for them.
     ///
     /// # Errors
     /// That the message doesn't begin as an envelope. A layer may leave it to the service to say so.
-    pub fn header(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
+    pub fn headers(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
         let charge = self.reservation.as_ref();
         message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
             let header = Envelope::read(&mut reader).and_then(|(envelope, _)| {
-                blocks::read(&envelope, reader.input(), options.limits, charge).map_err(Error::in_header)
+                let (text, limits) = (reader.input(), options.limits);
+                let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
+                header.all(|_| true).map_err(Error::in_header)
             });
             message::keep(reader.into_memory());
             header
+        })
+    }
+
+    /// The header block that `H` is, for layers; `None` if the message has none for us.
+    ///
+    /// # Errors
+    /// That the message doesn't begin as an envelope, or that the block is not what it is declared to be, or there twice.
+    pub fn header<H: Header>(&self, options: &Options) -> Result<Option<H>, Error> {
+        let charge = self.reservation.as_ref();
+        message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
+            let block = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
+                envelope.claim(&options.roles);
+                let (text, limits) = (reader.input(), options.limits);
+                let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
+                header.typed().map_err(Error::in_header)
+            });
+            message::keep(reader.into_memory());
+            Ok(block?.map(|(block, _)| block))
         })
     }
 
@@ -206,16 +239,16 @@ impl Request {
 pub(crate) struct Understood(Vec<ExpandedName>);
 
 impl Understood {
-    pub(crate) fn includes(request: &Request, namespace: &str, local: &str) -> bool {
-        let names = request.extensions.get().map_or(&[][..], |Understood(names)| names);
+    pub(crate) fn includes(extensions: &Extensions, namespace: &str, local: &str) -> bool {
+        let names = extensions.get().map_or(&[][..], |Understood(names)| names);
         names.iter().any(|name| name.is(namespace, local))
     }
 }
 
-impl Reply {
+impl ReplyMessage {
     /// A message that is no fault.
     pub fn new(version: Version, message: impl Into<Content>) -> Self {
-        Reply {
+        ReplyMessage {
             version,
             fault: None,
             action: String::new(),
@@ -223,24 +256,25 @@ impl Reply {
             parts: Vec::new(),
             packaging: None,
             reservation: None,
+            http_headers: None,
             is_exhausted: false,
         }
     }
 
     /// A message that is a fault of this code.
     pub fn of_fault(version: Version, code: FaultCode, message: impl Into<Content>) -> Self {
-        Reply { fault: Some(code), ..Reply::new(version, message) }
+        ReplyMessage { fault: Some(code), ..ReplyMessage::new(version, message) }
     }
 
     /// A fault that says that there is too little memory at this time.
     pub fn exhausted(version: Version) -> Self {
         let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));
-        Reply { is_exhausted: true, ..Reply::from_fault(version, &fault) }
+        ReplyMessage { is_exhausted: true, ..reply::write_fault(version, None, "", &fault) }
     }
 
     /// Nothing to be said.
     pub fn empty(version: Version) -> Self {
-        Reply::new(version, Bytes::new())
+        ReplyMessage::new(version, Bytes::new())
     }
 
     /// Whether the message is a fault.

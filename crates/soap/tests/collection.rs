@@ -13,10 +13,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use castile_databinding::schema::Element;
-use castile_databinding::{Decoder, Encoder};
+use castile_databinding::{Decoder, Encoder, ExpandedName};
 use castile_soap::{
-    Actions, AnyHeader, Description, Dispatch, Error, Fault, Header, NoDetail, Operation, Options, Payload, Pending,
-    Request, Root, Service, SizeHint, Version,
+    Description, Dispatch, Error, Fault, Header, Operation, Options, Payload, Pending, Request, RequestMessage,
+    Response, Root, Service, Version,
 };
 use castile_xml::tree::{self, Document};
 use futures_util::FutureExt;
@@ -30,81 +30,69 @@ const fn root(name: &'static str, start: &'static str, end: &'static str, slot: 
     Root::new(Element::new(NAMESPACE, name, slot), start, end)
 }
 
-/// The header block of the same name, which is answered as the payload is. It is that of the request or of the response.
-#[derive(Default)]
-struct Blocks {
-    text: Option<String>,
-    others: Vec<AnyHeader>,
-}
+/// The header block of the same name as the payload, which is answered as that is.
+struct EchoOk(String);
 
-impl Header for Blocks {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "echoOk", 2)];
+impl Header for EchoOk {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "echoOk", 2);
 
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), castile_databinding::Error> {
-        self.text = Some(decoder.root(&Self::ELEMENTS[index])?);
-        Ok(())
-    }
-
-    fn keep(&mut self, block: AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.text.is_none()
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, castile_databinding::Error> {
+        Ok(Some(EchoOk(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<responseOk xmlns=\"http://example.org/ts-tests\">", &self.text, "</responseOk>");
-    }
-
-    fn others(&self) -> &[AnyHeader] {
-        &[]
+        out.element("<echoOk xmlns=\"http://example.org/ts-tests\">", &self.0, "</echoOk>");
     }
 }
 
+/// The header block that answers it.
+struct ResponseOk(String);
+
+impl Header for ResponseOk {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "responseOk", 3);
+
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, castile_databinding::Error> {
+        Ok(Some(ResponseOk(decoder.root(Self::ELEMENT)?)))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.element("<responseOk xmlns=\"http://example.org/ts-tests\">", &self.0, "</responseOk>");
+    }
+}
+
+const ACTION: &str = "http://example.org/ts-tests/Soap12Test";
+
 static OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "echoOk",
-        action: "",
-        actions: Actions { request: "http://example.org/ts-tests/Soap12Test", response: "" },
-        request: root("echoOk", "<echoOk xmlns=\"http://example.org/ts-tests\">", "</echoOk>", 0),
-        response: Some(root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1)),
-        request_header: Blocks::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
+    Operation::new("echoOk", "", root("echoOk", "<echoOk xmlns=\"http://example.org/ts-tests\">", "</echoOk>", 0))
+        .with_actions(ACTION, "")
+        .with_response(root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1))
+        .with_headers(&[EchoOk::ELEMENT], &[ResponseOk::ELEMENT]),
     // Some requests have a header and no more.
-    Operation {
-        name: "emptyBody",
-        action: "",
-        actions: Actions { request: "http://example.org/ts-tests/Soap12Test", response: "" },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: Blocks::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
+    Operation::new("emptyBody", "", Root::of_body("<soap:Body>", &[]))
+        .with_actions(ACTION, "")
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_headers(&[EchoOk::ELEMENT], &[ResponseOk::ELEMENT]),
 ];
 
 impl Dispatch for Collection {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Soap12Test",
-        namespace: NAMESPACE,
-        documentation: "",
-        documents: &[castile_soap::Document::wsdl("")],
-        address: "",
-        operations: &OPERATIONS,
-    };
+    const DESCRIPTION: &'static Description = &Description::new("Soap12Test", NAMESPACE, &OPERATIONS);
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         match operation {
-            0 => payload.handle_with(async |text: String, header: Blocks| Ok::<_, Fault<NoDetail>>((text, header))),
-            _ => payload.handle_with(async |(), header: Blocks| Ok::<_, Fault<NoDetail>>(((), header))),
+            0 => payload.handle(echo::<String>),
+            _ => payload.handle(echo::<()>),
         }
     }
+}
 
-    fn understands(&self, namespace: &str, local: &str) -> bool {
-        let known = ["echoOk", "requiredHeader", "echoResolvedRef", "validateCountryCode"];
-        namespace == NAMESPACE && known.contains(&local)
-    }
+/// Answers the header block, if there is one, and the payload.
+async fn echo<T>(request: Request<T>) -> Result<Response<T>, Fault> {
+    let block = request.header::<EchoOk>()?;
+    let response = Response::new(request.into_inner());
+    Ok(match block {
+        Some(EchoOk(text)) => response.with_header(ResponseOk(text)),
+        None => response,
+    })
 }
 
 /// What is compared of an answer.
@@ -163,10 +151,12 @@ fn content(element: tree::Element<'_>) -> String {
 
 /// What is answered to a message.
 fn answer(message: &str) -> Answer {
-    let request = Request::new(Version::Soap12, message.to_owned());
+    let request = RequestMessage::new(Version::Soap12, message.to_owned());
     let mut options = Options::default();
     // The node of the collection that is the last one.
     options.roles = vec!["http://example.org/ts-tests/C".to_owned()];
+    let understood = ["echoOk", "requiredHeader", "echoResolvedRef", "validateCountryCode"];
+    options.understood = understood.map(|local| ExpandedName::new(NAMESPACE, local)).into();
     let reply = Collection.call(request, &options).now_or_never().unwrap();
     Answer::read(std::str::from_utf8(reply.message.bytes().unwrap()).unwrap())
 }

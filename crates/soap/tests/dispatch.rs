@@ -5,7 +5,8 @@ mod common;
 
 use castile_databinding::schema::Element;
 use castile_soap::{
-    Description, Dispatch, Error, NoDetail, Operation, Options, Payload, Pending, Request, Root, Service, Version,
+    Description, Dispatch, Error, Fault, NoDetail, Operation, Options, Payload, Pending, Request, RequestMessage, Root,
+    Service, Version,
 };
 use common::{Note, Notes, OK, ask, assert_fault, body, note, operation};
 use futures_util::FutureExt;
@@ -64,7 +65,7 @@ impl Dispatch for Alike {
     const DESCRIPTION: &'static Description = &Description { operations: &ALIKE, ..*Notes::DESCRIPTION };
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        payload.handle(async move |request: Note| Ok::<_, castile_soap::Fault<NoDetail>>(request))
+        payload.handle(async move |request: Request<Note>| Ok::<_, Fault<NoDetail>>(request.into_inner().into()))
     }
 }
 
@@ -78,7 +79,7 @@ fn an_unknown_operation_was_said_to_be_the_first_of_those_with_its_action() {
         ),
         ("<b xmlns='urn:x'/>", "found &lt;b&gt; of \"urn:x\", where &lt;b&gt; of \"urn:n\" was expected"),
     ] {
-        let request = Request::new(Version::Soap11, body(payload)).with_action("urn:n/all");
+        let request = RequestMessage::new(Version::Soap11, body(payload)).with_action("urn:n/all");
         let reply = Alike.call(request, &Options::default()).now_or_never().unwrap();
         let answer = common::text(&reply.message);
         assert!(reply.is_fault() && answer.contains(expected), "{answer}");

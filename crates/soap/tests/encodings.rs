@@ -4,7 +4,7 @@
 
 mod common;
 
-use castile_soap::{Envelope, NoDetail, Options, Request, Service, Version, client};
+use castile_soap::{Envelope, NoDetail, Options, RequestMessage, Service, Version, client};
 use castile_xml::{Charset, Limits, Reader, decode};
 use common::{Note, Notes, OK, OPERATIONS, ask, ask_in, envelope, note};
 use futures_util::FutureExt;
@@ -124,7 +124,7 @@ fn the_limit_holds_for_what_is_decoded() {
     limits.message_size = 4_000;
     let call = |message: Vec<u8>| {
         assert!(message.len() < limits.message_size);
-        let request = Request::new(Version::Soap11, message).with_charset(charset("windows-1252"));
+        let request = RequestMessage::new(Version::Soap11, message).with_charset(charset("windows-1252"));
         Notes.call(request, &limits.into()).now_or_never().unwrap()
     };
     assert!(!call(message(1_000)).is_fault());

@@ -3,7 +3,7 @@
 
 mod common;
 
-use castile_soap::{Envelope, FaultCode, Reply, Version};
+use castile_soap::{Envelope, FaultCode, ReplyMessage, Version};
 use castile_xml::{Limits, Reader};
 use common::{ENVELOPE, OK, ask, ask_as, assert_fault, body, envelope, in_version, note};
 
@@ -167,7 +167,7 @@ fn long_texts_of_strangers_are_not_sent_back() {
 
 // ---- SOAP 1.2 ----
 
-fn ask12(message: &str) -> (Reply, String) {
+fn ask12(message: &str) -> (ReplyMessage, String) {
     let reply = ask_as(Version::Soap12, in_version(Version::Soap12, message));
     let answer = common::text(&reply.message);
     (reply, answer)

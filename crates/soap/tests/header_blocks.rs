@@ -3,18 +3,18 @@
 
 use castile_databinding::Any;
 use castile_databinding::schema::Element;
-use castile_soap::{AnyHeader, Options, Request, Root, Version, message};
+use castile_soap::{AnyHeader, Headers, Options, RequestMessage, Root, Version, WriteHeader, message};
 
 static TEXT: Root = Root::new(Element::new("", "text", 0), "<text>", "</text>");
 
 fn written(version: Version, block: &AnyHeader) -> String {
-    let header = vec![block.clone()];
-    let message = message::write_with(version, &header, &TEXT, &"t".to_owned(), Vec::new()).unwrap();
+    let header: [&dyn WriteHeader; 1] = [block];
+    let message = message::write_with(version, Headers::new(&header), &TEXT, &"t".to_owned(), Vec::new()).unwrap();
     String::from_utf8(message).unwrap()
 }
 
 fn read(version: Version, message: &str) -> AnyHeader {
-    let header = Request::new(version, message.to_owned()).header(&Options::default()).unwrap();
+    let header = RequestMessage::new(version, message.to_owned()).headers(&Options::default()).unwrap();
     <[AnyHeader; 1]>::try_from(header).unwrap().into_iter().next().unwrap()
 }
 
@@ -61,7 +61,7 @@ fn only_soap_12_relays() {
             "<s:Envelope xmlns:s='{}'><s:Header><k xmlns='urn:k' s:relay='{value}'/></s:Header><s:Body/></s:Envelope>",
             version.namespace()
         );
-        let header = Request::new(version, message).header(&Options::default());
+        let header = RequestMessage::new(version, message).headers(&Options::default());
         assert_eq!(header.ok().map(|header| header[0].relay), relays, "{value} in {version:?}");
     }
 }

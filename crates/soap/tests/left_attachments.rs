@@ -10,41 +10,26 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use castile_databinding::schema::Element;
-use castile_mime::{Attachments, Limits, Message, Packaging, Related};
+use castile_mime::{Limits, Message, Packaging, Related};
 use castile_soap::{
-    Actions, Description, Dispatch, Error, Fault, NoDetail, Offload, Offloading, Operation, Options, Payload, Pending,
-    Request, Root, Service, SizeHint, Version, Work,
+    Description, Dispatch, Error, Fault, NoDetail, Offload, Offloading, Operation, Options, Payload, Pending, Request,
+    RequestMessage, Root, Service, Version, Work,
 };
 use futures_util::future::BoxFuture;
 use http_body::Frame;
 
 const ROOT: Root = Root::new(Element::new("urn:t", "text", 1), "<text xmlns=\"urn:t\">", "</text>");
 
-static OPERATIONS: [Operation; 1] = [Operation {
-    name: "take",
-    action: "take",
-    actions: Actions { request: "take", response: "" },
-    request: ROOT,
-    response: Some(ROOT),
-    request_header: &[],
-    response_size: SizeHint::new(),
-}];
+static OPERATIONS: [Operation; 1] = [Operation::new("take", "take", ROOT).with_response(ROOT)];
 
-/// Takes attachments, and leaves all of them.
+/// Answers without a look at the attachments.
 struct Taker;
 
 impl Dispatch for Taker {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Taker",
-        namespace: "urn:t",
-        documentation: "",
-        documents: &[castile_soap::Document::wsdl("")],
-        address: "",
-        operations: &OPERATIONS,
-    };
+    const DESCRIPTION: &'static Description = &Description::new("Taker", "urn:t", &OPERATIONS);
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        payload.exchange(|text: String, (), _: Attachments| async move { Ok::<_, Fault<NoDetail>>((text, (), ())) })
+        payload.handle(|request: Request<String>| async move { Ok::<_, Fault<NoDetail>>(request.into_inner().into()) })
     }
 }
 
@@ -85,7 +70,7 @@ fn answer(attachments: &str) -> (bool, String) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let reply = runtime.block_on(async {
         let Message { root, attachments, .. } = Message::read(&related, body, Limits::default()).await.unwrap();
-        let request = Request::new(Version::Soap11, root).with_attachments(Packaging::Attachments, attachments);
+        let request = RequestMessage::new(Version::Soap11, root).with_attachments(Packaging::Attachments, attachments);
         Taker.call(request, &options).await
     });
     (reply.fault.is_some(), String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap())

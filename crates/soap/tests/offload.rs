@@ -13,8 +13,8 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
 use castile_mime::{Limits, Message, Package, Packaging, Part, Related};
 use castile_soap::{
-    Actions, Description, Dispatch, Error as SoapError, Fault, NoDetail, Offload, Offloading, Operation, Options,
-    Payload, Pending, Reply, Request, Root, Service, SizeHint, Turn, Version, Work, client,
+    Description, Dispatch, Error as SoapError, Fault, NoDetail, Offload, Offloading, Operation, Options, Payload,
+    Pending, ReplyMessage, Request, RequestMessage, Root, Service, Turn, Version, Work, client,
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, oneshot};
@@ -58,17 +58,7 @@ const ROOT: Root = Root::new(Element::new("urn:l", "list", 1), "<list xmlns=\"ur
 
 /// An operation for each test: it remembers what was answered last.
 const fn operation(name: &'static str) -> Operation {
-    let actions = Actions { request: name, response: "" };
-    let response = Some(ROOT);
-    Operation {
-        name,
-        action: name,
-        actions,
-        request: ROOT,
-        response,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    }
+    Operation::new(name, name, ROOT).with_response(ROOT)
 }
 
 static OPERATIONS: [Operation; 9] = [
@@ -92,17 +82,11 @@ static CALLED: AtomicUsize = AtomicUsize::new(0);
 static CHARGED: AtomicUsize = AtomicUsize::new(0);
 
 impl Dispatch for Lists {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Lists",
-        namespace: "urn:l",
-        documentation: "",
-        documents: &[castile_soap::Document::wsdl("")],
-        address: "",
-        operations: &OPERATIONS,
-    };
+    const DESCRIPTION: &'static Description = &Description::new("Lists", "urn:l", &OPERATIONS);
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(|list: List| async move {
+        payload.handle(|request: Request<List>| async move {
+            let list = request.into_inner();
             let handled_by = here();
             assert!(!handled_by.contains("elsewhere"), "handlers stay where they are");
             if list.text.get(1).is_some_and(|text| text == "charged") {
@@ -118,7 +102,7 @@ impl Dispatch for Lists {
                 Some(number) => vec!["text".repeat(100); number],
                 None => list.text,
             };
-            Ok::<_, Fault<NoDetail>>(List { text, data: list.data, read_by: list.read_by })
+            Ok::<_, Fault<NoDetail>>(List { text, data: list.data, read_by: list.read_by }.into())
         })
     }
 }
@@ -176,12 +160,12 @@ impl Offload for Later {
 }
 
 fn begin(action: &str, texts: &[&str], options: &Options, budget: &Budget) -> Pending {
-    let mut request = Request::new(Version::Soap11, message(texts)).with_action(action);
+    let mut request = RequestMessage::new(Version::Soap11, message(texts)).with_action(action);
     request.reservation = Some(Arc::new(budget.reserve(0).unwrap()));
     Arc::new(Lists).call(request, options)
 }
 
-fn poll(pending: &mut Pending) -> Poll<Reply> {
+fn poll(pending: &mut Pending) -> Poll<ReplyMessage> {
     pending.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -199,15 +183,15 @@ fn message(texts: &[&str]) -> String {
     )
 }
 
-fn call(action: &str, message: impl Into<Bytes>, options: &Options) -> Reply {
+fn call(action: &str, message: impl Into<Bytes>, options: &Options) -> ReplyMessage {
     let service: Arc<dyn Service> = Arc::new(Lists);
-    let request = Request::new(Version::Soap11, message).with_action(action);
+    let request = RequestMessage::new(Version::Soap11, message).with_action(action);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(service.call(request, options))
 }
 
 /// Where the message of a reply was read and written.
-fn places(reply: &Reply) -> [bool; 2] {
+fn places(reply: &ReplyMessage) -> [bool; 2] {
     let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
     let line = message.split("<text>").nth(1).unwrap_or(&message);
     ["read by elsewhere", "written by elsewhere"].map(|place| line.contains(place))
@@ -254,7 +238,7 @@ async fn a_large_request_that_is_read_again_kept_those_who_wait() {
     let came = Message::read(&related, package.into_body(), Limits::default()).await.unwrap();
 
     let budget = Budget::new(600_000);
-    let mut request = Request::new(Version::Soap11, came.root).with_action("again");
+    let mut request = RequestMessage::new(Version::Soap11, came.root).with_action("again");
     request.packaging = Some(Packaging::Mtom);
     request.attachments = came.attachments;
     request.reservation = Some(Arc::new(budget.reserve(0).unwrap()));
@@ -366,8 +350,8 @@ fn a_large_answer_kept_other_calls_from_being_made() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for (texts, expected) in [(1, false), (1_000, true)] {
         let answer = Bytes::from(message(&vec!["a long text, or so"; texts]));
-        let read = client::response_package::<List, (), (), NoDetail>(&OPERATIONS[3], answer.into(), &options);
-        let (list, (), ()) = runtime.block_on(read).unwrap().unwrap();
+        let read = client::response_package::<List, NoDetail>(&OPERATIONS[3], answer.into(), &options, false);
+        let list = runtime.block_on(read).unwrap().unwrap().into_inner();
         assert_eq!((list.text.len(), list.read_by == "elsewhere"), (texts, expected));
     }
     assert_eq!(threads.0.load(Relaxed), 1);

@@ -4,22 +4,17 @@
 
 use bytes::Bytes;
 use castile_databinding::schema::Element;
-use castile_soap::{Actions, NoDetail, Operation, Options, Raw, Root, SizeHint, client};
+use castile_soap::{NoDetail, Operation, Options, Raw, Root, client};
 use castile_xml::{Charset, Limits, Token};
 
-static OPERATION: Operation = Operation {
-    name: "echo",
-    action: "",
-    actions: Actions { request: "urn:n/echo", response: "urn:n/answer" },
-    request: Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>"),
-    response: Some(Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>")),
-    request_header: &[],
-    response_size: SizeHint::new(),
-};
+const ROOT: Root = Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>");
+
+static OPERATION: Operation =
+    Operation::new("echo", "", ROOT).with_actions("urn:n/echo", "urn:n/answer").with_response(ROOT);
 
 fn read(message: impl Into<Bytes>, charset: Option<Charset>) -> Raw {
-    let answer = client::response_with::<Raw, (), NoDetail>(&OPERATION, &message.into(), charset, &Options::default());
-    answer.unwrap().unwrap().0
+    let answer = client::response_with::<Raw, NoDetail>(&OPERATION, &message.into(), charset, &Options::default());
+    answer.unwrap().unwrap().into_inner()
 }
 
 fn envelope(payload: &str) -> String {
@@ -47,20 +42,13 @@ fn what_came_is_a_part_of_the_message() {
 /// A call in SOAP encoding comes with what it refers to.
 #[test]
 fn what_a_call_refers_to_belongs_to_it() {
-    const ROOT: Root = Root::new(Element::new("urn:e", "echo", 0), "<e:echo xmlns:e=\"urn:e\">", "</e:echo>");
-    static ENCODED: Operation = Operation {
-        name: "echo",
-        action: "",
-        actions: Actions { request: "urn:n/echo", response: "urn:n/answer" },
-        request: ROOT.encoded(),
-        response: Some(ROOT.encoded()),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    };
+    static ENCODED: Operation = Operation::new("echo", "", ROOT.encoded())
+        .with_actions("urn:n/echo", "urn:n/answer")
+        .with_response(ROOT.encoded());
     let payload = "<e:echo><a href='#1'/></e:echo> <multiRef id='1'/>";
     let message = Bytes::from(envelope(payload));
-    let read = |operation| client::response_with::<Raw, (), NoDetail>(operation, &message, None, &Options::default());
-    assert_eq!(read(&ENCODED).unwrap().unwrap().0.bytes().unwrap(), payload);
+    let read = |operation| client::response_with::<Raw, NoDetail>(operation, &message, None, &Options::default());
+    assert_eq!(read(&ENCODED).unwrap().unwrap().get_ref().bytes().unwrap(), payload);
     assert!(read(&OPERATION).is_err());
 }
 
@@ -118,8 +106,8 @@ fn limits_are_those_that_it_came_within() {
     let message = Bytes::from(envelope(&format!("<e:echo{attributes}>x</e:echo>")));
     let mut limits = Limits::default();
     limits.attributes = 301;
-    let answer = client::response_with::<Raw, (), NoDetail>(&OPERATION, &message, None, &limits.into());
-    let raw = answer.unwrap().unwrap().0;
+    let answer = client::response_with::<Raw, NoDetail>(&OPERATION, &message, None, &limits.into());
+    let raw = answer.unwrap().unwrap().into_inner();
     assert_eq!(raw.name().unwrap().to_string(), "{urn:e}echo");
     let made = Raw::new(format!("<echo{attributes}>x</echo>"));
     assert!(made.name().unwrap_err().to_string().contains("256 attributes"), "{:?}", made.name());

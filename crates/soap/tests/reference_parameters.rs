@@ -5,7 +5,7 @@
 
 mod common;
 
-use castile_soap::{Options, Request, Service, Version};
+use castile_soap::{Options, RequestMessage, Service, Version};
 use common::{ENVELOPE, Notes, text};
 use futures_util::FutureExt;
 
@@ -25,7 +25,7 @@ fn message(content: &str) -> String {
 /// How many blocks and bytes are allocated to answer a message that is refused for `why`.
 fn allocated(message: String, why: &str) -> (u64, u64) {
     let before = dhat::HeapStats::get();
-    let request = Request::new(Version::Soap11, message);
+    let request = RequestMessage::new(Version::Soap11, message);
     let reply = Notes.call(request, &Options::default()).now_or_never().unwrap();
     let after = dhat::HeapStats::get();
     let answer = text(&reply.message);

@@ -25,13 +25,13 @@ use std::io::Write;
 
 use bytes::Bytes;
 use castile::http::Body;
-use castile::xml::{Limits, Memory, Reader, Token};
 use castile_suites::attachments::{self, Kind, contract::AttachmentsServer};
 use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
 use castile_suites::codec::{self, Declared, Message};
 use castile_suites::open::contract as open;
 use castile_suites::styles::{self, contract::DocPtServer};
+use castile_xml::{Limits, Memory, Reader, Token};
 use http::Request;
 use http_body_util::BodyExt;
 use tokio::runtime::Builder;

@@ -1,7 +1,7 @@
 //! A service and a client of it, in one process. The README shows this file.
 
-use castile::Fault;
 use castile::http::server::{Routes, Server, shutdown_signal};
+use castile::{Fault, Request, Response};
 
 mod codec {
     castile::include_contract!("codec");
@@ -11,12 +11,16 @@ use codec::*;
 struct Echo;
 
 impl Codec for Echo {
-    async fn echo_structs(&self, request: EchoStructs) -> Result<EchoStructsResponse, Fault> {
-        Ok(EchoStructsResponse { item: request.item })
+    async fn echo_structs(&self, request: Request<EchoStructs>) -> Result<Response<EchoStructsResponse>, Fault> {
+        Ok(EchoStructsResponse { item: request.into_inner().item }.into())
     }
 
-    async fn order(&self, request: Order) -> Result<OrderResponse, Fault> {
-        if request.line_item.is_empty() { Err(Fault::sender("an order has a line")) } else { Ok(OrderResponse {}) }
+    async fn order(&self, request: Request<Order>) -> Result<Response<OrderResponse>, Fault> {
+        if request.get_ref().line_item.is_empty() {
+            Err(Fault::sender("an order has a line"))
+        } else {
+            Ok(OrderResponse {}.into())
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use castile::datatypes::{Base64Binary, HexBinary};
 use castile::soap::Version;
-use castile::{Array, CallError};
+use castile::{Array, CallError, ClientOptions};
 use castile_suites::interop::{base, group_b};
 
 const USAGE: &str = "usage: interop_client BASE_URL GROUP_B_URL [1.1|1.2]";
@@ -62,9 +62,15 @@ macro_rules! echo {
     };
 }
 
+fn in_version(version: Version) -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.version = Some(version);
+    options
+}
+
 async fn of_base(url: &str, version: Version, wrong: &mut u32) -> Result<(), Box<dyn Error>> {
     use base::xsd::{ArrayOfSoapStruct, ArrayOffloat, ArrayOfint, ArrayOfstring, SoapStruct};
-    let client = base::InteropBaseClient::new(url)?.with_version(version);
+    let client = base::InteropBaseClient::new(url)?.with_options(in_version(version));
     let structure = SoapStruct { var_string: Some("a<b & c".into()), var_int: Some(42), var_float: Some(0.5) };
     echo! { client, wrong, base,
         echo_string(EchoStringRequest input_string) output_string: "Grüße, <world> & \"all\"".to_owned();
@@ -93,7 +99,7 @@ async fn of_base(url: &str, version: Version, wrong: &mut u32) -> Result<(), Box
 
 async fn of_group_b(url: &str, version: Version, wrong: &mut u32) -> Result<(), Box<dyn Error>> {
     use group_b::xsd::{ArrayOfString2D, ArrayOfstring, SoapArrayStruct, SoapStruct, SoapStructStruct};
-    let client = group_b::InteropGroupBClient::new(url)?.with_version(version);
+    let client = group_b::InteropGroupBClient::new(url)?.with_options(in_version(version));
     let structure = SoapStruct { var_string: Some("text".into()), var_int: Some(42), var_float: Some(0.5) };
     let items = ["00", "01", "02", "10", "11", "12"].map(str::to_owned);
     echo! { client, wrong, group_b,

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use castile::http::client;
-use castile::soap::{Description, Layer, Options, Pending, Request, Service, Version, layer_fn};
+use castile::soap::{Description, Layer, Options, Pending, RequestMessage, Service, Version, layer_fn};
 use castile::xml::{Limits, Reader, Token};
-use castile::{Fault, NoDetail};
+use castile::{Fault, NoDetail, Request, Response};
 
 mod codec {
     castile::include_contract!("codec");
@@ -23,7 +23,7 @@ use codec::*;
 #[derive(Clone)]
 pub struct ApiKeys(pub Arc<HashMap<String, Caller>>);
 
-/// Who asks: handlers find it in the extensions of their context.
+/// Who asks: methods find it in the extensions of their request.
 #[derive(Clone, Debug)]
 pub struct Caller(pub String);
 
@@ -46,18 +46,18 @@ impl<S: Service> Service for Keyed<S> {
         self.service.description()
     }
 
-    fn call(&self, mut request: Request, options: &Options) -> Pending {
+    fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
         // A message that is no envelope has no header; the service behind says what is wrong with it, but to nobody
         // without a key.
-        let header = request.header(options).unwrap_or_default();
+        let header = request.headers(options).unwrap_or_default();
         let key = header.iter().map(|header| &header.block).find(|block| {
             let name = block.name();
             name.is("urn:example:keys", "key")
         });
         let caller = key.and_then(|key| key.read::<String>().ok()).and_then(|key| self.keys.0.get(&key));
         let Some(caller) = caller else {
-            return request
-                .refuse(options, &Fault::<NoDetail>::sender("a header block with a known API key is missing"));
+            let fault = Fault::<NoDetail>::sender("a header block with a known API key is missing");
+            return request.refuse(options, &fault.about_header());
         };
         request.understand("urn:example:keys", "key");
         request.extensions.insert(caller.clone());
@@ -80,7 +80,7 @@ impl<S: Service> Service for Logged<S> {
         self.service.description()
     }
 
-    fn call(&self, request: Request, options: &Options) -> Pending {
+    fn call(&self, request: RequestMessage, options: &Options) -> Pending {
         let (secret, log, limits) = (self.secret, self.log, options.limits);
         log(format!("→ {}", redact(&request.message, secret, limits)));
         let reply = self.service.call(request, options);
@@ -124,12 +124,12 @@ pub fn redact(message: &[u8], secret: &[&str], limits: Limits) -> String {
 struct Echo;
 
 impl Codec for Echo {
-    async fn echo_structs(&self, request: EchoStructs) -> Result<EchoStructsResponse, Fault> {
-        Ok(EchoStructsResponse { item: request.item })
+    async fn echo_structs(&self, request: Request<EchoStructs>) -> Result<Response<EchoStructsResponse>, Fault> {
+        Ok(EchoStructsResponse { item: request.into_inner().item }.into())
     }
 
-    async fn order(&self, _: Order) -> Result<OrderResponse, Fault> {
-        Ok(OrderResponse {})
+    async fn order(&self, _: Request<Order>) -> Result<Response<OrderResponse>, Fault> {
+        Ok(OrderResponse {}.into())
     }
 }
 

@@ -14,13 +14,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use castile::codegen::TowerService as _;
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::seismic::queries::SETS;
 use castile_suites::seismic::{self, Service};
 use http::Request;
 use http_body_util::{BodyExt, Full};
+use tower_service::Service as _;
 
 const USAGE: &str = "usage: seismic document|rpc-encoded|binary SET N [FILE]";
 

@@ -1,7 +1,7 @@
 //! Typed faults, values that may be nil, and the end of a server. The README shows this file.
 
 use castile::http::server::{Routes, Server};
-use castile::{CallError, Detail, Fault, Nillable};
+use castile::{CallError, Detail, Fault, Nillable, Request, Response};
 
 mod stock {
     castile::include_contract!("stock");
@@ -11,11 +11,12 @@ use stock::*;
 struct Shop;
 
 impl Stock for Shop {
-    async fn price(&self, request: Price) -> Result<PriceResponse, Fault<PriceFault>> {
-        match request.item.as_str() {
-            "tea" => Ok(PriceResponse { euros: Nillable::Value(4) }),
-            "air" => Ok(PriceResponse { euros: Nillable::Nil }),
-            _ => Err(Fault::sender("ask for another").with_detail(PriceFault::Unknown(Unknown { item: request.item }))),
+    async fn price(&self, request: Request<Price>) -> Result<Response<PriceResponse>, Fault<PriceFault>> {
+        let Price { item } = request.into_inner();
+        match item.as_str() {
+            "tea" => Ok(PriceResponse { euros: Nillable::Value(4) }.into()),
+            "air" => Ok(PriceResponse { euros: Nillable::Nil }.into()),
+            _ => Err(Fault::sender("ask for another").with_detail(PriceFault::Unknown(Unknown { item }))),
         }
     }
 }
@@ -32,7 +33,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         match client.price(&Price { item: item.into() }).await {
             Ok(PriceResponse { euros: Nillable::Value(euros) }) => println!("{item} is {euros} euros"),
             Ok(PriceResponse { euros: Nillable::Nil }) => println!("{item} has no price"),
-            Err(CallError::Fault(Fault { detail: Detail::Declared(PriceFault::Unknown(it)), reason, .. })) => {
+            Err(CallError::Fault {
+                fault: Fault { detail: Detail::Declared(PriceFault::Unknown(it)), reason, .. },
+                ..
+            }) => {
                 println!("{} is not sold: {}", it.item, reason.as_str());
             }
             Err(error) => return Err(error.into()),

@@ -1,9 +1,9 @@
 //! Attachments that are answered with: SOAP Messages with Attachments and MTOM, of any size.
 
 use bytes::{Bytes, BytesMut};
-use castile::Fault;
 use castile::datatypes::StreamedBinary;
-use castile::mime::{Attachment, Attachments, ContentId, Error, Package, Packaging, Part};
+use castile::{Fault, Response};
+use castile_mime::{Attachment, ContentId, Error, Package, Packaging, Part};
 use http_body_util::BodyExt;
 
 use self::contract::{Stream, Value};
@@ -21,19 +21,23 @@ pub const PATH: &str = "/attachments";
 pub struct Service;
 
 impl contract::Attachments for Service {
-    async fn echo(&self, mut attachments: Attachments) -> Result<Vec<Part>, Fault> {
-        let first = attachments.next().await?;
-        first.into_iter().map(|attachment| back(attachment).map_err(Fault::from)).collect()
+    async fn echo(&self, mut request: castile::Request<()>) -> Result<Response<()>, Fault> {
+        match request.attachments().next().await? {
+            Some(attachment) => Ok(Response::default().with_attachment(back(attachment)?)),
+            None => Ok(Response::default()),
+        }
     }
 
-    async fn echo_value(&self, request: Value, _: Attachments) -> Result<(Value, Vec<Part>), Fault> {
-        Ok((request, Vec::new()))
+    async fn echo_value(&self, request: castile::Request<Value>) -> Result<Response<Value>, Fault> {
+        Ok(request.into_inner().into())
     }
 
-    async fn echo_stream(&self, request: Stream, mut attachments: Attachments) -> Result<(Stream, Vec<Part>), Fault> {
-        let StreamedBinary::Attached(url) = &request.data else { return Ok((request, Vec::new())) };
+    async fn echo_stream(&self, request: castile::Request<Stream>) -> Result<Response<Stream>, Fault> {
+        let (message, mut attachments) = request.into_parts();
+        let StreamedBinary::Attached(url) = &message.data else { return Ok(message.into()) };
         let part = back(attachments.by_url(url).await?)?;
-        Ok((Stream { data: StreamedBinary::Attached(part.id().to_url()) }, vec![part]))
+        let message = Stream { data: StreamedBinary::Attached(part.id().to_url()) };
+        Ok(Response::new(message).with_attachment(part))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Benchmark1: the document/literal form of Indiana's benchmark that the Axis2/C report of 2008 drove with `ab`.
 
-use castile::Fault;
 use castile::codegen::{FromXml, ToXml};
+use castile::{Fault, Request, Response};
 use castile_load::Case;
 use castile_load::report::{Method, Published, PublishedFigure};
 
@@ -27,96 +27,112 @@ const MOST: i32 = 100_000;
 pub struct Service;
 
 impl Benchmark for Service {
-    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
-        Ok(EchoVoidResponse {})
+    async fn echo_void(&self, _: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
+        Ok(EchoVoidResponse {}.into())
     }
 
-    async fn echo_base64(&self, request: EchoBase64) -> Result<EchoBase64Response, Fault> {
-        Ok(EchoBase64Response { echo_base64_return: request.input })
+    async fn echo_base64(&self, request: Request<EchoBase64>) -> Result<Response<EchoBase64Response>, Fault> {
+        Ok(EchoBase64Response { echo_base64_return: request.into_inner().input }.into())
     }
 
-    async fn echo_strings(&self, request: EchoStrings) -> Result<EchoStringsResponse, Fault> {
-        Ok(EchoStringsResponse { echo_strings_return: request.input })
+    async fn echo_strings(&self, request: Request<EchoStrings>) -> Result<Response<EchoStringsResponse>, Fault> {
+        Ok(EchoStringsResponse { echo_strings_return: request.into_inner().input }.into())
     }
 
-    async fn echo_ints(&self, request: EchoInts) -> Result<EchoIntsResponse, Fault> {
-        Ok(EchoIntsResponse { echo_ints_return: request.input })
+    async fn echo_ints(&self, request: Request<EchoInts>) -> Result<Response<EchoIntsResponse>, Fault> {
+        Ok(EchoIntsResponse { echo_ints_return: request.into_inner().input }.into())
     }
 
-    async fn echo_doubles(&self, request: EchoDoubles) -> Result<EchoDoublesResponse, Fault> {
-        Ok(EchoDoublesResponse { echo_doubles_return: request.input })
+    async fn echo_doubles(&self, request: Request<EchoDoubles>) -> Result<Response<EchoDoublesResponse>, Fault> {
+        Ok(EchoDoublesResponse { echo_doubles_return: request.into_inner().input }.into())
     }
 
     async fn echo_mesh_interface_objects(
         &self,
-        request: EchoMeshInterfaceObjectsRequest,
-    ) -> Result<EchoMeshInterfaceObjectsResponse, Fault> {
-        Ok(EchoMeshInterfaceObjectsResponse { echo_mesh_interface_object_return: request.input })
+        request: Request<EchoMeshInterfaceObjectsRequest>,
+    ) -> Result<Response<EchoMeshInterfaceObjectsResponse>, Fault> {
+        Ok(EchoMeshInterfaceObjectsResponse { echo_mesh_interface_object_return: request.into_inner().input }.into())
     }
 
-    async fn echo_simple_events(&self, request: EchoSimpleEventsRequest) -> Result<EchoSimpleEventsResponse, Fault> {
-        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.input })
+    async fn echo_simple_events(
+        &self,
+        request: Request<EchoSimpleEventsRequest>,
+    ) -> Result<Response<EchoSimpleEventsResponse>, Fault> {
+        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.into_inner().input }.into())
     }
 
-    async fn receive_base64(&self, request: ReceiveBase64) -> Result<ReceiveBase64Response, Fault> {
-        Ok(ReceiveBase64Response { receive_base64_return: count(request.input.0.len()) })
+    async fn receive_base64(&self, request: Request<ReceiveBase64>) -> Result<Response<ReceiveBase64Response>, Fault> {
+        Ok(ReceiveBase64Response { receive_base64_return: count(request.into_inner().input.0.len()) }.into())
     }
 
-    async fn receive_strings(&self, request: ReceiveStrings) -> Result<ReceiveStringsResponse, Fault> {
-        Ok(ReceiveStringsResponse { receive_strings_return: count(request.input.len()) })
+    async fn receive_strings(
+        &self,
+        request: Request<ReceiveStrings>,
+    ) -> Result<Response<ReceiveStringsResponse>, Fault> {
+        Ok(ReceiveStringsResponse { receive_strings_return: count(request.into_inner().input.len()) }.into())
     }
 
-    async fn receive_ints(&self, request: ReceiveInts) -> Result<ReceiveIntsResponse, Fault> {
-        Ok(ReceiveIntsResponse { receive_ints_return: count(request.input.len()) })
+    async fn receive_ints(&self, request: Request<ReceiveInts>) -> Result<Response<ReceiveIntsResponse>, Fault> {
+        Ok(ReceiveIntsResponse { receive_ints_return: count(request.into_inner().input.len()) }.into())
     }
 
-    async fn receive_doubles(&self, request: ReceiveDoubles) -> Result<ReceiveDoublesResponse, Fault> {
-        Ok(ReceiveDoublesResponse { receive_doubles_return: count(request.input.len()) })
+    async fn receive_doubles(
+        &self,
+        request: Request<ReceiveDoubles>,
+    ) -> Result<Response<ReceiveDoublesResponse>, Fault> {
+        Ok(ReceiveDoublesResponse { receive_doubles_return: count(request.into_inner().input.len()) }.into())
     }
 
     async fn receive_mesh_interface_objects(
         &self,
-        request: ReceiveMeshInterfaceObjectsRequest,
-    ) -> Result<ReceiveMeshInterfaceObjectsResponse, Fault> {
-        let received = count(request.input.item.len());
-        Ok(ReceiveMeshInterfaceObjectsResponse { receive_mesh_interface_objects_return: received })
+        request: Request<ReceiveMeshInterfaceObjectsRequest>,
+    ) -> Result<Response<ReceiveMeshInterfaceObjectsResponse>, Fault> {
+        let received = count(request.into_inner().input.item.len());
+        Ok(ReceiveMeshInterfaceObjectsResponse { receive_mesh_interface_objects_return: received }.into())
     }
 
     async fn receive_simple_events(
         &self,
-        request: ReceiveSimpleEventsRequest,
-    ) -> Result<ReceiveSimpleEventsResponse, Fault> {
-        Ok(ReceiveSimpleEventsResponse { receive_simple_events_return: count(request.input.item.len()) })
+        request: Request<ReceiveSimpleEventsRequest>,
+    ) -> Result<Response<ReceiveSimpleEventsResponse>, Fault> {
+        Ok(ReceiveSimpleEventsResponse { receive_simple_events_return: count(request.into_inner().input.item.len()) }
+            .into())
     }
 
-    async fn send_base64(&self, request: SendBase64) -> Result<SendBase64Response, Fault> {
-        let bytes: Vec<u8> = numbers(request.size, 0)?.map(|i| i as u8).collect();
-        Ok(SendBase64Response { send_base64_return: bytes.into() })
+    async fn send_base64(&self, request: Request<SendBase64>) -> Result<Response<SendBase64Response>, Fault> {
+        let bytes: Vec<u8> = numbers(request.into_inner().size, 0)?.map(|i| i as u8).collect();
+        Ok(SendBase64Response { send_base64_return: bytes.into() }.into())
     }
 
-    async fn send_strings(&self, request: SendStrings) -> Result<SendStringsResponse, Fault> {
-        Ok(SendStringsResponse { send_strings_return: numbers(request.size, 1)?.map(string).collect() })
+    async fn send_strings(&self, request: Request<SendStrings>) -> Result<Response<SendStringsResponse>, Fault> {
+        Ok(SendStringsResponse { send_strings_return: numbers(request.into_inner().size, 1)?.map(string).collect() }
+            .into())
     }
 
-    async fn send_ints(&self, request: SendInts) -> Result<SendIntsResponse, Fault> {
-        Ok(SendIntsResponse { send_ints_return: numbers(request.size, 1)?.collect() })
+    async fn send_ints(&self, request: Request<SendInts>) -> Result<Response<SendIntsResponse>, Fault> {
+        Ok(SendIntsResponse { send_ints_return: numbers(request.into_inner().size, 1)?.collect() }.into())
     }
 
-    async fn send_doubles(&self, request: SendDoubles) -> Result<SendDoublesResponse, Fault> {
-        Ok(SendDoublesResponse { send_doubles_return: numbers(request.size, 1)?.map(f64::from).collect() })
+    async fn send_doubles(&self, request: Request<SendDoubles>) -> Result<Response<SendDoublesResponse>, Fault> {
+        Ok(SendDoublesResponse { send_doubles_return: numbers(request.into_inner().size, 1)?.map(f64::from).collect() }
+            .into())
     }
 
     async fn send_mesh_interface_objects(
         &self,
-        request: SendMeshInterfaceObjectsRequest,
-    ) -> Result<SendMeshInterfaceObjectsResponse, Fault> {
-        let item = numbers(request.size, 0)?.map(|i| mesh(i).into()).collect();
-        Ok(SendMeshInterfaceObjectsResponse { send_mesh_interface_objects_return: ArrayOfMeshInterfaceObject { item } })
+        request: Request<SendMeshInterfaceObjectsRequest>,
+    ) -> Result<Response<SendMeshInterfaceObjectsResponse>, Fault> {
+        let item = numbers(request.into_inner().size, 0)?.map(|i| mesh(i).into()).collect();
+        Ok(SendMeshInterfaceObjectsResponse { send_mesh_interface_objects_return: ArrayOfMeshInterfaceObject { item } }
+            .into())
     }
 
-    async fn send_simple_events(&self, request: SendSimpleEventsRequest) -> Result<SendSimpleEventsResponse, Fault> {
-        let item = numbers(request.size, 0)?.map(|i| event(i).into()).collect();
-        Ok(SendSimpleEventsResponse { send_simple_events_return: ArrayOfSimpleEvent { item } })
+    async fn send_simple_events(
+        &self,
+        request: Request<SendSimpleEventsRequest>,
+    ) -> Result<Response<SendSimpleEventsResponse>, Fault> {
+        let item = numbers(request.into_inner().size, 0)?.map(|i| event(i).into()).collect();
+        Ok(SendSimpleEventsResponse { send_simple_events_return: ArrayOfSimpleEvent { item } }.into())
     }
 }
 

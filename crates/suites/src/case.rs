@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
-use castile::soap::Options;
 use castile_load::{Case, Message, Requests};
+use castile_soap::Options;
 
 /// The media type of SOAP 1.1, which all suites speak.
 pub(crate) const TEXT_XML: &str = "text/xml; charset=utf-8";
@@ -55,7 +55,7 @@ pub(crate) const NOT_WHAT_WAS_SENT: &str = "the answer is not what was sent";
 
 /// The body of a request.
 pub(crate) fn body<Q: ToXml>(operation: &'static Operation, request: &Q) -> Bytes {
-    match castile::soap::client::request(SoapVersion::Soap11, operation, request) {
+    match castile_soap::client::request(SoapVersion::Soap11, operation, request) {
         Ok(body) => body,
         Err(error) => panic!("a request of {} can't be written: {error}", operation.name),
     }
@@ -71,7 +71,7 @@ pub(crate) fn message<R: FromXml + 'static>(
 ) -> Message {
     let options = options.clone();
     let check = move |answer: &[u8]| {
-        let decoded = castile::soap::client::response::<R, NoDetail>(operation, answer, None, &options);
+        let decoded = castile_soap::client::response::<R, NoDetail>(operation, answer, None, &options);
         match decoded.map_err(|error| error.to_string())? {
             Ok(response) => judge(&response),
             Err(fault) => Err(format!("a fault, where an answer was expected: {fault}")),

@@ -1,9 +1,9 @@
 //! The codec contracts: what decoding and encoding cost, without a network.
 
-use castile::Fault;
 use castile::codegen::{FromXml, Operation, ToXml};
-use castile::soap::{Error, Version, message};
-use castile::xml::Limits;
+use castile::{Fault, Request, Response};
+use castile_soap::{Error, Version, message};
+use castile_xml::Limits;
 
 use crate::case::operation_named;
 use crate::open::contract as open;
@@ -28,12 +28,12 @@ pub const PATH: &str = "/codec";
 pub struct Service;
 
 impl Codec for Service {
-    async fn echo_structs(&self, request: EchoStructs) -> Result<EchoStructsResponse, Fault> {
-        Ok(EchoStructsResponse { item: request.item })
+    async fn echo_structs(&self, request: Request<EchoStructs>) -> Result<Response<EchoStructsResponse>, Fault> {
+        Ok(EchoStructsResponse { item: request.into_inner().item }.into())
     }
 
-    async fn order(&self, _: Order) -> Result<OrderResponse, Fault> {
-        Ok(OrderResponse {})
+    async fn order(&self, _: Request<Order>) -> Result<Response<OrderResponse>, Fault> {
+        Ok(OrderResponse {}.into())
     }
 }
 

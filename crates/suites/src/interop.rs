@@ -4,8 +4,8 @@
 //! Services echo what comes. `castile serve` mounts them beside the benchmarks, so that any client can be pointed at
 //! them.
 
-use castile::Fault;
 use castile::http::server::Routes;
+use castile::{Fault, Request, Response};
 
 /// The base, generated.
 pub mod base {
@@ -44,15 +44,15 @@ pub fn routes(routes: Routes) -> Routes {
 /// Methods that answer one accessor with another.
 macro_rules! echo {
     ($($method:ident($request:ident $input:ident) -> $response:ident $output:ident;)*) => {
-        $(async fn $method(&self, request: $request) -> Result<$response, Fault> {
-            Ok($response { $output: request.$input })
+        $(async fn $method(&self, request: Request<$request>) -> Result<Response<$response>, Fault> {
+            Ok($response { $output: request.into_inner().$input }.into())
         })*
     };
 }
 
 mod of_base {
     use super::base::*;
-    use super::{Fault, Service};
+    use super::{Fault, Request, Response, Service};
 
     impl InteropBase for Service {
         echo! {
@@ -72,8 +72,8 @@ mod of_base {
             echo_boolean(EchoBooleanRequest input_boolean) -> EchoBooleanResponse output_boolean;
         }
 
-        async fn echo_void(&self, _: EchoVoidRequest) -> Result<EchoVoidResponse, Fault> {
-            Ok(EchoVoidResponse {})
+        async fn echo_void(&self, _: Request<EchoVoidRequest>) -> Result<Response<EchoVoidResponse>, Fault> {
+            Ok(EchoVoidResponse {}.into())
         }
     }
 }
@@ -81,7 +81,7 @@ mod of_base {
 mod of_group_b {
     use super::group_b::xsd::SoapStruct;
     use super::group_b::*;
-    use super::{Fault, Service};
+    use super::{Fault, Request, Response, Service};
 
     impl InteropGroupB for Service {
         echo! {
@@ -92,23 +92,24 @@ mod of_group_b {
 
         async fn echo_struct_as_simple_types(
             &self,
-            request: EchoStructAsSimpleTypesRequest,
-        ) -> Result<EchoStructAsSimpleTypesResponse, Fault> {
-            let SoapStruct { var_string, var_int, var_float } = request.input_struct.unwrap_or_default();
+            request: Request<EchoStructAsSimpleTypesRequest>,
+        ) -> Result<Response<EchoStructAsSimpleTypesResponse>, Fault> {
+            let SoapStruct { var_string, var_int, var_float } = request.into_inner().input_struct.unwrap_or_default();
             Ok(EchoStructAsSimpleTypesResponse {
                 output_string: var_string,
                 output_integer: var_int,
                 output_float: var_float,
-            })
+            }
+            .into())
         }
 
         async fn echo_simple_types_as_struct(
             &self,
-            request: EchoSimpleTypesAsStructRequest,
-        ) -> Result<EchoSimpleTypesAsStructResponse, Fault> {
-            let EchoSimpleTypesAsStructRequest { input_string, input_integer, input_float } = request;
+            request: Request<EchoSimpleTypesAsStructRequest>,
+        ) -> Result<Response<EchoSimpleTypesAsStructResponse>, Fault> {
+            let EchoSimpleTypesAsStructRequest { input_string, input_integer, input_float } = request.into_inner();
             let value = SoapStruct { var_string: input_string, var_int: input_integer, var_float: input_float };
-            Ok(EchoSimpleTypesAsStructResponse { r#return: Some(value) })
+            Ok(EchoSimpleTypesAsStructResponse { r#return: Some(value) }.into())
         }
     }
 }
@@ -116,7 +117,7 @@ mod of_group_b {
 mod of_collection {
     use super::collection::xsd::SoapStruct;
     use super::collection::*;
-    use super::{Fault, Service};
+    use super::{Fault, Request, Response, Service};
 
     impl Soap12Collection for Service {
         echo! {
@@ -135,43 +136,48 @@ mod of_collection {
             echo_string(EchoStringRequest input_string) -> EchoStringResponse r#return;
         }
 
-        async fn return_void(&self, _: ReturnVoidRequest) -> Result<ReturnVoidResponse, Fault> {
-            Ok(ReturnVoidResponse {})
+        async fn return_void(&self, _: Request<ReturnVoidRequest>) -> Result<Response<ReturnVoidResponse>, Fault> {
+            Ok(ReturnVoidResponse {}.into())
         }
 
         async fn echo_struct_as_simple_types(
             &self,
-            request: EchoStructAsSimpleTypesRequest,
-        ) -> Result<EchoStructAsSimpleTypesResponse, Fault> {
-            let SoapStruct { var_string, var_int, var_float } = request.input_struct.unwrap_or_default();
+            request: Request<EchoStructAsSimpleTypesRequest>,
+        ) -> Result<Response<EchoStructAsSimpleTypesResponse>, Fault> {
+            let SoapStruct { var_string, var_int, var_float } = request.into_inner().input_struct.unwrap_or_default();
             Ok(EchoStructAsSimpleTypesResponse {
                 output_string: var_string,
                 output_integer: var_int,
                 output_float: var_float,
-            })
+            }
+            .into())
         }
 
         async fn echo_simple_types_as_struct(
             &self,
-            request: EchoSimpleTypesAsStructRequest,
-        ) -> Result<EchoSimpleTypesAsStructResponse, Fault> {
-            let EchoSimpleTypesAsStructRequest { input_string, input_int, input_float } = request;
+            request: Request<EchoSimpleTypesAsStructRequest>,
+        ) -> Result<Response<EchoSimpleTypesAsStructResponse>, Fault> {
+            let EchoSimpleTypesAsStructRequest { input_string, input_int, input_float } = request.into_inner();
             let value = SoapStruct { var_string: input_string, var_int: input_int, var_float: input_float };
-            Ok(EchoSimpleTypesAsStructResponse { r#return: Some(value) })
+            Ok(EchoSimpleTypesAsStructResponse { r#return: Some(value) }.into())
         }
 
-        async fn count_items(&self, request: CountItemsRequest) -> Result<CountItemsResponse, Fault> {
-            let count = request.input_string_array.map_or(0, |array| array.0.len());
+        async fn count_items(
+            &self,
+            request: Request<CountItemsRequest>,
+        ) -> Result<Response<CountItemsResponse>, Fault> {
+            let count = request.into_inner().input_string_array.map_or(0, |array| array.0.len());
             // More than that don't fit into a message.
-            Ok(CountItemsResponse { r#return: Some(i32::try_from(count).unwrap_or(i32::MAX)) })
+            Ok(CountItemsResponse { r#return: Some(i32::try_from(count).unwrap_or(i32::MAX)) }.into())
         }
 
-        async fn is_nil(&self, request: IsNilRequest) -> Result<IsNilResponse, Fault> {
-            Ok(IsNilResponse { r#return: Some(request.input_string.is_none()) })
+        async fn is_nil(&self, request: Request<IsNilRequest>) -> Result<Response<IsNilResponse>, Fault> {
+            Ok(IsNilResponse { r#return: Some(request.into_inner().input_string.is_none()) }.into())
         }
 
-        async fn echo_header(&self, _: String, header: EchoHeaderRequestHeader) -> Result<String, Fault> {
-            Ok(header.required_header.unwrap_or_default())
+        async fn echo_header(&self, request: Request<String>) -> Result<Response<String>, Fault> {
+            let header = request.header::<RequiredHeader>()?;
+            Ok(header.map_or_else(String::new, |RequiredHeader(text)| text).into())
         }
     }
 }

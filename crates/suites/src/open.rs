@@ -2,7 +2,7 @@
 //!
 //! It does nothing with what comes, so that all it costs is Castile's.
 
-use castile::Fault;
+use castile::{Fault, Request, Response};
 
 /// The contract, generated.
 pub mod contract {
@@ -21,8 +21,8 @@ pub struct Service;
 /// Methods that answer nothing.
 macro_rules! take {
     ($($method:ident($request:ident);)*) => {
-        $(async fn $method(&self, _: $request) -> Result<Taken, Fault> {
-            Ok(Taken {})
+        $(async fn $method(&self, _: Request<$request>) -> Result<Response<Taken>, Fault> {
+            Ok(Taken {}.into())
         })*
     };
 }
@@ -37,7 +37,7 @@ impl Open for Service {
         take_tree(Tree);
     }
 
-    async fn echo_any(&self, request: Any) -> Result<Any, Fault> {
-        Ok(request)
+    async fn echo_any(&self, request: Request<Any>) -> Result<Response<Any>, Fault> {
+        Ok(request.into_inner().into())
     }
 }

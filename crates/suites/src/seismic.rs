@@ -25,9 +25,9 @@ mod time;
 
 use std::sync::{Arc, LazyLock};
 
-use castile::soap::Options;
-use castile::xml::Limits;
 use castile_load::{Case, Message, Requests};
+use castile_soap::Options;
+use castile_xml::Limits;
 
 use self::catalogue::{Catalogue, Query};
 use self::queries::{SETS, Set};

@@ -4,8 +4,7 @@
 use std::fmt::Write;
 
 use castile::codegen::{FromXml, Operation, SoapVersion};
-use castile::mime::Attachments;
-use castile::{AnyType, Fault, Raw, soap};
+use castile::{AnyType, Fault, Raw, Request, Response, soap};
 use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests};
 
@@ -43,28 +42,31 @@ const ATTACHMENT_RECEIPT: &str =
 const BOUNDARY: &str = "MIMEBoundary";
 
 impl DocPt for Service {
-    async fn submit_doc(&self, _: Raw) -> Result<Raw, Fault> {
-        Ok(Raw::new(RECEIPT))
+    async fn submit_doc(&self, _: Request<Raw>) -> Result<Response<Raw>, Fault> {
+        Ok(Raw::new(RECEIPT).into())
     }
 
-    async fn submit_string(&self, _: SubmitString) -> Result<SubmitStringResponse, Fault> {
-        Ok(SubmitStringResponse { r#return: "OK".into() })
+    async fn submit_string(&self, _: Request<SubmitString>) -> Result<Response<SubmitStringResponse>, Fault> {
+        Ok(SubmitStringResponse { r#return: "OK".into() }.into())
     }
 
     async fn submit_attachment(
         &self,
-        request: SubmitAttachment,
-        mut attachments: Attachments,
-    ) -> Result<SubmitAttachmentResponse, Fault> {
+        request: Request<SubmitAttachment>,
+    ) -> Result<Response<SubmitAttachmentResponse>, Fault> {
+        let (request, mut attachments) = request.into_parts();
         let mut document = attachments.by_url(request.document.href.as_ref()).await?;
         while document.data().await?.is_some() {}
-        Ok(SubmitAttachmentResponse { r#return: "OK".into() })
+        Ok(SubmitAttachmentResponse { r#return: "OK".into() }.into())
     }
 }
 
 impl RpcPt for Service {
-    async fn submit_document(&self, _: SubmitDocumentRequest) -> Result<SubmitDocumentResponse, Fault> {
-        Ok(rpc_receipt())
+    async fn submit_document(
+        &self,
+        _: Request<SubmitDocumentRequest>,
+    ) -> Result<Response<SubmitDocumentResponse>, Fault> {
+        Ok(rpc_receipt().into())
     }
 }
 
@@ -165,7 +167,7 @@ fn rpc_response(operation: &Operation) -> Vec<u8> {
     let written = operation
         .response
         .as_ref()
-        .map(|root| castile::soap::message::write(SoapVersion::Soap11, root, &rpc_receipt(), Vec::new()));
+        .map(|root| castile_soap::message::write(SoapVersion::Soap11, root, &rpc_receipt(), Vec::new()));
     match written {
         Some(Ok(response)) => response,
         _ => panic!("the receipt of submitDocument can't be written"),

@@ -2,7 +2,7 @@
 
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile::{CallError, Fault};
+use castile::{Call, Fault, NoDetail, Request, Response};
 use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests, User};
 
@@ -28,44 +28,45 @@ const LINES: i32 = 50;
 pub struct Service;
 
 impl TestService for Service {
-    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
-        Ok(EchoVoidResponse {})
+    async fn echo_void(&self, _: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
+        Ok(EchoVoidResponse {}.into())
     }
 
-    async fn echo_integer(&self, request: EchoInteger) -> Result<EchoIntegerResponse, Fault> {
-        Ok(EchoIntegerResponse { r#return: request.params })
+    async fn echo_integer(&self, request: Request<EchoInteger>) -> Result<Response<EchoIntegerResponse>, Fault> {
+        Ok(EchoIntegerResponse { r#return: request.into_inner().params }.into())
     }
 
-    async fn echo_float(&self, request: EchoFloat) -> Result<EchoFloatResponse, Fault> {
-        Ok(EchoFloatResponse { r#return: request.parameters })
+    async fn echo_float(&self, request: Request<EchoFloat>) -> Result<Response<EchoFloatResponse>, Fault> {
+        Ok(EchoFloatResponse { r#return: request.into_inner().parameters }.into())
     }
 
-    async fn echo_string(&self, request: EchoString) -> Result<EchoStringResponse, Fault> {
-        Ok(EchoStringResponse { r#return: request.value })
+    async fn echo_string(&self, request: Request<EchoString>) -> Result<Response<EchoStringResponse>, Fault> {
+        Ok(EchoStringResponse { r#return: request.into_inner().value }.into())
     }
 
-    async fn echo_date(&self, request: EchoDate) -> Result<EchoDateResponse, Fault> {
-        Ok(EchoDateResponse { r#return: request.parameters })
+    async fn echo_date(&self, request: Request<EchoDate>) -> Result<Response<EchoDateResponse>, Fault> {
+        Ok(EchoDateResponse { r#return: request.into_inner().parameters }.into())
     }
 
-    async fn echo_struct(&self, request: EchoStruct) -> Result<EchoStructResponse, Fault> {
-        Ok(EchoStructResponse { r#return: request.parameters })
+    async fn echo_struct(&self, request: Request<EchoStruct>) -> Result<Response<EchoStructResponse>, Fault> {
+        Ok(EchoStructResponse { r#return: request.into_inner().parameters }.into())
     }
 
-    async fn echo_synthetic(&self, request: EchoSynthetic) -> Result<EchoSyntheticResponse, Fault> {
-        Ok(EchoSyntheticResponse { r#return: request.s })
+    async fn echo_synthetic(&self, request: Request<EchoSynthetic>) -> Result<Response<EchoSyntheticResponse>, Fault> {
+        Ok(EchoSyntheticResponse { r#return: request.into_inner().s }.into())
     }
 
-    async fn echo_array(&self, request: EchoArray) -> Result<EchoArrayResponse, Fault> {
-        Ok(EchoArrayResponse { r#return: request.items })
+    async fn echo_array(&self, request: Request<EchoArray>) -> Result<Response<EchoArrayResponse>, Fault> {
+        Ok(EchoArrayResponse { r#return: request.into_inner().items }.into())
     }
 
-    async fn get_order(&self, request: GetOrder) -> Result<GetOrderResponse, Fault> {
-        Ok(GetOrderResponse { r#return: order(request.order_id, request.customer_id, LINES) })
+    async fn get_order(&self, request: Request<GetOrder>) -> Result<Response<GetOrderResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(GetOrderResponse { r#return: order(request.order_id, request.customer_id, LINES) }.into())
     }
 
-    async fn echo_order(&self, request: EchoOrderRequest) -> Result<EchoOrderResponse, Fault> {
-        Ok(EchoOrderResponse { echo_order_response: request.echo_order_request })
+    async fn echo_order(&self, request: Request<EchoOrderRequest>) -> Result<Response<EchoOrderResponse>, Fault> {
+        Ok(EchoOrderResponse { echo_order_response: request.into_inner().echo_order_request }.into())
     }
 }
 
@@ -245,7 +246,7 @@ fn pair<Q, R>(
     operation: &str,
     request: Q,
     is_right: impl Fn(&R) -> bool + Clone + Send + Sync + 'static,
-    call: impl AsyncFn(&Client, &Q) -> Result<R, CallError> + Send + Sync + 'static,
+    call: impl for<'a> Fn(&'a Client, &'a Q) -> Call<'a, Q, R, NoDetail, Counting> + Send + Sync + 'static,
 ) -> Pair
 where
     Q: ToXml + Send + Sync + 'static,

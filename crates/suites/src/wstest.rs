@@ -2,10 +2,10 @@
 
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile::soap::Options;
-use castile::xml::Limits;
-use castile::{CallError, Fault, Nillable, http};
+use castile::{Call, Fault, Nillable, NoDetail, Request, Response, ServerOptions};
 use castile_load::{Case, Requests, User};
+use castile_soap::Options;
+use castile_xml::Limits;
 
 use crate::case::{NOT_WHAT_WAS_SENT, TEXT_XML, body, message, operation_named};
 use crate::client::{self, Counting};
@@ -28,20 +28,21 @@ const LINES: i32 = 50;
 pub struct Service;
 
 impl TestServiceSoap for Service {
-    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
-        Ok(EchoVoidResponse {})
+    async fn echo_void(&self, _: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
+        Ok(EchoVoidResponse {}.into())
     }
 
-    async fn echo_struct(&self, request: EchoStruct) -> Result<EchoStructResponse, Fault> {
-        Ok(EchoStructResponse { echo_struct_result: request.array })
+    async fn echo_struct(&self, request: Request<EchoStruct>) -> Result<Response<EchoStructResponse>, Fault> {
+        Ok(EchoStructResponse { echo_struct_result: request.into_inner().array }.into())
     }
 
-    async fn echo_list(&self, request: EchoList) -> Result<EchoListResponse, Fault> {
-        Ok(EchoListResponse { echo_list_result: request.list })
+    async fn echo_list(&self, request: Request<EchoList>) -> Result<Response<EchoListResponse>, Fault> {
+        Ok(EchoListResponse { echo_list_result: request.into_inner().list }.into())
     }
 
-    async fn get_order(&self, request: GetOrder) -> Result<GetOrderResponse, Fault> {
-        Ok(GetOrderResponse { get_order_result: order(request.order_id, request.customer_id) })
+    async fn get_order(&self, request: Request<GetOrder>) -> Result<Response<GetOrderResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(GetOrderResponse { get_order_result: order(request.order_id, request.customer_id) }.into())
     }
 }
 
@@ -54,8 +55,8 @@ pub fn limits() -> Limits {
 
 /// The service with these limits.
 pub(crate) fn server() -> TestServiceSoapServer<Service> {
-    let mut options = http::server::Options::default();
-    options.limits = limits();
+    let mut options = ServerOptions::default();
+    options.messages.limits = limits();
     TestServiceSoapServer::with_options(Service, options)
 }
 
@@ -156,7 +157,7 @@ fn pair<Q, R>(
     operation: &str,
     request: Q,
     items: impl Fn(&R) -> Items + Clone + Send + Sync + 'static,
-    call: impl AsyncFn(&Client, &Q) -> Result<R, CallError> + Send + Sync + 'static,
+    call: impl for<'a> Fn(&'a Client, &'a Q) -> Call<'a, Q, R, NoDetail, Counting> + Send + Sync + 'static,
 ) -> Pair
 where
     Q: ToXml + Send + Sync + 'static,

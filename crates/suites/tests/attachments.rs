@@ -9,10 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use bytes::Bytes;
+use castile::ClientOptions;
 use castile::datatypes::StreamedBinary;
 use castile::http::server::{Routes, Server};
-use castile::mime::{Attachment, Content, ContentId, Limits, Part};
-use castile::soap::Version;
+use castile_mime::{Attachment, Content, ContentId, Part};
+use castile_soap::Version;
 use castile_suites::attachments::Service;
 use castile_suites::attachments::contract::{AttachmentsClient, AttachmentsServer, Stream};
 use http_body::Frame;
@@ -82,9 +83,10 @@ async fn a_process_of_this_test() {
         [kind, address, mebibytes] => {
             let url = format!("http://{address}/");
             let version = if kind.ends_with("12") { Version::Soap12 } else { Version::Soap11 };
-            let mut limits = Limits::default();
-            limits.body_size = 2 << 30;
-            let client = AttachmentsClient::new(&url).unwrap().with_version(version).with_attachment_limits(limits);
+            let mut options = ClientOptions::default();
+            options.version = Some(version);
+            options.messages.attachments.body_size = 2 << 30;
+            let client = AttachmentsClient::new(&url).unwrap().with_options(options);
             exchange(client, kind.starts_with("mtom"), mebibytes.parse().unwrap()).await;
             println!("peak {}", peak("self"));
         }
@@ -104,11 +106,11 @@ async fn exchange(client: AttachmentsClient, is_mtom: bool, mebibytes: usize) {
     let part = Part::new(ContentId::random().unwrap(), "application/octet-stream", content).unwrap();
     let (mut attachments, url) = if is_mtom {
         let request = Stream { data: StreamedBinary::Attached(part.id().to_url()) };
-        let (response, attachments) = client.echo_stream(&request, vec![part]).await.unwrap();
+        let (response, attachments) = client.echo_stream(&request).attach(part).send().await.unwrap().into_parts();
         let StreamedBinary::Attached(url) = response.data else { panic!("the answer has the bytes in it") };
         (attachments, Some(url))
     } else {
-        (client.echo(vec![part]).await.unwrap(), None)
+        (client.echo().attach(part).send().await.unwrap().into_parts().1, None)
     };
     let attachment = match url {
         Some(url) => attachments.by_url(&url).await.unwrap(),

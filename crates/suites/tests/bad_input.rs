@@ -5,7 +5,7 @@ mod common;
 
 use bytes::Bytes;
 use castile::codegen::ToXml;
-use castile::soap::{Version, message};
+use castile_soap::{Version, message};
 use castile_suites::wstest::contract::{EchoList, TEST_SERVICE_SOAP_OPERATIONS};
 use castile_suites::wstest::test_list;
 use common::http::{Server, benchmark, block_on, fault, post, send, wstest, wstest_with};
@@ -275,7 +275,7 @@ fn a_list_of_100_000_nodes_is_served_where_limits_allow_it() {
     let work = || {
         const NODES: usize = 100_000;
         let message = written(&EchoList { list: test_list(NODES as i32) });
-        let server = wstest_with(|options| options.limits.depth = NODES + 4);
+        let server = wstest_with(|options| options.messages.limits.depth = NODES + 4);
         let (status, answer) = post(&server, message.clone());
         assert_eq!(status, StatusCode::OK, "{}", &answer[..answer.len().min(1_000)]);
         assert_eq!(answer.matches("<i>").count(), NODES);
@@ -298,13 +298,14 @@ fn a_client_gets_a_list_of_100_000_nodes_where_its_limits_allow_it() {
     let work = || {
         let request = EchoList { list: test_list(100_000) };
         let mut options = castile::http::server::Options::default();
-        options.limits.depth = 100_010;
-        let limits = options.limits;
+        options.messages.limits.depth = 100_010;
+        let mut lax = castile::ClientOptions::default();
+        lax.messages.limits = options.messages.limits;
         let server = TestServiceSoapServer::with_options(Service, options);
         let client = TestServiceSoapClient::with_transport("http://localhost/", server).unwrap();
-        let error = block_on(client.echo_list(&request)).unwrap_err();
+        let error = block_on(client.echo_list(&request).into_future()).unwrap_err();
         assert!(error.to_string().contains("elements nested more than 512 deep"), "{error}");
-        let response = block_on(client.with_limits(limits).echo_list(&request)).unwrap();
+        let response = block_on(client.with_options(lax).echo_list(&request).into_future()).unwrap();
         assert!(response.echo_list_result == request.list);
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();

@@ -17,11 +17,12 @@ fn calls_could_not_be_made_in_tasks() {
     }
     let literal =
         BenchmarkClient::with_transport("http://localhost/", BenchmarkServer::new(benchmark1::Service)).unwrap();
-    assert!(block_on(is_send(literal.echo_void(&EchoVoid {}))).is_ok());
+    assert!(block_on(is_send(literal.echo_void(&EchoVoid {}).into_future())).is_ok());
     let encoded = castile_suites::interop::base::InteropBaseClient::new("http://127.0.0.1:1/").unwrap();
-    drop(is_send(encoded.echo_void(&castile_suites::interop::base::EchoVoidRequest {})));
+    drop(is_send(encoded.echo_void(&castile_suites::interop::base::EchoVoidRequest {}).into_future()));
     let attachments = castile_suites::attachments::contract::AttachmentsClient::new("http://127.0.0.1:1/").unwrap();
-    drop(is_send(attachments.echo(Vec::new())));
+    drop(is_send(attachments.echo().into_future()));
+    drop(is_send(attachments.echo().send()));
 }
 
 #[test]
@@ -84,14 +85,16 @@ fn benchmark1() {
             let answer = client.send_simple_events(&SendSimpleEventsRequest { size }).await.unwrap();
             assert_eq!(answer.send_simple_events_return.item.len(), length);
         }
-        let CallError::Fault(fault) = client.send_ints(&SendInts { size: -1 }).await.unwrap_err() else { panic!() };
+        let CallError::Fault { fault, .. } = client.send_ints(&SendInts { size: -1 }).await.unwrap_err() else {
+            panic!()
+        };
         assert_eq!(
             (fault.code, fault.reason.as_str()),
             (FaultCode::Sender, "size is -1, where 1 to 100000 was expected")
         );
         // What can't be written is not sent.
         let error = client.echo_strings(&EchoStrings { input: vec!["a\u{0}".into()] }).await.unwrap_err();
-        assert!(matches!(&error, CallError::Protocol(_)), "{error}");
+        assert!(matches!(&error, CallError::Protocol { .. }), "{error}");
     });
 }
 
@@ -116,7 +119,7 @@ fn wstest() {
         assert_eq!((order.order_id, order.customer.customer_id, order.line_items.line_item.len()), (11, 22, 50));
         // An array without elements is not allowed by the contract; the server says so.
         let request = EchoStruct { array: COfTestStruct::default() };
-        let CallError::Fault(fault) = client.echo_struct(&request).await.unwrap_err() else { panic!() };
+        let CallError::Fault { fault, .. } = client.echo_struct(&request).await.unwrap_err() else { panic!() };
         assert_eq!(fault.code, FaultCode::Sender);
         assert!(
             fault.reason.as_str().starts_with("EchoStruct/array: 0 of <l>, where at least 1 were expected"),

@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile::codegen::{HttpService, TowerService as _};
+use castile::HttpService;
 use castile::http::Body;
-use castile::xml::tree::{Document, Element};
 use castile_suites::interop::{Service, base, collection, group_b};
+use castile_xml::tree::{Document, Element};
 use http::Request;
 use http_body_util::BodyExt;
+use tower_service::Service as _;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 

@@ -8,9 +8,9 @@ mod common;
 use std::fmt::Debug;
 
 use castile::codegen::{Decoder, FromXml, Root, ToXml};
-use castile::soap::{Envelope, Error, Version, message};
-use castile::xml::{Limits, Memory, Reader};
+use castile_soap::{Envelope, Error, Version, message};
 use castile_suites::{benchmark1, codec, wstest};
+use castile_xml::{Limits, Memory, Reader};
 use common::layout::{Layout, Node};
 use common::{Random, values};
 

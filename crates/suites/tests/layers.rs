@@ -8,8 +8,8 @@ mod layers;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use castile::soap::{Layer, Options, Pending, Reply, Request, Service, Version};
-use castile::xml::Limits;
+use castile_soap::{Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
+use castile_xml::Limits;
 use layers::{ApiKeys, Caller, redact};
 
 #[test]
@@ -34,13 +34,13 @@ fn what_is_secret_is_not_logged() {
 struct Noting(Arc<Mutex<Vec<String>>>);
 
 impl Service for Noting {
-    fn description(&self) -> &'static castile::soap::Description {
+    fn description(&self) -> &'static castile_soap::Description {
         unreachable!("nobody asks")
     }
 
-    fn call(&self, request: Request, _: &Options) -> Pending {
+    fn call(&self, request: RequestMessage, _: &Options) -> Pending {
         self.0.lock().unwrap().push(request.extensions.get().map_or("nobody", |Caller(name)| name).to_owned());
-        Box::pin(std::future::ready(Reply::empty(request.version)))
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
     }
 }
 
@@ -60,7 +60,7 @@ async fn who_has_no_key_is_refused() {
             let namespace = version.namespace();
             let message =
                 format!("<s:Envelope xmlns:s='{namespace}'><s:Header>{header}</s:Header><s:Body/></s:Envelope>");
-            let reply = service.call(Request::new(version, message), &Options::default()).await;
+            let reply = service.call(RequestMessage::new(version, message), &Options::default()).await;
             assert_eq!(reply.is_fault(), is_refused, "{header}");
             assert_eq!(reply.version, version);
         }

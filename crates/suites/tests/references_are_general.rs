@@ -5,10 +5,10 @@
 mod common;
 
 use castile::codegen::{Decoder, Root};
-use castile::soap::{Envelope, Error};
-use castile::xml::{Limits, Memory, Reader};
+use castile_soap::{Envelope, Error};
 use castile_suites::codec::Message;
 use castile_suites::codec::encoded::EchoStructsRequest;
+use castile_xml::{Limits, Memory, Reader};
 use common::Random;
 
 const MESSAGES: usize = 6_000;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use castile::codegen::TowerService as _;
 use castile_load::{Case, Endpoint, Expected, Plan, Run, Stop};
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::{Bounds, Catalogue, Query};
@@ -18,6 +17,7 @@ use common::layout::Node;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use tokio::net::TcpListener;
+use tower_service::Service as _;
 
 fn shared(name: &str) -> PathBuf {
     Path::new(castile_corpus::path!("workloads/seismic")).join(name)

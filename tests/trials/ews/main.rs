@@ -1,5 +1,5 @@
 use castile::http::server::{Routes, Server, shutdown_signal};
-use castile::{CallError, Fault};
+use castile::{CallError, Fault, Request, Response};
 
 mod exchange;
 use exchange::*;
@@ -7,13 +7,9 @@ use exchange::*;
 struct Mailbox;
 
 impl ExchangeServicePortType for Mailbox {
-    async fn get_folder(
-        &self,
-        request: GetFolderType,
-        header: ExchangeServicePortTypeHeader4,
-    ) -> Result<(GetFolderResponseType, ExchangeServicePortTypeHeader2), Fault> {
-        println!("asked as {:?}", header.request_server_version);
-        let choice = request.folder_ids.choice.into_iter().map(|id| {
+    async fn get_folder(&self, request: Request<GetFolderType>) -> Result<Response<GetFolderResponseType>, Fault> {
+        println!("asked as {:?}", request.header::<types::RequestServerVersion>()?);
+        let choice = request.into_inner().folder_ids.choice.into_iter().map(|id| {
             use types::NonEmptyArrayOfBaseFolderIdsTypeChoice::{DistinguishedFolderId, FolderId};
             let name = match id {
                 FolderId(id) => id.id,
@@ -30,17 +26,13 @@ impl ExchangeServicePortType for Mailbox {
                     choice: vec![types::ArrayOfFoldersTypeChoice::Folder(folder.into())],
                 }),
             };
-            ArrayOfResponseMessagesTypeChoice::GetFolderResponseMessage(message)
+            ArrayOfResponseMessagesTypeChoice::GetFolderResponseMessage(message.into()).into()
         });
-        let response = GetFolderResponseType { response_messages: ArrayOfResponseMessagesType { choice: choice.collect() } };
-        Ok((response, ExchangeServicePortTypeHeader2::default()))
+        let response_messages = ArrayOfResponseMessagesType { choice: choice.collect() };
+        Ok(GetFolderResponseType { response_messages }.into())
     }
 
-    async fn resolve_names(
-        &self,
-        _: ResolveNamesType,
-        _: ExchangeServicePortTypeHeader,
-    ) -> Result<(ResolveNamesResponseType, ExchangeServicePortTypeHeader2), Fault> {
+    async fn resolve_names(&self, _: Request<ResolveNamesType>) -> Result<Response<ResolveNamesResponseType>, Fault> {
         Err(Fault::receiver("nobody is known here"))
     }
 }
@@ -66,14 +58,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             choice: vec![types::NonEmptyArrayOfBaseFolderIdsTypeChoice::DistinguishedFolderId(inbox)],
         },
     };
-    let header = ExchangeServicePortTypeHeader4 {
-        request_server_version: Some(types::RequestServerVersion {
-            version: types::ExchangeVersionType::Exchange2016,
-            any_attributes: Vec::new(),
-        }),
-        ..Default::default()
+    let version = types::RequestServerVersion {
+        version: types::ExchangeVersionType::Exchange2016,
+        any_attributes: Vec::new(),
     };
-    let (response, _) = client.get_folder(&request, &header).await?;
+    let response = client.get_folder(&request).header(&version).await?;
     println!("{:?}", response.response_messages.choice);
     let names = ResolveNamesType {
         return_full_contact_data: false,
@@ -82,8 +71,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         parent_folder_ids: None,
         unresolved_entry: "Ada".into(),
     };
-    match client.resolve_names(&names, &Default::default()).await {
-        Err(CallError::Fault(fault)) => println!("{fault}"),
+    match client.resolve_names(&names).await {
+        Err(CallError::Fault { fault, .. }) => println!("{fault}"),
         other => println!("{other:?}"),
     }
     Ok(())

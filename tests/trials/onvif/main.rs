@@ -1,5 +1,5 @@
-use castile::Fault;
 use castile::http::server::{Routes, Server, shutdown_signal};
+use castile::{Fault, Request, Response};
 
 mod device {
     castile::include_contract!("devicemgmt");
@@ -9,17 +9,24 @@ use device::*;
 struct Camera;
 
 impl Device for Camera {
-    async fn get_device_information(&self, _: GetDeviceInformation) -> Result<GetDeviceInformationResponse, Fault> {
-        Ok(GetDeviceInformationResponse {
+    async fn get_device_information(
+        &self,
+        _: Request<GetDeviceInformation>,
+    ) -> Result<Response<GetDeviceInformationResponse>, Fault> {
+        let information = GetDeviceInformationResponse {
             manufacturer: "Castile".into(),
             model: "C1".into(),
             firmware_version: "1.0".into(),
             serial_number: "7".into(),
             hardware_id: "x".into(),
-        })
+        };
+        Ok(information.into())
     }
 
-    async fn get_system_date_and_time(&self, _: GetSystemDateAndTime) -> Result<GetSystemDateAndTimeResponse, Fault> {
+    async fn get_system_date_and_time(
+        &self,
+        _: Request<GetSystemDateAndTime>,
+    ) -> Result<Response<GetSystemDateAndTimeResponse>, Fault> {
         let system_date_and_time = schema::SystemDateTime {
             any_attributes: Vec::new(),
             date_time_type: schema::SetDateTimeType::Ntp,
@@ -32,7 +39,7 @@ impl Device for Camera {
             local_date_time: None,
             extension: None,
         };
-        Ok(GetSystemDateAndTimeResponse { system_date_and_time })
+        Ok(GetSystemDateAndTimeResponse { system_date_and_time }.into())
     }
 }
 

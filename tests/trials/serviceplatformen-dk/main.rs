@@ -1,5 +1,5 @@
 use castile::http::server::{Routes, Server, shutdown_signal};
-use castile::{CallError, Detail, Fault};
+use castile::{CallError, Detail, Fault, Request, Response};
 
 mod person_base_data_extended_service;
 use person_base_data_extended_service::*;
@@ -9,8 +9,9 @@ struct Register;
 impl PersonBaseDataExtendedPortType for Register {
     async fn person_lookup(
         &self,
-        request: PersonLookupRequestType,
-    ) -> Result<PersonLookupResponseType, Fault<PersonLookupFault>> {
+        request: Request<PersonLookupRequestType>,
+    ) -> Result<Response<PersonLookupResponseType>, Fault<PersonLookupFault>> {
+        let request = request.into_inner();
         if request.pnr.len() != 10 {
             let error = serviceplatform_fault::ErrorType {
                 error_code: "PNR".into(),
@@ -21,7 +22,7 @@ impl PersonBaseDataExtendedPortType for Register {
             return Err(Fault::sender("no such person").with_detail(PersonLookupFault::ServiceplatformFault(detail)));
         }
         let persondata = PersondataType { personnummer: Some(request.pnr), ..Default::default() };
-        Ok(PersonLookupResponseType { persondata: Some(persondata), ..Default::default() })
+        Ok(PersonLookupResponseType { persondata: Some(persondata.into()), ..Default::default() }.into())
     }
 }
 
@@ -34,7 +35,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = PersonLookupRequestType { pnr: "0101010101".into(), ..Default::default() };
     println!("{:?}", client.person_lookup(&request).await?.persondata.and_then(|person| person.personnummer));
     match client.person_lookup(&PersonLookupRequestType { pnr: "1".into(), ..request }).await {
-        Err(CallError::Fault(Fault { reason, detail: Detail::Declared(detail), .. })) => println!("{reason}: {detail:?}"),
+        Err(CallError::Fault { fault: Fault { reason, detail: Detail::Declared(detail), .. }, .. }) => {
+            println!("{reason}: {detail:?}");
+        }
         other => println!("{other:?}"),
     }
     Ok(())

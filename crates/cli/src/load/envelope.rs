@@ -1,7 +1,7 @@
 //! Envelopes around payloads: what is written around one, and what a message that came whole has in its own.
 
 use anyhow::{Context, bail};
-use castile::soap::Version;
+use castile_soap::Version;
 use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 

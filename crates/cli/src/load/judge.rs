@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use castile::mime;
-use castile::soap::{Envelope, Version};
 use castile_load::HttpResponse;
+use castile_mime as mime;
+use castile_soap::{Envelope, Version};
 use castile_wsdl::{Definitions, PartContent};
 use castile_xml::{Charset, Limits, Memory, Reader, Token};
 use castile_xsd::validate::{Chosen, Problem, Validator};

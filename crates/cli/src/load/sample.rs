@@ -1,7 +1,7 @@
 //! Messages made of the schema, for those who have none.
 
 use anyhow::Context;
-use castile::soap::Version;
+use castile_soap::Version;
 use castile_wsdl::{Definitions, PartContent};
 use castile_xml::escape;
 use castile_xml::tree::Document;

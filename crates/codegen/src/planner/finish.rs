@@ -70,8 +70,8 @@ pub(super) fn finish(
         }
         root.end = format!("</{}>", tags.name(namespace, name));
     };
-    for header in services.iter_mut().flat_map(|service| &mut service.headers) {
-        header.blocks.iter_mut().for_each(|block| set_tags(&mut block.root, &block.base));
+    for block in services.iter_mut().flat_map(|service| &mut service.headers) {
+        set_tags(&mut block.root, &block.base);
     }
     for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
         for message in std::iter::once(&mut operation.request).chain(&mut operation.response) {

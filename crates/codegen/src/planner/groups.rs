@@ -9,7 +9,9 @@ use super::particles::{Group, Node, NodeTerm, Origin};
 use super::types::wildcard;
 use super::{Key, Planner, text};
 use crate::names::{Ident, Scope};
-use crate::plan::{Choice, Content, Field, Held, Item, Made, Particle, ParticleKind, Path, Role, Struct, Term};
+use crate::plan::{
+    Choice, Content, Field, Held, Item, Made, Occurrence, Particle, ParticleKind, Path, Role, Struct, Term,
+};
 
 impl Planner<'_> {
     /// Names for those nodes that have one in the contract: they come before all others.
@@ -54,7 +56,9 @@ impl Planner<'_> {
             if !self.count(1) {
                 break;
             }
-            fields.push(self.field(node, ident, owner));
+            let mut field = self.field(node, ident, owner);
+            field.streams = field.occurrence() == Occurrence::Repeated && self.is_streamed(node, owner);
+            fields.push(field);
         }
         self.tell_apart(&mut fields, group.compositor, location);
         match group.compositor {
@@ -90,7 +94,14 @@ impl Planner<'_> {
                 (documentation, Term::Group(self.group(group, is_unbounded, owner, &ident)))
             }
         };
-        Field { ident, documentation, min_occurs: node.min, max_occurs: node.max, term, held: Held::InPlace }
+        let (min_occurs, max_occurs) = (node.min, node.max);
+        Field { ident, documentation, min_occurs, max_occurs, term, held: Held::InPlace, streams: false }
+    }
+
+    /// Whether this element was asked to be a stream.
+    fn is_streamed(&mut self, node: &Node, owner: &str) -> bool {
+        let Some(name) = self.element_name(node).filter(|_| !self.streamed.is_empty()) else { return false };
+        self.streamed.remove(&format!("{owner}/{name}"))
     }
 
     fn group_documentation(&self, group: &Group) -> String {

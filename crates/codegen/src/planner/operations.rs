@@ -1,6 +1,6 @@
 //! Operations: what their messages hold, and types for those that hold no type of the schema.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use castile_wsdl::{
     Binding, BindingFault, BindingMessage, BindingOperation, Header as SoapHeader, Part, PartContent, Pattern,
@@ -12,23 +12,16 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::{Planner, text};
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Made, Message,
-    Nil, Operation, Path, Payload, Role, Root, Struct, Term, Value,
+    Base, Content, Element, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Made, Message, Nil,
+    Operation, Path, Payload, Role, Root, Struct, Term, Value,
 };
 
 /// The names of an operation, given in the order of the contract whether or not it is needed.
 #[derive(Debug)]
 pub(super) struct OperationNames {
     method: Ident,
-    request: MessageNames,
-    response: MessageNames,
-}
-
-/// The names of those types that a message needs beside those of the schema.
-#[derive(Debug, Default)]
-struct MessageNames {
-    payload: Option<Path>,
-    header: Option<Path>,
+    request: Option<Path>,
+    response: Option<Path>,
 }
 
 /// What stands by itself: a header block, or what a fault says.
@@ -43,53 +36,63 @@ enum Block {
     },
 }
 
-/// The structs of a binding for header blocks: messages with the same blocks have one together.
+/// The header blocks of a contract.
 #[derive(Debug, Default)]
-struct HeaderNames(HashMap<BTreeSet<Block>, (usize, Option<Path>)>);
+pub(super) struct HeaderBlocks {
+    names: HashMap<Block, HeaderName>,
+    /// How many of them each type has, whether or not their operations are asked for.
+    types: HashMap<TypeId, usize>,
+}
+
+/// What a header block may be called, given in the order of the contract.
+#[derive(Debug)]
+struct HeaderName {
+    wrapper: Ident,
+    /// What it is called, once that is known.
+    of: Option<HeaderType>,
+}
+
+/// The header blocks that only a layer understands, which is what checks them.
+const SECURITY: [&str; 2] = [
+    "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd",
+    "http://schemas.xmlsoap.org/ws/2002/12/secext",
+];
 
 impl Planner<'_> {
     /// Names for the operations of a binding and their messages.
     pub(super) fn operation_names(&mut self, binding: &Binding) -> Vec<OperationNames> {
-        let mut headers = HeaderNames::default();
-        for operation in &binding.operations {
-            for message in
-                operation.input.iter().chain(&operation.output).filter(|message| is_generated(operation, message))
-            {
-                headers.0.entry(self.blocks(message).collect()).or_default().0 += 1;
+        let messages = binding.operations.iter().flat_map(|operation| {
+            let messages = operation.input.iter().chain(&operation.output);
+            messages.filter(|message| is_generated(operation, message))
+        });
+        for block in messages.flat_map(|message| self.blocks(message)).collect::<Vec<_>>() {
+            if !self.header_blocks.names.contains_key(&block) {
+                let (name, _) = self.block_name(&block);
+                let suffix = if name.to_lowercase().ends_with("header") { "" } else { " header" };
+                let wrapper = self.item(&format!("{name}{suffix}")).ident;
+                *self.header_blocks.types.entry(self.type_of_block(&block)).or_default() += 1;
+                self.header_blocks.names.insert(block, HeaderName { wrapper, of: None });
             }
         }
-        let mut methods = Scope::of_methods(self.holds_any_header);
-        let port_type = self.definitions[binding.port_type].name.local();
+        let mut methods = Scope::of_methods();
         let names = binding.operations.iter().map(|operation| OperationNames {
             method: methods.lower(&operation.name),
-            request: self.message_names(port_type, operation, operation.input.as_ref(), "Request", &mut headers),
-            response: self.message_names(port_type, operation, operation.output.as_ref(), "Response", &mut headers),
+            request: self.payload_name(operation, operation.input.as_ref(), "Request"),
+            response: self.payload_name(operation, operation.output.as_ref(), "Response"),
         });
         names.collect()
     }
 
-    fn message_names(
+    /// The name of the type that a message needs beside those of the schema, if it does.
+    fn payload_name(
         &mut self,
-        port_type: &str,
         operation: &BindingOperation,
         message: Option<&BindingMessage>,
         kind: &str,
-        headers: &mut HeaderNames,
-    ) -> MessageNames {
-        let Some(message) = message.filter(|message| is_generated(operation, message)) else {
-            return MessageNames::default();
-        };
+    ) -> Option<Path> {
+        let message = message.filter(|message| is_generated(operation, message))?;
         let has_struct = operation.style == Style::Rpc || message.body.len() > 1;
-        let payload = has_struct.then(|| self.item(&format!("{} {kind}", operation.name)));
-        let elements: BTreeSet<Block> = self.blocks(message).collect();
-        let (count, known) = headers.0.entry(elements.clone()).or_default();
-        if !elements.is_empty() && known.is_none() {
-            *known = Some(match *count {
-                1 => self.item(&format!("{} {kind} header", operation.name)),
-                _ => self.item(&format!("{port_type} header")),
-            });
-        }
-        MessageNames { payload, header: known.clone() }
+        has_struct.then(|| self.item(&format!("{} {kind}", operation.name)))
     }
 
     pub(super) fn operation(
@@ -165,11 +168,11 @@ impl Planner<'_> {
         &mut self,
         operation: &BindingOperation,
         message: &BindingMessage,
-        names: MessageNames,
+        name: Option<Path>,
         suffix: &str,
     ) -> Option<Message> {
         let is_raw = self.raw.contains(&operation.name);
-        let (base, payload) = match (operation.style, message.body.as_slice(), names.payload) {
+        let (base, payload) = match (operation.style, message.body.as_slice(), name) {
             (Style::Rpc, ..) if is_raw => {
                 let is_encoded = message.use_ == Use::Encoded;
                 (Base::Raw, Payload::Element(self.rpc_root(operation, message, suffix, is_encoded)))
@@ -192,9 +195,8 @@ impl Planner<'_> {
         };
         // Of other bodies the table has to know what they begin with, so that their types are there.
         let base = if is_raw && base != Base::Nothing { Base::Raw } else { base };
-        let header = self.header(operation, message, names.header);
-        let has_attachments = self.takes_attachments || !message.attachments.is_empty();
-        Some(Message { base, payload, header, has_attachments })
+        let headers = self.headers(operation, message);
+        Some(Message { base, payload, headers })
     }
 
     /// The element of rpc style, which is called as the operation and has an element for each part (WSDL 1.1 §3.5,
@@ -329,7 +331,7 @@ impl Planner<'_> {
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };
-        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, held: Held::InPlace }
+        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, held: Held::InPlace, streams: false }
     }
 
     /// The element of a payload; its tags come when all namespaces are known.
@@ -341,39 +343,64 @@ impl Planner<'_> {
 
     // ---- headers ----
 
-    /// The header blocks that a binding declares for a message, or a place for any if that was asked for.
-    fn header(&mut self, operation: &BindingOperation, message: &BindingMessage, path: Option<Path>) -> Option<Header> {
+    /// The header blocks that a binding declares for a message.
+    fn headers(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Vec<HeaderType> {
+        let mut headers = Vec::new();
         for header in &message.headers {
-            if self.block(header).is_some() {
+            let Some(block) = self.block(header) else {
+                let text = format!(
+                    "the header block {} of operation {} is literal and has a type, and so no name: it is left out",
+                    header.part.name, operation.name
+                );
+                self.report(Severity::Warning, operation.location, text);
                 continue;
-            }
-            let text = format!(
-                "the header block {} of operation {} is literal and has a type, and so no name: it is left out",
-                header.part.name, operation.name
-            );
-            self.report(Severity::Warning, operation.location, text);
-        }
-        let Some(path) = path else { return self.holds_any_header.then_some(Header::Any) };
-        if self.headers.iter().all(|header| header.path != path) {
-            let mut names = Scope::default();
-            let mut known = HashSet::new();
-            let mut blocks = Vec::new();
+            };
+            let of = self.header_type(&block);
             // Some bindings name one block twice.
-            let declared: Vec<Block> = self.blocks(message).filter(|block| known.insert(block.clone())).collect();
-            for block in declared {
-                blocks.push(self.header_block(&block, &mut names));
+            if !headers.contains(&of) && !self.is_security(&block) {
+                headers.push(of);
             }
-            let others = names.lower("others");
-            let documentation = "Header blocks of messages.".to_owned();
-            self.headers.push(HeaderStruct { path: path.clone(), documentation, blocks, others });
         }
-        Some(Header::Declared(path))
+        headers
     }
 
-    fn header_block(&mut self, block: &Block, names: &mut Scope) -> HeaderBlock {
-        let (name, documentation) = self.block_name(block);
+    fn type_of_block(&self, block: &Block) -> TypeId {
+        match block {
+            Block::Literal(element) => self.schema[*element].type_id,
+            Block::Encoded { type_id, .. } => *type_id,
+        }
+    }
+
+    /// Whether a block is one that must not be taken for understood since it is declared.
+    fn is_security(&self, block: &Block) -> bool {
+        let namespace = match block {
+            Block::Literal(element) => self.schema[*element].name.namespace(),
+            Block::Encoded { namespace, .. } => namespace,
+        };
+        SECURITY.contains(&namespace)
+    }
+
+    /// The type of a header block, which is planned when it is asked for first.
+    fn header_type(&mut self, block: &Block) -> HeaderType {
+        let name = &self.header_blocks.names[block];
+        if let Some(of) = &name.of {
+            return of.clone();
+        }
+        let wrapper = name.wrapper.clone();
+        let documentation = self.block_name(block).1;
         let (base, root) = self.block_value(block);
-        HeaderBlock { ident: names.lower(&name), documentation, base, held: Held::InPlace, root }
+        // A type can be one header block only, and one of another crate can't be made one.
+        let of = match &base {
+            Base::Item(path) if self.header_blocks.types.get(&self.type_of_block(block)) == Some(&1) => {
+                HeaderType::Own(path.clone())
+            }
+            _ => HeaderType::Wrapper(wrapper),
+        };
+        self.headers.push(HeaderBlock { of: of.clone(), documentation, base, root });
+        if let Some(name) = self.header_blocks.names.get_mut(block) {
+            name.of = Some(of.clone());
+        }
+        of
     }
 
     /// What stands by itself as a header block, if it has a name: the part of an encoded one gives its own (WSDL 1.1 §3.5).

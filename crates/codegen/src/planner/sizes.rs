@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::plan::{
-    Attribute, Base, Content, Field, Held, Item, Nil, Occurrence, Path, Presence, Service, Struct, Term,
+    Attribute, Base, Content, Field, HeaderType, Held, Item, Nil, Occurrence, Path, Presence, Service, Struct, Term,
 };
 
 /// The size in bytes beyond which fields of complex types are boxed, the largest first. Fields of simple types stay in place, so a
@@ -31,14 +31,11 @@ pub(super) fn hold(items: &mut [Item], order: &[usize], services: &mut [Service]
         sizes.known.insert(path, known);
     }
     for service in services {
-        for header in &mut service.headers {
-            let blocks = header.blocks.iter_mut().map(|block| Slot {
-                of: sizes.base(&block.base).optional(),
-                held: &mut block.held,
-                may_be_boxed: is_complex(&block.base),
-            });
-            let size = structure(blocks.collect(), TEXT.into()).held.size;
-            found.push((header.path.clone(), size));
+        for block in &service.headers {
+            if let HeaderType::Wrapper(ident) = &block.of {
+                let size = sizes.base(&block.base).held.size;
+                found.push((Path { module: 0, ident: ident.clone() }, size));
+            }
         }
         for faults in service.operations.iter_mut().filter_map(|operation| operation.faults.as_mut()) {
             let variants = faults.variants.iter_mut();

@@ -7,8 +7,8 @@ use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
 use super::{Context, base, boxed, boxed_reader, by_index, element};
 use crate::plan::{
-    Content, FaultVariant, Faults, Field, Header, HeaderBlock, HeaderStruct, Held, Item, Message, Operation, Payload,
-    Root, Service, Struct,
+    Content, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Message, Operation, Payload, Root,
+    Service, Struct,
 };
 
 /// The table of a service's operations.
@@ -16,31 +16,18 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     let operations = plan.operations.iter().map(|operation| {
         let Operation { name, action, request_action, response_action, .. } = operation;
         let request = payload(&operation.request, context);
-        let response = match &operation.response {
-            None => quote! { None },
-            Some(response) => {
-                let response = payload(response, context);
-                quote! { Some(#response) }
-            }
-        };
-        let request_header = match &operation.request.header {
-            Some(header @ Header::Declared(_)) => {
-                let (of, header_trait) = (header_type(header, context), header_trait());
-                quote! { <#of as #header_trait>::ELEMENTS }
-            }
-            Some(Header::Any) | None => quote! { &[] },
-        };
-        quote! {
-            Operation {
-                name: #name,
-                action: #action,
-                actions: ::castile::codegen::Actions { request: #request_action, response: #response_action },
-                request: #request,
-                response: #response,
-                request_header: #request_header,
-                response_size: SizeHint::new(),
-            }
-        }
+        let response = operation.response.as_ref().map(|response| {
+            let response = payload(response, context);
+            quote! { .with_response(#response) }
+        });
+        let of_request = understood(&operation.request, context);
+        let of_response = operation.response.iter().flat_map(|response| understood(response, context));
+        let of_response: Vec<_> = of_response.collect();
+        let headers = (!of_request.is_empty() || !of_response.is_empty())
+            .then(|| quote! { .with_headers(&[#(#of_request),*], &[#(#of_response),*]) });
+        let actions = (request_action != action || !response_action.is_empty())
+            .then(|| quote! { .with_actions(#request_action, #response_action) });
+        quote! { Operation::new(#name, #action, #request) #response #actions #headers }
     });
     let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
@@ -50,6 +37,15 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
         #documentation
         pub static #name: [Operation; #count] = [#(#operations),*];
     }
+}
+
+/// The elements of header blocks that are understood.
+fn understood(message: &Message, context: Context<'_>) -> Vec<TokenStream> {
+    let elements = message.headers.iter().map(|of| {
+        let of = header_type(of, context);
+        quote! { <#of as ::castile::Header>::ELEMENT }
+    });
+    elements.collect()
 }
 
 fn payload(message: &Message, context: Context<'_>) -> TokenStream {
@@ -81,79 +77,57 @@ fn first(fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     elements.into_iter().chain(fields.iter().filter_map(|field| first_of(field, context))).collect()
 }
 
-fn header_trait() -> TokenStream {
-    quote! { ::castile::codegen::Header }
-}
-
-/// The type for the header of a message.
-pub(super) fn header_type(header: &Header, context: Context<'_>) -> TokenStream {
-    match header {
-        Header::Any => quote! { Vec<::castile::AnyHeader> },
-        Header::Declared(path) => context.path(path),
+fn header_type(of: &HeaderType, context: Context<'_>) -> TokenStream {
+    match of {
+        HeaderType::Own(path) => context.path(path),
+        HeaderType::Wrapper(ident) => quote! { #ident },
     }
 }
 
-/// The struct of those header blocks that are declared.
-pub(super) fn header(plan: &HeaderStruct, context: Context<'_>) -> TokenStream {
-    let HeaderStruct { path, documentation: text, blocks, others } = plan;
-    let ident = &path.ident;
-    let text = documentation(text);
-    let fields = blocks.iter().map(|HeaderBlock { ident, documentation: text, base: of, held, .. }| {
-        let (text, of) = (documentation(text), boxed(base(of, context), *held));
-        quote! { #text pub #ident: Option<#of>, }
-    });
-    let names: Vec<_> = blocks.iter().map(|block| &block.ident).collect();
-    let elements = blocks.iter().map(|block| element(&block.root.element, context));
-    let boxed_reader = boxed_reader();
-    let reads = blocks.iter().map(|HeaderBlock { ident, held, root, .. }| match (root.is_encoded, held) {
-        (false, Held::Boxed) => quote! { self.#ident = Some(#boxed_reader::value(decoder.root(element)?)) },
-        (false, _) => quote! { self.#ident = Some(decoder.root(element)?) },
-        (true, Held::Boxed) => quote! { self.#ident = #boxed_reader::optional(decoder.independent(element)?) },
-        (true, _) => quote! { self.#ident = decoder.independent(element)? },
-    });
-    let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
-    let writes =
-        blocks.iter().map(|HeaderBlock { ident, held, root: Root { start, end, is_encoded, .. }, .. }| {
-            match (is_encoded, held) {
-                (false, Held::Boxed) => quote! { out.optional_boxed(#start, &self.#ident, #end); },
-                (false, _) => quote! { out.optional(#start, &self.#ident, #end); },
-                (true, Held::Boxed) => quote! { out.independent(#start, self.#ident.as_deref(), #end); },
-                (true, _) => quote! { out.independent(#start, self.#ident.as_ref(), #end); },
-            }
-        });
-    let header_trait = header_trait();
-    quote! {
-        #text
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct #ident {
-            #(#fields)*
-            /// Header blocks that the contract doesn't declare.
-            pub #others: Vec<::castile::AnyHeader>,
+/// A header block as a value.
+pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
+    let HeaderBlock { of, documentation: text, base: value, root } = plan;
+    let Root { element: declared, is_encoded, start, end, .. } = root;
+    let (element, of_value) = (element(declared, context), base(value, context));
+    let (wrapper, wrap, inner) = match of {
+        HeaderType::Own(_) => (None, None, quote! { self }),
+        HeaderType::Wrapper(ident) => {
+            let text = documentation(text);
+            let wrapper = quote! {
+                #text
+                #[derive(Clone, Debug, PartialEq)]
+                pub struct #ident(pub #of_value);
+            };
+            (Some(wrapper), Some(quote! { .map(Self) }), quote! { &self.0 })
         }
+    };
+    let (read, write) = match (is_encoded, &wrap) {
+        (false, None) => {
+            (quote! { decoder.root(Self::ELEMENT).map(Some) }, quote! { out.element(#start, #inner, #end) })
+        }
+        (false, Some(_)) => {
+            (quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) }, quote! { out.element(#start, #inner, #end) })
+        }
+        (true, None) => {
+            (quote! { decoder.independent(Self::ELEMENT) }, quote! { out.independent(#start, Some(#inner), #end) })
+        }
+        (true, Some(wrap)) => (
+            quote! { Ok(decoder.independent(Self::ELEMENT)? #wrap) },
+            quote! { out.independent(#start, Some(#inner), #end) },
+        ),
+    };
+    let of = header_type(of, context);
+    quote! {
+        #wrapper
+        impl ::castile::Header for #of {
+            const ELEMENT: &'static Element = &#element;
 
-        impl #header_trait for #ident {
-            const ELEMENTS: &'static [Element] = &[#(#elements),*];
-
-            fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-                let element = &Self::ELEMENTS[index];
-                #read;
-                Ok(())
-            }
-
-            fn keep(&mut self, block: ::castile::AnyHeader) {
-                self.#others.push(block);
-            }
-
-            fn is_empty(&self) -> bool {
-                #(self.#names.is_none() &&)* self.#others.is_empty()
+            fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+                #read
             }
 
             fn write(&self, out: &mut Encoder) {
-                #(#writes)*
-            }
-
-            fn others(&self) -> &[::castile::AnyHeader] {
-                &self.#others
+                #write;
             }
         }
     }

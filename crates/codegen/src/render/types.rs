@@ -417,11 +417,14 @@ fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, conte
 pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
     let index = Literal::usize_unsuffixed(index);
     let occurrence = field.occurrence();
+    let streamed = field.streams.then(|| quote! { .map(::castile::Items::from) });
     match (&field.term, occurrence) {
         (Term::Element { .. }, Occurrence::Required) => quote! { decoder.required(&#table, #index) },
         (Term::Element { .. }, Occurrence::Optional) => quote! { decoder.optional(&#table, #index) },
-        (Term::Element { counted: true, .. }, Occurrence::Repeated) => quote! { decoder.counted(&#table, #index) },
-        (Term::Element { .. }, Occurrence::Repeated) => quote! { decoder.repeated(&#table, #index) },
+        (Term::Element { counted: true, .. }, Occurrence::Repeated) => {
+            quote! { decoder.counted(&#table, #index) #streamed }
+        }
+        (Term::Element { .. }, Occurrence::Repeated) => quote! { decoder.repeated(&#table, #index) #streamed },
         (Term::Group(_), Occurrence::Required) => quote! { decoder.group() },
         (Term::Group(_), Occurrence::Optional) => quote! { decoder.optional_group() },
         (Term::Group(_), Occurrence::Repeated) => {
@@ -673,6 +676,7 @@ fn write(field: &Field) -> TokenStream {
                 (Occurrence::Required, _) => quote! { out.element(#start, &self.#name, #end); },
                 (Occurrence::Optional, Held::Boxed) => quote! { out.optional_boxed(#start, &self.#name, #end); },
                 (Occurrence::Optional, _) => quote! { out.optional(#start, &self.#name, #end); },
+                (Occurrence::Repeated, _) if field.streams => quote! { out.items(#start, &self.#name, #end); },
                 (Occurrence::Repeated, _) => quote! { out.repeated(#start, &self.#name, #end); },
             }
         }

@@ -21,6 +21,13 @@ pub(crate) fn on_a_small_stack<W: Future<Output = ()>>(work: impl FnOnce() -> W 
     });
 }
 
+/// The options of a client with a change.
+pub(crate) fn options(change: impl FnOnce(&mut castile::ClientOptions)) -> castile::ClientOptions {
+    let mut options = castile::ClientOptions::default();
+    change(&mut options);
+    options
+}
+
 /// A copy of a value, which was compared with it and printed.
 pub(crate) fn handled<T: Clone + PartialEq + Debug>(value: T) -> T {
     let copy = value.clone();

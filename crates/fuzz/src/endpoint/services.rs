@@ -2,8 +2,8 @@
 //! attachments, strict and lenient.
 
 use castile::http::server::{Options, Routes};
-use castile::soap::addressing::Usage;
-use castile::{Context, Fault, Leniency};
+use castile::{Fault, Leniency, Request, Response};
+use castile_soap::addressing::Usage;
 use castile_suites::seismic::{self, catalogue::Catalogue};
 use castile_suites::{attachments, interop, wstest};
 
@@ -36,9 +36,9 @@ fn quakes() -> seismic::Service {
 
 pub(super) fn routes() -> Routes {
     let mut lenient = Options::default();
-    lenient.leniency =
+    lenient.messages.leniency =
         Some(Leniency::new(|_, deviations| assert!(!deviations.is_empty(), "leniency without a reason")));
-    lenient.addressing.usage = Usage::Supported;
+    lenient.messages.addressing.usage = Usage::Supported;
     castile_suites::routes_with(&quakes())
         .route("/encoded", encoded::FeatureServer::new(Echo).into())
         .route("/headers", header_blocks::FeatureServer::new(Echo).into())
@@ -58,86 +58,101 @@ struct Echo;
 impl addressing::Feature for Echo {
     async fn echo(
         &self,
-        request: addressing::Value,
-        _: &Context,
-    ) -> Result<addressing::Value, Fault<addressing::EchoFault>> {
-        match &*request.text {
+        request: Request<addressing::Value>,
+    ) -> Result<Response<addressing::Value>, Fault<addressing::EchoFault>> {
+        match &*request.get_ref().text {
             "" => Err(Fault::sender("nothing").with_detail(addressing::EchoFault::Closed("nothing".into()))),
-            _ => Ok(request),
+            _ => Ok(request.into_inner().into()),
         }
     }
 
-    async fn again(&self, request: addressing::Value, _: &Context) -> Result<addressing::Value, Fault> {
-        Ok(request)
+    async fn again(&self, request: Request<addressing::Value>) -> Result<Response<addressing::Value>, Fault> {
+        Ok(request.into_inner().into())
     }
 
-    async fn tell(&self, _: addressing::Value, _: &Context) -> Result<(), Fault> {
-        Ok(())
+    async fn tell(&self, _: Request<addressing::Value>) -> Result<Response<()>, Fault> {
+        Ok(().into())
     }
 }
 
 impl header_blocks::Feature for Echo {
     async fn echo(
         &self,
-        request: header_blocks::Value,
-        header: header_blocks::EchoRequestHeader,
-    ) -> Result<(header_blocks::Value, header_blocks::EchoResponseHeader), Fault<header_blocks::EchoFault>> {
-        Ok((request, header_blocks::EchoResponseHeader { left: Some(1), others: header.others2 }))
+        request: Request<header_blocks::Value>,
+    ) -> Result<Response<header_blocks::Value>, Fault<header_blocks::EchoFault>> {
+        request.header::<header_blocks::Session>()?;
+        request.header::<header_blocks::OthersHeader>()?;
+        let mut others = request.headers()?;
+        others.retain(|block| &*block.block.name().namespace != "urn:header_blocks");
+        let response = Response::new(request.into_inner()).with_header(header_blocks::LeftHeader(1));
+        Ok(others.into_iter().fold(response, Response::with_header))
     }
 
-    async fn begin(&self) -> Result<header_blocks::FeatureHeader, Fault> {
-        Ok(header_blocks::FeatureHeader::default())
+    async fn begin(&self, _: Request<()>) -> Result<Response<()>, Fault> {
+        Ok(().into())
     }
 
-    async fn ask(
-        &self,
-        request: header_blocks::Value,
-        _: header_blocks::FeatureHeader,
-    ) -> Result<header_blocks::Value, Fault> {
-        Ok(request)
+    async fn ask(&self, request: Request<header_blocks::Value>) -> Result<Response<header_blocks::Value>, Fault> {
+        request.header::<header_blocks::Session>()?;
+        Ok(request.into_inner().into())
     }
 
-    async fn end(&self, _: header_blocks::FeatureHeader) -> Result<(), Fault> {
-        Ok(())
+    async fn end(&self, request: Request<()>) -> Result<Response<()>, Fault> {
+        request.header::<header_blocks::Session>()?;
+        Ok(().into())
     }
 }
 
 impl encoded::Feature for Echo {
-    async fn echo(&self, request: encoded::EchoRequest) -> Result<encoded::EchoResponse, Fault> {
-        Ok(encoded::EchoResponse { point: request.point, size: request.size })
+    async fn echo(&self, request: Request<encoded::EchoRequest>) -> Result<Response<encoded::EchoResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(encoded::EchoResponse { point: request.point, size: request.size }.into())
     }
 
-    async fn arrays(&self, request: encoded::ArraysRequest) -> Result<encoded::ArraysResponse, Fault> {
-        let encoded::ArraysRequest { ints, points, matrix, rows, nested, names } = request;
-        Ok(encoded::ArraysResponse { ints, points, matrix, rows, nested, names })
+    async fn arrays(
+        &self,
+        request: Request<encoded::ArraysRequest>,
+    ) -> Result<Response<encoded::ArraysResponse>, Fault> {
+        let encoded::ArraysRequest { ints, points, matrix, rows, nested, names } = request.into_inner();
+        Ok(encoded::ArraysResponse { ints, points, matrix, rows, nested, names }.into())
     }
 
-    async fn graph(&self, request: encoded::GraphRequest) -> Result<encoded::GraphResponse, Fault> {
-        Ok(encoded::GraphResponse { one: request.one, two: request.two })
+    async fn graph(&self, request: Request<encoded::GraphRequest>) -> Result<Response<encoded::GraphResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(encoded::GraphResponse { one: request.one, two: request.two }.into())
     }
 
-    async fn animals(&self, request: encoded::AnimalsRequest) -> Result<encoded::AnimalsResponse, Fault> {
-        Ok(encoded::AnimalsResponse { one: request.one, many: request.many })
+    async fn animals(
+        &self,
+        request: Request<encoded::AnimalsRequest>,
+    ) -> Result<Response<encoded::AnimalsResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(encoded::AnimalsResponse { one: request.one, many: request.many }.into())
     }
 
-    async fn open(&self, request: encoded::OpenRequest) -> Result<encoded::OpenResponse, Fault> {
-        Ok(encoded::OpenResponse { open: request.open })
+    async fn open(&self, request: Request<encoded::OpenRequest>) -> Result<Response<encoded::OpenResponse>, Fault> {
+        let request = request.into_inner();
+        Ok(encoded::OpenResponse { open: request.open }.into())
     }
 
-    async fn ping(&self, _: encoded::PingRequest) -> Result<encoded::PingResponse, Fault> {
-        Ok(encoded::PingResponse {})
+    async fn ping(&self, _: Request<encoded::PingRequest>) -> Result<Response<encoded::PingResponse>, Fault> {
+        Ok(encoded::PingResponse {}.into())
     }
 
-    async fn add(&self, request: encoded::AddRequest) -> Result<encoded::AddResponse, Fault> {
-        let encoded::AddRequest { a, b } = request;
-        Ok(encoded::AddResponse { sum: a.zip(b).and_then(|(a, b)| a.checked_add(b)), a: b })
+    async fn add(&self, request: Request<encoded::AddRequest>) -> Result<Response<encoded::AddResponse>, Fault> {
+        let encoded::AddRequest { a, b } = request.into_inner();
+        Ok(encoded::AddResponse { sum: a.zip(b).and_then(|(a, b)| a.checked_add(b)), a: b }.into())
     }
 
     async fn outcome(
         &self,
-        request: encoded::OutcomeRequest,
-        header: encoded::FeatureHeader,
-    ) -> Result<(encoded::OutcomeResponse, encoded::FeatureHeader), Fault<encoded::OutcomeFault>> {
-        Ok((encoded::OutcomeResponse { result: request.result }, header))
+        request: Request<encoded::OutcomeRequest>,
+    ) -> Result<Response<encoded::OutcomeResponse>, Fault<encoded::OutcomeFault>> {
+        let ticket = request.header::<encoded::Point>()?;
+        let response = Response::new(encoded::OutcomeResponse { result: request.into_inner().result });
+        Ok(match ticket {
+            Some(ticket) => response.with_header(ticket),
+            None => response,
+        })
     }
 }

@@ -5,11 +5,12 @@
 //! Any other service has a slot from the head of a request to its answer.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use castile_budget::{Budget, Reservation};
-use castile_soap::Reply;
+use castile_soap::ReplyMessage;
 use futures_util::future::BoxFuture;
 use tokio::time::sleep;
 
@@ -94,6 +95,11 @@ impl Ticket {
         }))
     }
 
+    /// The address of whoever sent the request, if it is known.
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        self.0.as_ref().and_then(|(activity, _)| activity.peer)
+    }
+
     /// The budget of the server.
     pub(super) fn budget(&self) -> Option<&Budget> {
         self.0.as_ref().map(|(activity, _)| &activity.shared.admission.budget)
@@ -154,7 +160,7 @@ impl Ticket {
     }
 
     /// An answer is charged until it is read, unless it is a small one.
-    pub(super) fn holds_answer(&self, reply: &Reply) {
+    pub(super) fn holds_answer(&self, reply: &ReplyMessage) {
         if let (Some((activity, _)), Some(memory)) = (&self.0, &reply.reservation) {
             activity.holdings.answer(memory);
         }

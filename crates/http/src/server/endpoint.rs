@@ -8,28 +8,24 @@ use std::mem;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
 use castile_mime::ErrorKind;
-use castile_soap::{
-    Description, Document, Fault, Layer, Leniency, Mtom, NoDetail, Offloading, Pending, Reply, Version, addressing,
-};
-use castile_xml::Limits;
+use castile_soap::{Description, Document, Fault, Layer, NoDetail, Pending, ReplyMessage, Version};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{self, Address};
 use super::admission::Ticket;
 use super::head;
 use super::receiving::{Pace, Receiving};
 use super::refusal::{RETRY_AFTER, Refusal};
-use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type};
+use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, remove_own};
 use crate::timeout::within;
-use crate::workers::DEFAULT_OFFLOAD_ABOVE;
-use crate::{Body, BoxError, Workers, body, package as packages};
+use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
 
 /// What an endpoint answers, in time.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -61,8 +57,6 @@ pub struct Endpoint<S: ?Sized> {
 
 struct Shared<S: ?Sized> {
     options: Options,
-    /// How messages are read, as the options say.
-    reading: castile_soap::Options,
     /// The budget where neither the options nor a server have one.
     process: Budget,
     service: Arc<S>,
@@ -72,21 +66,10 @@ struct Shared<S: ?Sized> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a message may take: its size in bytes, 16 MiB by default, its depth and more.
-    pub limits: Limits,
-    /// Whether messages may deviate from the contract, and who is told. `None`, the default, answers those that do with
-    /// a fault.
-    pub leniency: Option<Leniency>,
-    /// The roles of SOAP that are this server's beside those that every server has: header blocks for them are for it
-    /// (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
-    pub roles: Vec<String>,
-    /// What is made of WS-Addressing: as the contract says, by default, with replies on the connection alone.
-    pub addressing: addressing::Policy,
-    /// What packages may take: messages with attachments. The root part is bounded by [`limits`](Self::limits) as well.
-    pub attachments: castile_mime::Limits,
-    /// Whether answers are MTOM, and from which length on binary values go beside them. Those to MTOM are by default, from
-    /// 1 KiB on.
-    pub mtom: Mtom,
+    /// How messages are read and written: what they may take, 16 MiB by default; whether they may deviate from the
+    /// contract; which header blocks are understood; MTOM and WS-Addressing. Those of more than 256 KiB are read and
+    /// written by the [shared](Workers::shared) workers, and not where connections are driven.
+    pub messages: castile_soap::Options,
     /// How long a message may take from its head to its end, and a package up to the end of its root part. What comes
     /// behind that may take any time, and this is how long nothing may come of it while somebody waits. 30 s by default.
     pub body_read_timeout: Duration,
@@ -100,11 +83,6 @@ pub struct Options {
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
     pub request_timeout: Duration,
-    /// The size above which a message is read and written by [`workers`](Self::workers), in bytes, and not where
-    /// connections are driven. 256 KiB by default. Handlers are not meant: they are async.
-    pub offload_above: usize,
-    /// Who reads and writes large messages: by default the [shared](Workers::shared) ones, as many as there are cores.
-    pub workers: Workers,
     /// The memory that requests share: their messages, what is made of them, and their answers until they are sent. `None`,
     /// the default, is the [`budget`](super::Server::budget) of the server that calls the endpoint, or that of the process
     /// where another one does.
@@ -119,18 +97,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
+        let mut messages = castile_soap::Options::default();
+        messages.offload = Some(Workers::shared().above(DEFAULT_OFFLOAD_ABOVE));
         Options {
-            limits: Limits::default(),
-            leniency: None,
-            roles: Vec::new(),
-            addressing: addressing::Policy::default(),
-            attachments: castile_mime::Limits::default(),
-            mtom: Mtom::default(),
+            messages,
             body_read_timeout: Duration::from_secs(30),
             body_rate: 100,
             request_timeout: Duration::from_secs(60),
-            offload_above: DEFAULT_OFFLOAD_ABOVE,
-            workers: Workers::default(),
             budget: None,
             disk_budget: None,
             address: Address::default(),
@@ -163,15 +136,7 @@ impl<S: castile_soap::Service> Endpoint<S> {
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     fn of(options: Options, service: Arc<S>) -> Self {
-        let mut reading = castile_soap::Options::from(options.limits);
-        reading.leniency.clone_from(&options.leniency);
-        reading.roles.clone_from(&options.roles);
-        reading.addressing.clone_from(&options.addressing);
-        reading.included = options.attachments.included;
-        reading.mtom = options.mtom;
-        let workers = Arc::new(options.workers.clone());
-        reading.offload = Some(Offloading::new(options.offload_above, workers));
-        Endpoint { shared: Arc::new(Shared { options, reading, process: Budget::process(), service }) }
+        Endpoint { shared: Arc::new(Shared { options, process: Budget::process(), service }) }
     }
 
     /// This endpoint with a layer around its service, which sees every request before and every reply after. The
@@ -230,6 +195,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             action,
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
+            headers: head.headers,
             ticket: Ticket::take(),
         };
         Box::pin(async move {
@@ -270,6 +236,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 struct Asked {
     /// What SOAPAction says, for messages whose media type has no action.
     action: String,
+    headers: HeaderMap,
     accepts_mtom: bool,
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
     extensions: Extensions,
@@ -278,8 +245,8 @@ struct Asked {
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
     /// By the `Arc`: that is what reads large messages elsewhere.
-    fn call(&self, request: castile_soap::Request) -> Pending {
-        castile_soap::Service::call(&self.service, request, &self.reading)
+    fn call(&self, request: castile_soap::RequestMessage) -> Pending {
+        castile_soap::Service::call(&self.service, request, &self.options.messages)
     }
 
     /// What a request is charged to: nothing yet.
@@ -295,32 +262,40 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
     }
 
-    async fn answer<B>(&self, asked: &mut Asked, message_type: &mut MessageType, body: B) -> Result<Reply, Refusal>
+    async fn answer<B>(
+        &self,
+        asked: &mut Asked,
+        message_type: &mut MessageType,
+        body: B,
+    ) -> Result<ReplyMessage, Refusal>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
+        let Options { messages: castile_soap::Options { limits, .. }, request_timeout, .. } = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
         let message = {
             let body = pin!(Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone()));
-            body::read(body, self.options.limits.message_size).await
+            body::read(body, limits.message_size).await
         };
-        let message = message.map_err(|failure| Refusal::of_body(failure, self.options.limits.message_size))?;
+        let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         let in_media_type = message_type.action.take();
         let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
-        let mut request = castile_soap::Request::new(message_type.version, message)
+        let mut request = castile_soap::RequestMessage::new(message_type.version, message)
             .with_action(action)
             .with_charset(message_type.charset);
         // It is kept here as well, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
         request.extensions = mem::take(&mut asked.extensions);
+        request.http_headers = mem::take(&mut asked.headers);
         request.accepts_mtom = asked.accepts_mtom;
+        request.peer = asked.ticket.peer();
         asked.ticket.work().await?;
-        let limit = self.options.request_timeout;
-        let reply = within(limit, self.call(request)).await;
+        request.deadline = Instant::now().checked_add(*request_timeout);
+        let reply = within(*request_timeout, self.call(request)).await;
         asked.ticket.relieve_if_refused(&reservation);
         drop(reservation);
-        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
+        let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
         asked.ticket.holds_answer(&reply);
         Ok(reply)
     }
@@ -376,7 +351,7 @@ pub(super) fn close<B>(response: &mut Response<B>) {
 ///
 /// # Errors
 /// That its body comes while it is sent, so that it has to begin.
-fn respond_with(reply: Reply) -> Result<Response<Body>, BoxFuture<'static, Response<Body>>> {
+fn respond_with(reply: ReplyMessage) -> Result<Response<Body>, BoxFuture<'static, Response<Body>>> {
     let version = reply.version;
     let response = message(reply);
     if response.body().is_whole() { Ok(response) } else { Err(Box::pin(begun(version, response))) }
@@ -391,7 +366,7 @@ async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
             Some(Ok(reply)) => message(reply),
             Some(Err(refusal)) => refusal.into_response(),
             // The service's own affair.
-            None => message(Reply::from_fault(version, &Fault::<NoDetail>::receiver("the answer broke off"))),
+            None => message(ReplyMessage::from_fault(version, &Fault::<NoDetail>::receiver("the answer broke off"))),
         },
     }
 }
@@ -404,7 +379,7 @@ fn of_request(error: &(dyn std::error::Error + 'static)) -> Option<castile_mime:
     causes.find_map(|error| error.downcast_ref().filter(is_of_request)).cloned()
 }
 
-fn message(mut reply: Reply) -> Response<Body> {
+fn message(mut reply: ReplyMessage) -> Response<Body> {
     let packed = packages::packaging(reply.packaging, &reply.parts).map(|packaging| {
         let message = mem::replace(&mut reply.message, Bytes::new().into());
         let parts = mem::take(&mut reply.parts);
@@ -415,12 +390,13 @@ fn message(mut reply: Reply) -> Response<Body> {
         // Two parts of one name, or no random numbers: the service's own affair.
         Err(error) => {
             let reason = Fault::<NoDetail>::receiver(format!("the answer can't be packed: {error}"));
-            return message(Reply::from_fault(reply.version, &reason));
+            return message(ReplyMessage::from_fault(reply.version, &reason));
         }
     };
     if packed.is_none() && reply.message.bytes().is_some_and(Bytes::is_empty) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
+        extend(&mut response, reply.http_headers);
         return response;
     }
     let (content_type, body) = packed.unwrap_or_else(|| (message_type(reply.version), Body::from(reply.message)));
@@ -433,8 +409,16 @@ fn message(mut reply: Reply) -> Response<Body> {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
     }
+    extend(&mut response, reply.http_headers);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
+}
+
+/// Adds the headers of a service.
+fn extend(response: &mut Response<Body>, headers: Option<Box<HeaderMap>>) {
+    let Some(mut headers) = headers else { return };
+    remove_own(&mut headers);
+    response.headers_mut().extend(*headers);
 }
 
 /// The document of the contract that a query asks for: one that is imported by its number, the WSDL by whatever else begins

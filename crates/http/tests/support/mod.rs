@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_http::server::{Connection, Endpoint, Listener, Options, Server, Shutdown};
 use castile_mime::{Content, Part};
-use castile_soap::{Description, FaultCode, Reply, Service};
+use castile_soap::{Description, FaultCode, ReplyMessage, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -23,31 +23,31 @@ use tokio::task::JoinHandle;
 /// Answers with the bytes that came, and does what the action says first.
 pub struct Echo;
 
-static DESCRIPTION: Description = Description {
-    name: "Echo",
-    namespace: "urn:echo",
-    documentation: "",
-    documents: &[castile_soap::Document::wsdl(
+static DESCRIPTION: Description = Description::new("Echo", "urn:echo", &[]).with_documents(
+    &[castile_soap::Document::wsdl(
         r#"<definitions><documentation>at http://example.invalid/echo</documentation><soap:address location="http://example.invalid/echo"/></definitions>"#,
     )],
-    address: "http://example.invalid/echo",
-    operations: &[],
-};
+    "http://example.invalid/echo",
+);
 
 impl Service for Echo {
     fn description(&self) -> &'static Description {
         &DESCRIPTION
     }
 
-    fn call(&self, request: castile_soap::Request, _: &castile_soap::Options) -> BoxFuture<'static, Reply> {
-        let castile_soap::Request { action, version, message, mut attachments, reservation, .. } = request;
+    fn call(
+        &self,
+        request: castile_soap::RequestMessage,
+        _: &castile_soap::Options,
+    ) -> BoxFuture<'static, ReplyMessage> {
+        let castile_soap::RequestMessage { action, version, message, mut attachments, reservation, .. } = request;
         Box::pin(async move {
             match action.as_str() {
                 "back" => {
                     let attachment = attachments.next().await.unwrap().unwrap();
                     let id = attachment.head().content_id().unwrap().clone();
                     let part = Part::new(id, "text/plain", attachment.into()).unwrap();
-                    let mut reply = Reply::new(version, message);
+                    let mut reply = ReplyMessage::new(version, message);
                     reply.parts.push(part);
                     return reply;
                 }
@@ -58,18 +58,18 @@ impl Service for Echo {
                         Err(error) => Err(error),
                     };
                     return match content {
-                        Ok(content) => Reply::new(version, Bytes::from(format!("{} bytes", content.len()))),
+                        Ok(content) => ReplyMessage::new(version, Bytes::from(format!("{} bytes", content.len()))),
                         Err(error) => {
                             let source = std::error::Error::source(&error).map(ToString::to_string);
                             let said = format!("{error}: {}", source.unwrap_or_default());
-                            Reply::of_fault(version, FaultCode::Sender, Bytes::from(said))
+                            ReplyMessage::of_fault(version, FaultCode::Sender, Bytes::from(said))
                         }
                     };
                 }
                 "task" => {
                     let read = async move { attachments.next().await.unwrap().unwrap().collect(1 << 20).await };
                     let content = tokio::spawn(read).await.unwrap().unwrap();
-                    return Reply::new(version, Bytes::from(format!("{} bytes", content.len())));
+                    return ReplyMessage::new(version, Bytes::from(format!("{} bytes", content.len())));
                 }
                 "impatient" => {
                     let read = async { attachments.next().await.unwrap().unwrap().collect(1 << 20).await };
@@ -80,12 +80,14 @@ impl Service for Echo {
                     let named = attachments.by_url("cid:named@part").await;
                     let read = async { named?.collect(1 << 20).await };
                     return match read.await {
-                        Ok(content) => Reply::new(version, Bytes::from(format!("{} bytes", content.len()))),
-                        Err(error) => Reply::of_fault(version, FaultCode::Receiver, Bytes::from(error.to_string())),
+                        Ok(content) => ReplyMessage::new(version, Bytes::from(format!("{} bytes", content.len()))),
+                        Err(error) => {
+                            ReplyMessage::of_fault(version, FaultCode::Receiver, Bytes::from(error.to_string()))
+                        }
                     };
                 }
                 "charged" => {
-                    let mut reply = Reply::new(version, message);
+                    let mut reply = ReplyMessage::new(version, message);
                     reply.reservation = reservation;
                     return reply;
                 }
@@ -96,7 +98,7 @@ impl Service for Echo {
             if action == "broken stream" {
                 let failed =
                     futures_util::stream::iter([Err::<http_body::Frame<Bytes>, _>(io::Error::other("secret"))]);
-                return Reply::new(version, Content::stream(http_body_util::StreamBody::new(failed)));
+                return ReplyMessage::new(version, Content::stream(http_body_util::StreamBody::new(failed)));
             }
             if let Some(pieces) = action.strip_prefix("stream ") {
                 let pieces = pieces.parse().unwrap();
@@ -108,7 +110,7 @@ impl Service for Echo {
                     let frame = http_body::Frame::data(Bytes::from_static(b"piece"));
                     Some((Ok::<_, io::Error>(frame), number + 1))
                 });
-                return Reply::new(version, Content::stream(http_body_util::StreamBody::new(frames)));
+                return ReplyMessage::new(version, Content::stream(http_body_util::StreamBody::new(frames)));
             }
             let message = if action == "action" { format!("[{action}]").into() } else { message };
             let fault = match action.as_str() {
@@ -117,8 +119,8 @@ impl Service for Echo {
                 _ => None,
             };
             match fault {
-                None => Reply::new(version, message),
-                Some(code) => Reply::of_fault(version, code, message),
+                None => ReplyMessage::new(version, message),
+                Some(code) => ReplyMessage::of_fault(version, code, message),
             }
         })
     }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::charge::Charge;
 use crate::envelope::quoted;
-use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Reply, blocks};
+use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, ReplyMessage, blocks};
 
 /// What the header of a request said, until the reply is on its way.
 pub(crate) struct Exchange {
@@ -217,20 +217,20 @@ impl Exchange {
     }
 
     /// Sends a reply where it should go: what is to be answered on the connection is left.
-    pub(crate) async fn deliver(&self, reply: Reply) -> Reply {
+    pub(crate) async fn deliver(&self, reply: ReplyMessage) -> ReplyMessage {
         if reply.message.bytes().is_some_and(|message| message.is_empty()) {
             return reply;
         }
         match self.destination(self.endpoint(reply.is_fault())) {
             Destination::Back => reply,
-            Destination::Nowhere => Reply::empty(reply.version),
+            Destination::Nowhere => ReplyMessage::empty(reply.version),
             Destination::Elsewhere(address) => match &self.replies {
                 Some(replies) => {
                     let (version, action) = (reply.version, reply.action.clone());
                     let sent = AssertUnwindSafe(replies.send(address.to_owned(), action, reply)).catch_unwind();
                     // A panic in there is its own affair; the panic hook has printed what it says.
                     let _ = sent.await;
-                    Reply::empty(version)
+                    ReplyMessage::empty(version)
                 }
                 None => reply,
             },

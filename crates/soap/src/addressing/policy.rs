@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::Reply;
+use crate::ReplyMessage;
 
 /// What a server makes of the blocks of WS-Addressing.
 #[derive(Clone, Default)]
@@ -41,6 +41,11 @@ pub struct Declared {
     pub responses: Responses,
 }
 
+impl Declared {
+    /// The contract says nothing.
+    pub const NOTHING: Declared = Declared { required: false, responses: Responses::Anywhere };
+}
+
 /// Which addresses responses may go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Responses {
@@ -60,7 +65,7 @@ pub trait Replies: Send + Sync + 'static {
 
     /// Sends a reply, whose header names the address as that it is for. The request is answered, by nothing, when this
     /// is done; it may be before the reply has come to its end.
-    fn send(&self, address: String, action: String, reply: Reply) -> BoxFuture<'static, ()>;
+    fn send(&self, address: String, action: String, reply: ReplyMessage) -> BoxFuture<'static, ()>;
 }
 
 impl fmt::Debug for Policy {

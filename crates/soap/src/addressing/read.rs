@@ -9,7 +9,7 @@ use castile_xml::{Limits, StartTag, Token};
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
 use crate::charge::Charge;
 use crate::client::DECLARATIONS;
-use crate::{AnyHeader, Envelope, Error, ErrorKind, HeaderBlock, blocks};
+use crate::{Envelope, Error, ErrorKind, HeaderBlock, blocks};
 
 /// What the header of a message says: as far as it could be read, with the first thing that is wrong.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits,
     let is_detail =
         |block: &HeaderBlock| block.local == "FaultDetail" && Version::of_namespace(&block.namespace).is_some();
     let index = envelope.header.iter().position(is_detail)?;
-    let found: Vec<AnyHeader> = blocks::read(envelope, text, limits, charge).ok()?;
-    let content: AnyType = found.get(index)?.block.read().ok()?;
+    let header = blocks::Read { envelope, text, limits, charge, is_lenient: false };
+    let content: AnyType = header.all(is_detail).ok()?.first()?.block.read().ok()?;
     let most = 2 * envelope.header.get(index)?.bytes.len() + DECLARATIONS;
     let mut detail = String::new();
     for any in content.elements() {

@@ -9,7 +9,7 @@ use castile_databinding::{Decoder, Deviations};
 use castile_xml::{Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
 
 use crate::envelope::next_tag;
-use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Version};
+use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, ReasonText, Version};
 
 /// Reads the children of a fault, whose start tag was read, and the rest of the message. Their order is not insisted on: many
 /// servers have their own. Those in SOAP encoding refer to what stands behind the fault. What was tolerated in the detail
@@ -116,19 +116,19 @@ fn read_code(reader: &mut Reader<'_>) -> Result<(FaultCode, Vec<QName>), Error> 
 /// Reads `Reason`, whose start tag was read: a text for each language (SOAP 1.2 Part 1 §5.4.2).
 fn read_reason(reader: &mut Reader<'_>) -> Result<Reason, Error> {
     let outside = reader.depth().saturating_sub(1);
-    let mut reason = Reason::default();
+    let mut texts = Vec::new();
     while reader.depth() > outside {
         if let Token::StartTag(tag) = reader.next()? {
             match tag.name.local() {
                 "Text" => {
                     let language = language(reader);
-                    reason = reason.with(language, text(reader)?);
+                    texts.push(ReasonText { language, text: text(reader)? });
                 }
                 _ => reader.skip_element()?,
             }
         }
     }
-    Ok(reason)
+    Ok(texts.into_iter().collect())
 }
 
 /// `xml:lang` of the element whose start tag was read last.

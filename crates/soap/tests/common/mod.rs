@@ -3,11 +3,11 @@
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
 use castile_databinding::schema::Element;
-use castile_databinding::{Decoder, Encoder, Error, FromXml, ToXml};
+use castile_databinding::{Decoder, Encoder, Error, ExpandedName, FromXml, ToXml};
 use castile_mime::Content;
 use castile_soap::{
-    Actions, Description, Dispatch, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload,
-    Pending, Reply, Request, Root, Service, SizeHint, Version,
+    Description, Dispatch, Document, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Options, Payload,
+    Pending, ReplyMessage, Request, RequestMessage, Response, Root, Service, Version,
 };
 use castile_xml::Charset;
 use futures_util::FutureExt;
@@ -61,9 +61,11 @@ impl FaultDetail for Trouble {
 
 pub const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {
     let element = Element::new("urn:n", "answer", 7);
-    let response = Some(Root::new(element, "<answer xmlns=\"urn:n\">", "</answer>"));
-    let actions = Actions { request: action, response: "urn:n/answer" };
-    Operation { name, action, actions, request, response, request_header: &[], response_size: SizeHint::new() }
+    Operation::new(name, action, request).with_actions(action, "urn:n/answer").with_response(Root::new(
+        element,
+        "<answer xmlns=\"urn:n\">",
+        "</answer>",
+    ))
 }
 
 const ECHO: Root = Root::new(Element::new("urn:n", "echo", 1), "<echo xmlns=\"urn:n\">", "</echo>");
@@ -79,34 +81,26 @@ pub static OPERATIONS: [Operation; 3] = [
 pub struct Notes;
 
 impl Dispatch for Notes {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Notes",
-        namespace: "urn:n",
-        documentation: "",
-        documents: &[castile_soap::Document::wsdl("")],
-        address: "",
-        operations: &OPERATIONS,
-    };
+    const DESCRIPTION: &'static Description =
+        &Description::new("Notes", "urn:n", &OPERATIONS).with_documents(&[Document::wsdl("")], "");
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(move |request: Note| {
+            0 => payload.handle(move |request: Request<Note>| {
                 // A handler is a function that makes a future: this panics in the function, the others in the future.
-                assert_ne!(request.text, "panic at once");
+                assert_ne!(request.get_ref().text, "panic at once");
                 echo(request)
             }),
-            number => payload.handle(move |request: Note| async move {
-                Ok::<_, Fault<NoDetail>>(Note { text: format!("{}: {}", OPERATIONS[number].name, request.text) })
+            number => payload.handle(move |request: Request<Note>| async move {
+                let text = format!("{}: {}", OPERATIONS[number].name, request.into_inner().text);
+                Ok::<_, Fault<NoDetail>>(Note { text }.into())
             }),
         }
     }
-
-    fn understands(&self, namespace: &str, local: &str) -> bool {
-        (namespace, local) == ("urn:h", "known")
-    }
 }
 
-async fn echo(request: Note) -> Result<Note, Fault<Trouble>> {
+async fn echo(request: Request<Note>) -> Result<Response<Note>, Fault<Trouble>> {
+    let request = request.into_inner();
     match request.text.as_str() {
         "panic" => panic!("as it was told"),
         "panic later" => {
@@ -114,12 +108,12 @@ async fn echo(request: Note) -> Result<Note, Fault<Trouble>> {
             tokio::task::yield_now().await;
             panic!("as it was told, later");
         }
-        "unwritable" => Ok(Note { text: "a\u{0}b".into() }),
+        "unwritable" => Ok(Note { text: "a\u{0}b".into() }.into()),
         "unwritable detail" => {
             Err(Fault::sender("see detail").with_detail(Trouble::Sad(Note { text: "\u{1}".into() })))
         }
         "sad" => Err(Fault::sender("I am sad").with_detail(Trouble::Sad(request))),
-        _ => Ok(request),
+        _ => Ok(request.into()),
     }
 }
 
@@ -130,13 +124,13 @@ pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
 
 /// The same for a message of which its carrier says that it is in `charset`.
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
-    let reply = call(Request::new(Version::Soap11, message.into()).with_action(action).with_charset(charset));
+    let reply = call(RequestMessage::new(Version::Soap11, message.into()).with_action(action).with_charset(charset));
     (reply.is_fault(), text(&reply.message))
 }
 
 /// What the service answers to a message that comes with the media type of `version`.
-pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> Reply {
-    call(Request::new(version, message.into()))
+pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> ReplyMessage {
+    call(RequestMessage::new(version, message.into()))
 }
 
 /// A message that is at hand.
@@ -144,9 +138,11 @@ pub fn text(message: &Content) -> String {
     String::from_utf8(message.bytes().unwrap().to_vec()).unwrap()
 }
 
-fn call(request: Request) -> Reply {
+fn call(request: RequestMessage) -> ReplyMessage {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(Notes.call(request, &Options::default()).boxed())
+    let mut options = Options::default();
+    options.understood = vec![ExpandedName::new("urn:h", "known")];
+    runtime.block_on(Notes.call(request, &options).boxed())
 }
 
 pub const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
@@ -202,10 +198,10 @@ pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
 
         fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
             let fault = self.0.clone();
-            payload.handle(move |_: Note| async move { Err::<Note, _>(fault) })
+            payload.handle(move |_: Request<Note>| async move { Err::<Response<Note>, _>(fault) })
         }
     }
-    let request = Request::new(version, in_version(version, &note("t")));
+    let request = RequestMessage::new(version, in_version(version, &note("t")));
     let reply = Faulty(fault).call(request, &Options::default()).now_or_never().unwrap();
     assert!(reply.is_fault());
     text(&reply.message)

@@ -27,7 +27,9 @@ impl Checks {
     /// Checks that a call brought a fault that blames its sender and says why.
     pub(crate) fn refused<T: Debug>(&mut self, name: impl Into<String>, answer: Result<T, CallError>) {
         let problem = match answer {
-            Err(CallError::Fault(fault)) if fault.code == FaultCode::Sender && !fault.reason.as_str().is_empty() => {
+            Err(CallError::Fault { fault, .. })
+                if fault.code == FaultCode::Sender && !fault.reason.as_str().is_empty() =>
+            {
                 None
             }
             other => Some(difference(&format!("{other:?}"), "a fault of the sender with a reason").unwrap_or_default()),

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use castile::Nillable;
 use castile::datatypes::DateTime;
+use castile::{ClientOptions, Nillable};
 use castile_suites::wstest::contract::*;
 use castile_suites::wstest::{PATH, limits, test_list};
 
@@ -15,7 +15,9 @@ const DATE: DateTime =
 const LINES: i32 = 50;
 
 pub(crate) async fn call_all(checks: &mut Checks, base: &str) -> Result<(), Box<dyn Error>> {
-    let client = TestServiceSoapClient::new(&format!("{base}{PATH}"))?.with_limits(limits());
+    let mut options = ClientOptions::default();
+    options.messages.limits = limits();
+    let client = TestServiceSoapClient::new(&format!("{base}{PATH}"))?.with_options(options);
     checks.equal("EchoVoid", client.echo_void(&EchoVoid {}).await, EchoVoidResponse {});
     for size in [1, 20, 100] {
         let value = |i| structure(i, Nillable::Value(i as f32), "wstest".into());

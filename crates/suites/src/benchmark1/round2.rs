@@ -1,7 +1,7 @@
 //! The second form of the contract: wrappers are called as their operations, and arrays have no element around them.
 
-use castile::Fault;
 use castile::codegen::{FromXml, ToXml};
+use castile::{Fault, Request, Response};
 use castile_load::Case;
 
 use super::{SIZES, Service, string};
@@ -21,31 +21,34 @@ pub const PATH: &str = "/benchmark1/round2";
 const STYLE: &str = "round2";
 
 impl Benchmark for Service {
-    async fn echo_void(&self, _: EchoVoid) -> Result<EchoVoidResponse, Fault> {
-        Ok(EchoVoidResponse {})
+    async fn echo_void(&self, _: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
+        Ok(EchoVoidResponse {}.into())
     }
 
-    async fn echo_ints(&self, request: EchoInts) -> Result<EchoIntsResponse, Fault> {
-        Ok(EchoIntsResponse { echo_ints_return: request.input })
+    async fn echo_ints(&self, request: Request<EchoInts>) -> Result<Response<EchoIntsResponse>, Fault> {
+        Ok(EchoIntsResponse { echo_ints_return: request.into_inner().input }.into())
     }
 
-    async fn echo_doubles(&self, request: EchoDoubles) -> Result<EchoDoublesResponse, Fault> {
-        Ok(EchoDoublesResponse { echo_doubles_return: request.input })
+    async fn echo_doubles(&self, request: Request<EchoDoubles>) -> Result<Response<EchoDoublesResponse>, Fault> {
+        Ok(EchoDoublesResponse { echo_doubles_return: request.into_inner().input }.into())
     }
 
-    async fn echo_strings(&self, request: EchoStrings) -> Result<EchoStringsResponse, Fault> {
-        Ok(EchoStringsResponse { echo_strings_return: request.input })
+    async fn echo_strings(&self, request: Request<EchoStrings>) -> Result<Response<EchoStringsResponse>, Fault> {
+        Ok(EchoStringsResponse { echo_strings_return: request.into_inner().input }.into())
     }
 
     async fn echo_mesh_interface_objects(
         &self,
-        request: EchoMeshInterfaceObjects,
-    ) -> Result<EchoMeshInterfaceObjectsResponse, Fault> {
-        Ok(EchoMeshInterfaceObjectsResponse { item: request.input })
+        request: Request<EchoMeshInterfaceObjects>,
+    ) -> Result<Response<EchoMeshInterfaceObjectsResponse>, Fault> {
+        Ok(EchoMeshInterfaceObjectsResponse { item: request.into_inner().input }.into())
     }
 
-    async fn echo_simple_events(&self, request: EchoSimpleEvents) -> Result<EchoSimpleEventsResponse, Fault> {
-        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.input })
+    async fn echo_simple_events(
+        &self,
+        request: Request<EchoSimpleEvents>,
+    ) -> Result<Response<EchoSimpleEventsResponse>, Fault> {
+        Ok(EchoSimpleEventsResponse { echo_simple_events_return: request.into_inner().input }.into())
     }
 }
 

@@ -121,6 +121,12 @@ impl Found<'_> {
     }
 }
 
+fn found<'a>(number: u16, area: &'a Area, query: &Query) -> Option<Found<'a>> {
+    let quakes = area.find(query);
+    // Small queries find nothing in most areas.
+    (!quakes.is_empty()).then(|| Found { area: number, regions: regions_of(&quakes), quakes })
+}
+
 impl Catalogue {
     /// An empty one.
     pub(super) fn new() -> Self {
@@ -163,13 +169,13 @@ impl Catalogue {
 
     /// What a query asks for, by area in ascending order, without areas that have none of it.
     pub fn find(&self, query: &Query) -> Vec<Found<'_>> {
-        let areas = (1_u16..).zip(&self.areas);
-        let found = areas.filter_map(|(number, area)| {
-            let quakes = area.find(query);
-            // Small queries find nothing in most areas.
-            (!quakes.is_empty()).then(|| Found { area: number, regions: regions_of(&quakes), quakes })
-        });
-        found.collect()
+        (1_u16..).zip(&self.areas).filter_map(|(number, area)| found(number, area, query)).collect()
+    }
+
+    /// What a query asks for in one area, if that has any of it.
+    pub(super) fn find_in(&self, number: u16, query: &Query) -> Option<Found<'_>> {
+        let area = self.areas.get(usize::from(number.checked_sub(1)?))?;
+        found(number, area, query)
     }
 
     /// Reads a catalogue from a file of lines, which may be packed by gzip.

@@ -1,7 +1,8 @@
 //! Queries and answers as documents: what the article's own engine sent.
 
-use castile::Fault;
 use castile::datatypes::{Id, Idref, Token};
+use castile::{Fault, Items, Request, Response};
+use futures_util::stream;
 
 use super::Service;
 use super::catalogue::{self, Catalogue, Found};
@@ -19,10 +20,28 @@ use contract::quakes::{Quake, QuakeSet, Quakes, Query, Region, Regions, Results}
 /// Where the service is mounted.
 pub const PATH: &str = "/seismic";
 
+/// From how many quakes on an answer leaves while it is made.
+const STREAMED: usize = 2_000;
+
 impl contract::QuakeInterface for Service {
-    async fn process(&self, request: Query) -> Result<Results, Fault> {
+    async fn process(&self, request: Request<Query>) -> Result<Response<Results>, Fault> {
+        let asked = asked(&request.into_inner());
         let catalogue = self.catalogue();
-        Ok(results(catalogue, catalogue.find(&asked(&request))))
+        let methods = methods(catalogue);
+        let found = catalogue.find(&asked);
+        let count = count(found.len());
+        if found.iter().map(|found| found.quakes.len()).sum::<usize>() < STREAMED {
+            let result_set = found.into_iter().map(|found| set(&methods, found)).collect();
+            return Ok(Results { count, result_set }.into());
+        }
+        // Each set is made when the one before it is sent.
+        let areas: Vec<u16> = found.iter().map(|found| found.area).collect();
+        let service = self.clone();
+        let sets = areas.into_iter().filter_map(move |area| {
+            let found = service.catalogue().find_in(area, &asked)?;
+            Some(Ok::<_, std::convert::Infallible>(set(&methods, found)))
+        });
+        Ok(Results { count, result_set: Items::stream(stream::iter(sets)) }.into())
     }
 }
 
@@ -33,10 +52,8 @@ pub fn request(asked: &catalogue::Query) -> Query {
     query(asked)
 }
 
-fn results(catalogue: &Catalogue, found: Vec<Found>) -> Results {
-    let methods: Vec<Token> = catalogue.methods().iter().map(|method| method.as_str().into()).collect();
-    let result_set: Vec<QuakeSet> = found.into_iter().map(|found| set(&methods, found)).collect();
-    Results { count: count(result_set.len()), result_set }
+fn methods(catalogue: &Catalogue) -> Vec<Token> {
+    catalogue.methods().iter().map(|method| method.as_str().into()).collect()
 }
 
 fn set(methods: &[Token], found: Found) -> QuakeSet {
@@ -71,8 +88,10 @@ fn count(number: usize) -> Option<i32> {
 /// Looks at an answer as far as can be done without the catalogue, and says how many quakes are in it.
 pub fn judge(asked: &catalogue::Query, results: &Results) -> Result<u64, String> {
     let mut judge = Judge::new(asked);
-    judge.count("result sets", results.count, results.result_set.len())?;
-    for set in &results.result_set {
+    // What came is there.
+    let sets = results.result_set.get().unwrap_or_default();
+    judge.count("result sets", results.count, sets.len())?;
+    for set in sets {
         judge.count("regions", set.regions.count, set.regions.region.len())?;
         judge.count("quakes", set.quakes.count, set.quakes.quake.len())?;
         for quake in &set.quakes.quake {

@@ -1,6 +1,6 @@
 //! Queries and answers as objects in SOAP encoding, as other engines of the article sent them.
 
-use castile::Fault;
+use castile::{Fault, Request, Response};
 
 use super::Service;
 use super::catalogue::{self, Catalogue, Found};
@@ -20,11 +20,11 @@ use contract::{ArrayOfQuake, ProcessRequest, ProcessResponse, Quake, QuakeSet, Q
 pub const PATH: &str = "/seismic/encoded";
 
 impl contract::EncodedQuakeInterface for Service {
-    async fn process(&self, request: ProcessRequest) -> Result<ProcessResponse, Fault> {
+    async fn process(&self, request: Request<ProcessRequest>) -> Result<Response<ProcessResponse>, Fault> {
         let catalogue = self.catalogue();
-        let found = catalogue.find(&asked(&request.query.unwrap_or_default()));
+        let found = catalogue.find(&asked(&request.into_inner().query.unwrap_or_default()));
         let sets = found.into_iter().map(|found| set(catalogue, found)).collect();
-        Ok(ProcessResponse { process_return: Some(sets) })
+        Ok(ProcessResponse { process_return: Some(sets) }.into())
     }
 }
 

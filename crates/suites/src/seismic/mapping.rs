@@ -64,8 +64,9 @@ macro_rules! mapping {
 
             type Client = contract::$client<client::Counting>;
             let make = |user: &::castile_load::User, transport| {
-                let client = Client::with_transport(&client::url(user), transport)?;
-                Ok(client.with_limits($crate::seismic::limits()))
+                let mut options = ::castile::ClientOptions::default();
+                options.messages.limits = $crate::seismic::limits();
+                Ok(Client::with_transport(&client::url(user), transport)?.with_options(options))
             };
             client::connect(make, async move |client: &Client, number| {
                 let asked = &queries[number];

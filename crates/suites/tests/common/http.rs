@@ -1,12 +1,12 @@
 //! Services without sockets: requests in, responses out.
 
 use bytes::Bytes;
-use castile::codegen::TowerService as _;
 use castile::http::server::{Endpoint, Options};
-use castile::soap::Service;
+use castile_soap::Service;
 use castile_suites::{benchmark1, wstest};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
+use tower_service::Service as _;
 
 pub type Server = Endpoint<dyn Service>;
 

@@ -1,6 +1,6 @@
 //! The same infoset, written in many ways.
 
-use castile::xml::{Limits, Reader, Token, escape};
+use castile_xml::{Limits, Reader, Token, escape};
 
 use super::Random;
 

@@ -8,94 +8,37 @@ const NAMESPACE: &str = "urn:addressing";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(
-        &self,
-        request: Value,
-        context: &::castile::Context,
-    ) -> impl Future<Output = Result<Value, Fault<EchoFault>>> + Send;
+    fn echo(&self, request: ::castile::Request<Value>) -> impl Future<
+        Output = Result<::castile::Response<Value>, Fault<EchoFault>>,
+    > + Send;
 
     /// The operation `again`.
-    fn again(&self, request: Value, context: &::castile::Context) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn again(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `tell`.
-    fn tell(&self, request: Value, context: &::castile::Context) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn tell(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:addressing",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/addressing",
-        operations: &FEATURE_OPERATIONS,
-    };
-    const ADDRESSING: ::castile::soap::addressing::Declared = ::castile::soap::addressing::Declared {
-        required: true,
-        responses: ::castile::soap::addressing::Responses::Anonymous,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
-        let context = payload.context();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request, &context).await),
-            1 => payload.handle(async move |request| T::again(&service, request, &context).await),
-            _ => payload.accept(async move |request, ()| T::tell(&service, request, &context).await),
+            0 => payload.handle(async move |request| T::echo(&service, request).await),
+            1 => payload.handle(async move |request| T::again(&service, request).await),
+            _ => payload.handle(async move |request| T::tell(&service, request).await),
         }
     }
 }
@@ -111,9 +54,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url)
-            .map(|caller| caller.with_addressing(::castile::soap::addressing::Version::Recommendation))
-            .map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -124,40 +65,27 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport)
-            .map(|caller| caller.with_addressing(::castile::soap::addressing::Version::Recommendation))
-            .map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError<EchoFault>> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `again`.
-    pub async fn again(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn again<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `tell`.
-    pub async fn tell(&self, request: &Value) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[2], request, &()).await
+    pub fn tell<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[2], request)
     }
 }
 
@@ -216,54 +144,49 @@ impl FaultDetail for EchoFault {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:addressing",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/addressing")
+    .with_addressing(::castile::soap::addressing::Declared {
+        required: true,
+        responses: ::castile::soap::addressing::Responses::Anonymous,
+    });
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "echo",
-        action: "",
-        actions: ::castile::codegen::Actions {
-            request: "urn:addressing/ask",
-            response: "urn:addressing/answer",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:addressing\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "",
+            Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:addressing\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:addressing\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "again",
-        action: "",
-        actions: ::castile::codegen::Actions {
-            request: "urn:addressing:Feature:againRequest",
-            response: "urn:addressing:Feature:Said",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:addressing\">", "</echo>"),
-        response: Some(
+        )
+        .with_actions("urn:addressing/ask", "urn:addressing/answer"),
+    Operation::new(
+            "again",
+            "",
+            Root::new(Element::new(NAMESPACE, "echo", 5), "<echo xmlns=\"urn:addressing\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 6),
                 "<echoResponse xmlns=\"urn:addressing\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "tell",
-        action: "urn:addressing/tell",
-        actions: ::castile::codegen::Actions {
-            request: "urn:addressing/tell",
-            response: "",
-        },
-        request: Root::new(Element::new(NAMESPACE, "tell", 7), "<tell xmlns=\"urn:addressing\">", "</tell>"),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("urn:addressing:Feature:againRequest", "urn:addressing:Feature:Said"),
+    Operation::new(
+        "tell",
+        "urn:addressing/tell",
+        Root::new(Element::new(NAMESPACE, "tell", 7), "<tell xmlns=\"urn:addressing\">", "</tell>"),
+    ),
 ];

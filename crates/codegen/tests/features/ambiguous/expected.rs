@@ -8,93 +8,58 @@ const NAMESPACE: &str = "urn:ambiguous";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `optional`.
-    fn optional(&self, request: Optional) -> impl Future<Output = Result<Optional, Fault>> + Send;
+    fn optional(
+        &self,
+        request: ::castile::Request<Optional>,
+    ) -> impl Future<Output = Result<::castile::Response<Optional>, Fault>> + Send;
 
     /// The operation `overOptional`.
-    fn over_optional(&self, request: OverOptional) -> impl Future<Output = Result<OverOptional, Fault>> + Send;
+    fn over_optional(
+        &self,
+        request: ::castile::Request<OverOptional>,
+    ) -> impl Future<Output = Result<::castile::Response<OverOptional>, Fault>> + Send;
 
     /// The operation `fixed`.
-    fn fixed(&self, request: Fixed) -> impl Future<Output = Result<Fixed, Fault>> + Send;
+    fn fixed(
+        &self,
+        request: ::castile::Request<Fixed>,
+    ) -> impl Future<Output = Result<::castile::Response<Fixed>, Fault>> + Send;
 
     /// The operation `base`.
-    fn base(&self, request: BaseOrDerived) -> impl Future<Output = Result<BaseOrDerived, Fault>> + Send;
+    fn base(
+        &self,
+        request: ::castile::Request<BaseOrDerived>,
+    ) -> impl Future<Output = Result<::castile::Response<BaseOrDerived>, Fault>> + Send;
 
     /// The operation `extension`.
-    fn extension(&self, request: Extension) -> impl Future<Output = Result<Extension, Fault>> + Send;
+    fn extension(
+        &self,
+        request: ::castile::Request<Extension>,
+    ) -> impl Future<Output = Result<::castile::Response<Extension>, Fault>> + Send;
 
     /// The operation `all`.
-    fn all(&self, request: All) -> impl Future<Output = Result<All, Fault>> + Send;
+    fn all(
+        &self,
+        request: ::castile::Request<All>,
+    ) -> impl Future<Output = Result<::castile::Response<All>, Fault>> + Send;
 
     /// The operation `parted`.
-    fn parted(&self, request: Parted) -> impl Future<Output = Result<Parted, Fault>> + Send;
+    fn parted(
+        &self,
+        request: ::castile::Request<Parted>,
+    ) -> impl Future<Output = Result<::castile::Response<Parted>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:ambiguous",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/ambiguous",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::optional(&service, request).await),
             1 => payload.handle(async move |request| T::over_optional(&service, request).await),
@@ -118,7 +83,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -129,58 +94,53 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `optional`.
-    pub async fn optional(&self, request: &Optional) -> Result<Optional, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn optional<'a>(&'a self, request: &'a Optional) -> ::castile::Call<'a, Optional, Optional, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `overOptional`.
-    pub async fn over_optional(&self, request: &OverOptional) -> Result<OverOptional, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn over_optional<'a>(
+        &'a self,
+        request: &'a OverOptional,
+    ) -> ::castile::Call<'a, OverOptional, OverOptional, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `fixed`.
-    pub async fn fixed(&self, request: &Fixed) -> Result<Fixed, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn fixed<'a>(&'a self, request: &'a Fixed) -> ::castile::Call<'a, Fixed, Fixed, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `base`.
-    pub async fn base(&self, request: &BaseOrDerived) -> Result<BaseOrDerived, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn base<'a>(
+        &'a self,
+        request: &'a BaseOrDerived,
+    ) -> ::castile::Call<'a, BaseOrDerived, BaseOrDerived, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 
     /// The operation `extension`.
-    pub async fn extension(&self, request: &Extension) -> Result<Extension, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[4], request).await
+    pub fn extension<'a>(&'a self, request: &'a Extension) -> ::castile::Call<'a, Extension, Extension, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[4], request)
     }
 
     /// The operation `all`.
-    pub async fn all(&self, request: &All) -> Result<All, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[5], request).await
+    pub fn all<'a>(&'a self, request: &'a All) -> ::castile::Call<'a, All, All, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[5], request)
     }
 
     /// The operation `parted`.
-    pub async fn parted(&self, request: &Parted) -> Result<Parted, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[6], request).await
+    pub fn parted<'a>(&'a self, request: &'a Parted) -> ::castile::Call<'a, Parted, Parted, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[6], request)
     }
 }
 
@@ -471,144 +431,109 @@ impl ComplexType for Parted {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:ambiguous",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/ambiguous");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 7] = [
-    Operation {
-        name: "optional",
-        action: "optional",
-        actions: ::castile::codegen::Actions {
-            request: "optional",
-            response: "urn:ambiguous:Feature:optionalResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "optional", 2),
-            "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:optional>",
-        ),
-        response: Some(
+    Operation::new(
+            "optional",
+            "optional",
+            Root::new(
+                Element::new(NAMESPACE, "optional", 2),
+                "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:optional>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "optional", 3),
                 "<ns1:optional xmlns:ns1=\"urn:ambiguous\">",
                 "</ns1:optional>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "overOptional",
-        action: "overOptional",
-        actions: ::castile::codegen::Actions {
-            request: "overOptional",
-            response: "urn:ambiguous:Feature:overOptionalResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "overOptional", 7),
-            "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:overOptional>",
-        ),
-        response: Some(
+        )
+        .with_actions("optional", "urn:ambiguous:Feature:optionalResponse"),
+    Operation::new(
+            "overOptional",
+            "overOptional",
+            Root::new(
+                Element::new(NAMESPACE, "overOptional", 7),
+                "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:overOptional>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "overOptional", 8),
                 "<ns1:overOptional xmlns:ns1=\"urn:ambiguous\">",
                 "</ns1:overOptional>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "fixed",
-        action: "fixed",
-        actions: ::castile::codegen::Actions {
-            request: "fixed",
-            response: "urn:ambiguous:Feature:fixedResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "fixed", 11),
-            "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:fixed>",
-        ),
-        response: Some(
+        )
+        .with_actions("overOptional", "urn:ambiguous:Feature:overOptionalResponse"),
+    Operation::new(
+            "fixed",
+            "fixed",
+            Root::new(Element::new(NAMESPACE, "fixed", 11), "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">", "</ns1:fixed>"),
+        )
+        .with_response(
             Root::new(Element::new(NAMESPACE, "fixed", 12), "<ns1:fixed xmlns:ns1=\"urn:ambiguous\">", "</ns1:fixed>"),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "base",
-        action: "base",
-        actions: ::castile::codegen::Actions {
-            request: "base",
-            response: "urn:ambiguous:Feature:baseResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "base", 18),
-            "<ns1:base xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:base>",
-        ),
-        response: Some(
+        )
+        .with_actions("fixed", "urn:ambiguous:Feature:fixedResponse"),
+    Operation::new(
+            "base",
+            "base",
+            Root::new(Element::new(NAMESPACE, "base", 18), "<ns1:base xmlns:ns1=\"urn:ambiguous\">", "</ns1:base>"),
+        )
+        .with_response(
             Root::new(Element::new(NAMESPACE, "base", 19), "<ns1:base xmlns:ns1=\"urn:ambiguous\">", "</ns1:base>"),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "extension",
-        action: "extension",
-        actions: ::castile::codegen::Actions {
-            request: "extension",
-            response: "urn:ambiguous:Feature:extensionResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "extension", 20),
-            "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:extension>",
-        ),
-        response: Some(
+        )
+        .with_actions("base", "urn:ambiguous:Feature:baseResponse"),
+    Operation::new(
+            "extension",
+            "extension",
+            Root::new(
+                Element::new(NAMESPACE, "extension", 20),
+                "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:extension>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "extension", 21),
                 "<ns1:extension xmlns:ns1=\"urn:ambiguous\">",
                 "</ns1:extension>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "all",
-        action: "all",
-        actions: ::castile::codegen::Actions {
-            request: "all",
-            response: "urn:ambiguous:Feature:allResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "all", 25), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
-        response: Some(
+        )
+        .with_actions("extension", "urn:ambiguous:Feature:extensionResponse"),
+    Operation::new(
+            "all",
+            "all",
+            Root::new(Element::new(NAMESPACE, "all", 25), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
+        )
+        .with_response(
             Root::new(Element::new(NAMESPACE, "all", 26), "<ns1:all xmlns:ns1=\"urn:ambiguous\">", "</ns1:all>"),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "parted",
-        action: "parted",
-        actions: ::castile::codegen::Actions {
-            request: "parted",
-            response: "urn:ambiguous:Feature:partedResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "parted", 33),
-            "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
-            "</ns1:parted>",
-        ),
-        response: Some(
+        )
+        .with_actions("all", "urn:ambiguous:Feature:allResponse"),
+    Operation::new(
+            "parted",
+            "parted",
+            Root::new(
+                Element::new(NAMESPACE, "parted", 33),
+                "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
+                "</ns1:parted>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "parted", 34),
                 "<ns1:parted xmlns:ns1=\"urn:ambiguous\">",
                 "</ns1:parted>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("parted", "urn:ambiguous:Feature:partedResponse"),
 ];

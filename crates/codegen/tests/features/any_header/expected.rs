@@ -10,111 +10,37 @@ pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
         &self,
-        request: String,
-        header: EchoRequestHeader,
-    ) -> impl Future<Output = Result<(String, Vec<::castile::AnyHeader>), Fault>> + Send;
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `tell`.
     fn tell(
         &self,
-        request: String,
-        header: Vec<::castile::AnyHeader>,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `understands`.
-    fn understands2(
+    fn understands(
         &self,
-        header: Vec<::castile::AnyHeader>,
-    ) -> impl Future<Output = Result<Vec<::castile::AnyHeader>, Fault>> + Send;
-
-    /// Whether header blocks of this name are understood, so that they may say `mustUnderstand`. Those that
-    /// the contract declares are.
-    fn understands(&self, namespace: &str, local: &str) -> bool {
-        let _ = (namespace, local);
-        false
-    }
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:any_header",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle_with(async move |request, header| T::echo(&service, request, header).await),
-            1 => payload.accept(async move |request, header| T::tell(&service, request, header).await),
-            _ => {
-                payload
-                    .handle_with(async move |(), header| {
-                        T::understands2(&service, header).await.map(|header| ((), header))
-                    })
-            }
+            0 => payload.handle(async move |request| T::echo(&service, request).await),
+            1 => payload.handle(async move |request| T::tell(&service, request).await),
+            _ => payload.handle(async move |request| T::understands(&service, request).await),
         }
-    }
-
-    fn understands(&self, namespace: &str, local: &str) -> bool {
-        T::understands(&self.0, namespace, local)
     }
 }
 
@@ -129,7 +55,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -140,128 +66,79 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(
-        &self,
-        request: &String,
-        header: &EchoRequestHeader,
-    ) -> Result<(String, Vec<::castile::AnyHeader>), CallError> {
-        self.0.call_with(&FEATURE_OPERATIONS[0], request, header).await
+    pub fn echo<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `tell`.
-    pub async fn tell(&self, request: &String, header: &Vec<::castile::AnyHeader>) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[1], request, header).await
+    pub fn tell<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `understands`.
-    pub async fn understands2(
-        &self,
-        header: &Vec<::castile::AnyHeader>,
-    ) -> Result<Vec<::castile::AnyHeader>, CallError> {
-        self.0.call_with(&FEATURE_OPERATIONS[2], &(), header).await.map(|((), header)| header)
+    pub fn understands(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], &())
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EchoRequestHeader {
-    /// The header block `key`.
-    pub key: Option<i32>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
+/// The header block `key`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyHeader(pub i32);
 
-impl ::castile::codegen::Header for EchoRequestHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "key", 1)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        self.key = Some(decoder.root(element)?);
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.key.is_none() && self.others.is_empty()
+impl ::castile::Header for KeyHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "key", 1);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<key xmlns=\"urn:any_header\">", &self.key, "</key>");
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
+        out.element("<key xmlns=\"urn:any_header\">", &self.0, "</key>");
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:any_header",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:any_header:Feature:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:any_header\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:any_header\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:any_header\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: <EchoRequestHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "tell",
-        action: "tell",
-        actions: ::castile::codegen::Actions {
-            request: "tell",
-            response: "",
-        },
-        request: Root::new(
+        )
+        .with_actions("echo", "urn:any_header:Feature:echoResponse")
+        .with_headers(&[<KeyHeader as ::castile::Header>::ELEMENT], &[]),
+    Operation::new(
+        "tell",
+        "tell",
+        Root::new(
             Element::new(NAMESPACE, "echoResponse", 3),
             "<echoResponse xmlns=\"urn:any_header\">",
             "</echoResponse>",
         ),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "understands",
-        action: "understands",
-        actions: ::castile::codegen::Actions {
-            request: "understands",
-            response: "urn:any_header:Feature:understandsResponse",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    ),
+    Operation::new("understands", "understands", Root::of_body("<soap:Body>", &[]))
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_actions("understands", "urn:any_header:Feature:understandsResponse"),
 ];

@@ -8,106 +8,38 @@ const NAMESPACE: &str = "urn:attachments";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: String, header: FeatureHeader, attachments: ::castile::mime::Attachments) -> impl Future<
-        Output = Result<(String, FeatureHeader, Vec<::castile::mime::Part>), Fault>,
-    > + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `tell`.
     fn tell(
         &self,
-        request: String,
-        attachments: ::castile::mime::Attachments,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `store`.
     fn store(
         &self,
-        attachments: ::castile::mime::Attachments,
-    ) -> impl Future<Output = Result<Vec<::castile::mime::Part>, Fault>> + Send;
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:attachments",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => {
-                payload
-                    .exchange(async move |request, header, attachments| {
-                        T::echo(&service, request, header, attachments).await
-                    })
-            }
-            1 => {
-                payload.accept_with(async move |request, (), attachments| T::tell(&service, request, attachments).await)
-            }
-            _ => {
-                payload
-                    .exchange(async move |(), (), attachments| {
-                        T::store(&service, attachments).await.map(|parts| ((), (), parts))
-                    })
-            }
+            0 => payload.handle(async move |request| T::echo(&service, request).await),
+            1 => payload.handle(async move |request| T::tell(&service, request).await),
+            _ => payload.handle(async move |request| T::store(&service, request).await),
         }
     }
 }
@@ -123,7 +55,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -134,127 +66,75 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Sets the limits on what attachments of responses may take.
-    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
-        Self(self.0.with_attachment_limits(limits))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(
-        &self,
-        request: &String,
-        header: &FeatureHeader,
-        parts: Vec<::castile::mime::Part>,
-    ) -> Result<(String, FeatureHeader, ::castile::mime::Attachments), CallError> {
-        self.0.exchange(&FEATURE_OPERATIONS[0], request, header, parts).await
+    pub fn echo<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `tell`.
-    pub async fn tell(&self, request: &String, parts: Vec<::castile::mime::Part>) -> Result<(), CallError> {
-        self.0.send_with(&FEATURE_OPERATIONS[1], request, &(), parts).await
+    pub fn tell<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `store`.
-    pub async fn store(&self, parts: Vec<::castile::mime::Part>) -> Result<::castile::mime::Attachments, CallError> {
-        self.0.exchange(&FEATURE_OPERATIONS[2], &(), &(), parts).await.map(|((), (), attachments)| attachments)
+    pub fn store(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], &())
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeatureHeader {
-    /// The header block `key`.
-    pub key: Option<i32>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
+/// The header block `key`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyHeader(pub i32);
 
-impl ::castile::codegen::Header for FeatureHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "key", 1)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        self.key = Some(decoder.root(element)?);
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.key.is_none() && self.others.is_empty()
+impl ::castile::Header for KeyHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "key", 1);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<key xmlns=\"urn:attachments\">", &self.key, "</key>");
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
+        out.element("<key xmlns=\"urn:attachments\">", &self.0, "</key>");
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:attachments",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:attachments:Feature:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:attachments\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(Element::new(NAMESPACE, "echo", 0), "<echo xmlns=\"urn:attachments\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:attachments\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "tell",
-        action: "tell",
-        actions: ::castile::codegen::Actions {
-            request: "tell",
-            response: "",
-        },
-        request: Root::new(Element::new(NAMESPACE, "tell", 3), "<tell xmlns=\"urn:attachments\">", "</tell>"),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "store",
-        action: "store",
-        actions: ::castile::codegen::Actions {
-            request: "store",
-            response: "urn:attachments:Feature:storeResponse",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("echo", "urn:attachments:Feature:echoResponse")
+        .with_headers(&[<KeyHeader as ::castile::Header>::ELEMENT], &[<KeyHeader as ::castile::Header>::ELEMENT]),
+    Operation::new(
+        "tell",
+        "tell",
+        Root::new(Element::new(NAMESPACE, "tell", 3), "<tell xmlns=\"urn:attachments\">", "</tell>"),
+    ),
+    Operation::new("store", "store", Root::of_body("<soap:Body>", &[]))
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_actions("store", "urn:attachments:Feature:storeResponse"),
 ];

@@ -1,1 +1,1 @@
-const _: () = assert!(size_of::<FeatureHeader>() <= 32 && 32 <= 1024);
+const _: () = assert!(size_of::<KeyHeader>() <= 4 && 4 <= 1024);

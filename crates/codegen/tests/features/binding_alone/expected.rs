@@ -8,75 +8,22 @@ const NAMESPACE: &str = "urn:binding_alone";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature12",
-        namespace: "urn:binding_alone",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
@@ -92,7 +39,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(|caller| caller.with_version(SoapVersion::Soap12)).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -103,33 +50,17 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(|caller| caller.with_version(SoapVersion::Soap12)).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Calls in another version of SOAP than SOAP 1.2; the service has both.
-    pub fn with_version(self, version: SoapVersion) -> Self {
-        Self(self.0.with_version(version))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 }
 
@@ -137,75 +68,22 @@ impl<S: HttpService> FeatureClient<S> {
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Other: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
 /// A [`Other`] as a tower service that speaks SOAP over HTTP.
-pub struct OtherServer<T>(Endpoint<OtherDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type OtherServer<T> = ContractServer<OtherContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Other> OtherServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Other`].
+pub enum OtherContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(OtherDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for OtherServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Other> From<OtherServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: OtherServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Other, B: RequestBody> TowerService<HttpRequest<B>> for OtherServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Other`] that answers it.
-struct OtherDispatch<T>(Arc<T>);
-
-impl<T: Other> Dispatch for OtherDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Other",
-        namespace: "urn:binding_alone",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "",
-        operations: &OTHER_OPERATIONS,
-    };
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Other> Contract<T> for OtherContract {
+    const DESCRIPTION: &'static Description = &OTHER_SERVICE;
+    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.handle(async move |request| T::echo(&service, request).await)
     }
 }
@@ -221,7 +99,7 @@ impl OtherClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &OTHER_SERVICE).map(Self)
     }
 }
 
@@ -232,28 +110,17 @@ impl<S: HttpService> OtherClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &OTHER_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&OTHER_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&OTHER_OPERATIONS[0], request)
     }
 }
 
@@ -278,46 +145,53 @@ impl ComplexType for Value {
     }
 }
 
+/// The service `Feature12`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature12",
+        "urn:binding_alone",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "")
+    .with_version(SoapVersion::Soap12);
+
 /// The operations of `Feature12`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
-    Operation {
-        name: "echo",
-        action: "urn:binding_alone/echo",
-        actions: ::castile::codegen::Actions {
-            request: "urn:binding_alone/echo",
-            response: "urn:binding_alone:Feature:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "urn:binding_alone/echo",
+            Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:binding_alone\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("urn:binding_alone/echo", "urn:binding_alone:Feature:echoResponse"),
 ];
+
+/// The service `Other`.
+pub static OTHER_SERVICE: Description = Description::new(
+        "Other",
+        "urn:binding_alone",
+        &OTHER_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "");
 
 /// The operations of `Other`, for those who make and read messages themselves.
 pub static OTHER_OPERATIONS: [Operation; 1] = [
-    Operation {
-        name: "echo",
-        action: "urn:other",
-        actions: ::castile::codegen::Actions {
-            request: "urn:other",
-            response: "urn:binding_alone:Other:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "urn:other",
+            Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:binding_alone\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 4),
                 "<echoResponse xmlns=\"urn:binding_alone\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("urn:other", "urn:binding_alone:Other:echoResponse"),
 ];

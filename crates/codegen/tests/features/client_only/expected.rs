@@ -15,7 +15,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -26,28 +26,17 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError<EchoFault>> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 }
 
@@ -106,24 +95,22 @@ impl FaultDetail for EchoFault {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:halves", &FEATURE_OPERATIONS);
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:halves:Feature:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:halves\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:halves\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:halves\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("echo", "urn:halves:Feature:echoResponse"),
 ];

@@ -9,93 +9,57 @@ const NAMESPACE_2: &str = "urn:collisions:other";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `new`.
-    fn new2(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn new2(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `with-transport`.
-    fn with_transport2(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn with_transport2(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `clone`.
-    fn clone(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn clone(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `into`.
-    fn into(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn into(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `drop`.
-    fn drop(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn drop(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `book`.
-    fn book(&self, request: Value) -> impl Future<Output = Result<Value, Fault<BookFaultDetail>>> + Send;
+    fn book(&self, request: ::castile::Request<Value>) -> impl Future<
+        Output = Result<::castile::Response<Value>, Fault<BookFaultDetail>>,
+    > + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:collisions",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/collisions",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
             1 => payload.handle(async move |request| T::new2(&service, request).await),
@@ -119,7 +83,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -130,58 +94,47 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `new`.
-    pub async fn new2(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn new2<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `with-transport`.
-    pub async fn with_transport2(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn with_transport2<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `clone`.
-    pub async fn clone(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn clone<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 
     /// The operation `into`.
-    pub async fn into(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[4], request).await
+    pub fn into<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[4], request)
     }
 
     /// The operation `drop`.
-    pub async fn drop(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[5], request).await
+    pub fn drop<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[5], request)
     }
 
     /// The operation `book`.
-    pub async fn book(&self, request: &Value) -> Result<Value, CallError<BookFaultDetail>> {
-        self.0.call(&FEATURE_OPERATIONS[6], request).await
+    pub fn book<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, BookFaultDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[6], request)
     }
 }
 
@@ -250,17 +203,17 @@ impl ComplexType for FeatureClientType {
 
 /// The type `feature-dispatch`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeatureDispatchType {
+pub struct FeatureDispatch {
     /// Of type `xs:int`.
     pub a: i32,
 }
 
-static FEATURE_DISPATCH_TYPE: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
-impl ComplexType for FeatureDispatchType {
+static FEATURE_DISPATCH: [Element; 1] = [Element::new(NAMESPACE, "a", 6)];
+impl ComplexType for FeatureDispatch {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "feature-dispatch");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
-        Ok(FeatureDispatchType {
-            a: decoder.required(&FEATURE_DISPATCH_TYPE, 0)?,
+        Ok(FeatureDispatch {
+            a: decoder.required(&FEATURE_DISPATCH, 0)?,
         })
     }
 
@@ -426,7 +379,7 @@ pub struct Value {
     /// The element `FeatureClient` of type `FeatureClient`.
     pub feature_client: Option<FeatureClientType>,
     /// The element `feature-dispatch` of type `feature-dispatch`.
-    pub feature_dispatch: Option<FeatureDispatchType>,
+    pub feature_dispatch: Option<FeatureDispatch>,
     /// The element `FeatureOperations` of type `FeatureOperations`.
     pub feature_operations: Option<FeatureOperations>,
     /// The element `A1b` of type `A1b`.
@@ -521,160 +474,133 @@ impl FaultDetail for BookFaultDetail {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:collisions",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/collisions");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 7] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:collisions:Feature:echoResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "echo", 23),
-            "<echo xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</echo>",
-        ),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(
+                Element::new(NAMESPACE, "echo", 23),
+                "<echo xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</echo>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 24),
                 "<echoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "new",
-        action: "new",
-        actions: ::castile::codegen::Actions {
-            request: "new",
-            response: "urn:collisions:Feature:newResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "new", 25),
-            "<new xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</new>",
-        ),
-        response: Some(
+        )
+        .with_actions("echo", "urn:collisions:Feature:echoResponse"),
+    Operation::new(
+            "new",
+            "new",
+            Root::new(
+                Element::new(NAMESPACE, "new", 25),
+                "<new xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</new>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "newResponse", 26),
                 "<newResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</newResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "with-transport",
-        action: "with-transport",
-        actions: ::castile::codegen::Actions {
-            request: "with-transport",
-            response: "urn:collisions:Feature:with-transportResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "with-transport", 27),
-            "<with-transport xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</with-transport>",
-        ),
-        response: Some(
+        )
+        .with_actions("new", "urn:collisions:Feature:newResponse"),
+    Operation::new(
+            "with-transport",
+            "with-transport",
+            Root::new(
+                Element::new(NAMESPACE, "with-transport", 27),
+                "<with-transport xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</with-transport>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "with-transportResponse", 28),
                 "<with-transportResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</with-transportResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "clone",
-        action: "clone",
-        actions: ::castile::codegen::Actions {
-            request: "clone",
-            response: "urn:collisions:Feature:cloneResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "clone", 29),
-            "<clone xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</clone>",
-        ),
-        response: Some(
+        )
+        .with_actions("with-transport", "urn:collisions:Feature:with-transportResponse"),
+    Operation::new(
+            "clone",
+            "clone",
+            Root::new(
+                Element::new(NAMESPACE, "clone", 29),
+                "<clone xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</clone>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "cloneResponse", 30),
                 "<cloneResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</cloneResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "into",
-        action: "into",
-        actions: ::castile::codegen::Actions {
-            request: "into",
-            response: "urn:collisions:Feature:intoResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "into", 31),
-            "<into xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</into>",
-        ),
-        response: Some(
+        )
+        .with_actions("clone", "urn:collisions:Feature:cloneResponse"),
+    Operation::new(
+            "into",
+            "into",
+            Root::new(
+                Element::new(NAMESPACE, "into", 31),
+                "<into xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</into>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "intoResponse", 32),
                 "<intoResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</intoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "drop",
-        action: "drop",
-        actions: ::castile::codegen::Actions {
-            request: "drop",
-            response: "urn:collisions:Feature:dropResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "drop", 33),
-            "<drop xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</drop>",
-        ),
-        response: Some(
+        )
+        .with_actions("into", "urn:collisions:Feature:intoResponse"),
+    Operation::new(
+            "drop",
+            "drop",
+            Root::new(
+                Element::new(NAMESPACE, "drop", 33),
+                "<drop xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</drop>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "dropResponse", 34),
                 "<dropResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</dropResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "book",
-        action: "book",
-        actions: ::castile::codegen::Actions {
-            request: "book",
-            response: "urn:collisions:Feature:bookResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "book", 35),
-            "<book xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
-            "</book>",
-        ),
-        response: Some(
+        )
+        .with_actions("drop", "urn:collisions:Feature:dropResponse"),
+    Operation::new(
+            "book",
+            "book",
+            Root::new(
+                Element::new(NAMESPACE, "book", 35),
+                "<book xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
+                "</book>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "bookResponse", 36),
                 "<bookResponse xmlns=\"urn:collisions\" xmlns:ns1=\"urn:collisions:other\">",
                 "</bookResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("book", "urn:collisions:Feature:bookResponse"),
 ];

@@ -1,7 +1,7 @@
 const _: () = assert!(size_of::<FeatureType>() <= 4 && 4 <= 1024);
 const _: () = assert!(size_of::<FeatureServerType>() <= 4 && 4 <= 1024);
 const _: () = assert!(size_of::<FeatureClientType>() <= 4 && 4 <= 1024);
-const _: () = assert!(size_of::<FeatureDispatchType>() <= 4 && 4 <= 1024);
+const _: () = assert!(size_of::<FeatureDispatch>() <= 4 && 4 <= 1024);
 const _: () = assert!(size_of::<FeatureOperations>() <= 4 && 4 <= 1024);
 const _: () = assert!(size_of::<A1b>() <= 4 && 4 <= 1024);
 const _: () = assert!(size_of::<A1b2>() <= 4 && 4 <= 1024);

@@ -8,85 +8,38 @@ const NAMESPACE: &str = "urn:empty_body";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `next`.
-    fn next(&self) -> impl Future<Output = Result<i32, Fault>> + Send;
+    fn next(
+        &self,
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 
     /// The operation `set`.
-    fn set(&self, request: i32) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn set(
+        &self,
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `reset`.
-    fn reset(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn reset(
+        &self,
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:empty_body",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |()| T::next(&service).await),
+            0 => payload.handle(async move |request| T::next(&service, request).await),
             1 => payload.handle(async move |request| T::set(&service, request).await),
-            _ => payload.handle(async move |()| T::reset(&service).await),
+            _ => payload.handle(async move |request| T::reset(&service, request).await),
         }
     }
 }
@@ -102,7 +55,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -113,77 +66,51 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `next`.
-    pub async fn next(&self) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], &()).await
+    pub fn next(&self) -> ::castile::Call<'_, (), i32, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], &())
     }
 
     /// The operation `set`.
-    pub async fn set(&self, request: &i32) -> Result<(), CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn set<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, (), NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `reset`.
-    pub async fn reset(&self) -> Result<(), CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], &()).await
+    pub fn reset(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], &())
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:empty_body",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "next",
-        action: "next",
-        actions: ::castile::codegen::Actions {
-            request: "next",
-            response: "urn:empty_body:Feature:nextResponse",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::new(Element::new(NAMESPACE, "count", 0), "<count xmlns=\"urn:empty_body\">", "</count>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "set",
-        action: "set",
-        actions: ::castile::codegen::Actions {
-            request: "set",
-            response: "urn:empty_body:Feature:setResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "count", 1), "<count xmlns=\"urn:empty_body\">", "</count>"),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "reset",
-        action: "reset",
-        actions: ::castile::codegen::Actions {
-            request: "reset",
-            response: "urn:empty_body:Feature:resetResponse",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    Operation::new("next", "next", Root::of_body("<soap:Body>", &[]))
+        .with_response(Root::new(Element::new(NAMESPACE, "count", 0), "<count xmlns=\"urn:empty_body\">", "</count>"))
+        .with_actions("next", "urn:empty_body:Feature:nextResponse"),
+    Operation::new(
+            "set",
+            "set",
+            Root::new(Element::new(NAMESPACE, "count", 1), "<count xmlns=\"urn:empty_body\">", "</count>"),
+        )
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_actions("set", "urn:empty_body:Feature:setResponse"),
+    Operation::new("reset", "reset", Root::of_body("<soap:Body>", &[]))
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_actions("reset", "urn:empty_body:Feature:resetResponse"),
 ];

@@ -12,98 +12,62 @@ const NAMESPACE_6: &str = "urn:troubles";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: EchoRequest) -> impl Future<Output = Result<EchoResponse, Fault>> + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<EchoRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<EchoResponse>, Fault>> + Send;
 
     /// The operation `arrays`.
-    fn arrays(&self, request: ArraysRequest) -> impl Future<Output = Result<ArraysResponse, Fault>> + Send;
+    fn arrays(
+        &self,
+        request: ::castile::Request<ArraysRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<ArraysResponse>, Fault>> + Send;
 
     /// The operation `graph`.
-    fn graph(&self, request: GraphRequest) -> impl Future<Output = Result<GraphResponse, Fault>> + Send;
+    fn graph(
+        &self,
+        request: ::castile::Request<GraphRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<GraphResponse>, Fault>> + Send;
 
     /// The operation `animals`.
-    fn animals(&self, request: AnimalsRequest) -> impl Future<Output = Result<AnimalsResponse, Fault>> + Send;
+    fn animals(&self, request: ::castile::Request<AnimalsRequest>) -> impl Future<
+        Output = Result<::castile::Response<AnimalsResponse>, Fault>,
+    > + Send;
 
     /// The operation `open`.
-    fn open(&self, request: OpenRequest) -> impl Future<Output = Result<OpenResponse, Fault>> + Send;
+    fn open(
+        &self,
+        request: ::castile::Request<OpenRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<OpenResponse>, Fault>> + Send;
 
     /// The operation `ping`.
-    fn ping(&self, request: PingRequest) -> impl Future<Output = Result<PingResponse, Fault>> + Send;
+    fn ping(
+        &self,
+        request: ::castile::Request<PingRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<PingResponse>, Fault>> + Send;
 
     /// The operation `add`.
-    fn add(&self, request: AddRequest) -> impl Future<Output = Result<AddResponse, Fault>> + Send;
+    fn add(
+        &self,
+        request: ::castile::Request<AddRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<AddResponse>, Fault>> + Send;
 
     /// The operation `outcome`.
-    fn outcome(&self, request: OutcomeRequest, header: FeatureHeader) -> impl Future<
-        Output = Result<(OutcomeResponse, FeatureHeader), Fault<OutcomeFault>>,
+    fn outcome(&self, request: ::castile::Request<OutcomeRequest>) -> impl Future<
+        Output = Result<::castile::Response<OutcomeResponse>, Fault<OutcomeFault>>,
     > + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:encoded",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost/",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
             1 => payload.handle(async move |request| T::arrays(&service, request).await),
@@ -112,7 +76,7 @@ impl<T: Feature> Dispatch for FeatureDispatch<T> {
             4 => payload.handle(async move |request| T::open(&service, request).await),
             5 => payload.handle(async move |request| T::ping(&service, request).await),
             6 => payload.handle(async move |request| T::add(&service, request).await),
-            _ => payload.handle_with(async move |request, header| T::outcome(&service, request, header).await),
+            _ => payload.handle(async move |request| T::outcome(&service, request).await),
         }
     }
 }
@@ -128,7 +92,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -139,72 +103,64 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Calls in another version of SOAP than SOAP 1.1; the service has both.
-    pub fn with_version(self, version: SoapVersion) -> Self {
-        Self(self.0.with_version(version))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &EchoRequest) -> Result<EchoResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(&'a self, request: &'a EchoRequest) -> ::castile::Call<'a, EchoRequest, EchoResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `arrays`.
-    pub async fn arrays(&self, request: &ArraysRequest) -> Result<ArraysResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn arrays<'a>(
+        &'a self,
+        request: &'a ArraysRequest,
+    ) -> ::castile::Call<'a, ArraysRequest, ArraysResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `graph`.
-    pub async fn graph(&self, request: &GraphRequest) -> Result<GraphResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn graph<'a>(
+        &'a self,
+        request: &'a GraphRequest,
+    ) -> ::castile::Call<'a, GraphRequest, GraphResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `animals`.
-    pub async fn animals(&self, request: &AnimalsRequest) -> Result<AnimalsResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn animals<'a>(
+        &'a self,
+        request: &'a AnimalsRequest,
+    ) -> ::castile::Call<'a, AnimalsRequest, AnimalsResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 
     /// The operation `open`.
-    pub async fn open(&self, request: &OpenRequest) -> Result<OpenResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[4], request).await
+    pub fn open<'a>(&'a self, request: &'a OpenRequest) -> ::castile::Call<'a, OpenRequest, OpenResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[4], request)
     }
 
     /// The operation `ping`.
-    pub async fn ping(&self, request: &PingRequest) -> Result<PingResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[5], request).await
+    pub fn ping<'a>(&'a self, request: &'a PingRequest) -> ::castile::Call<'a, PingRequest, PingResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[5], request)
     }
 
     /// The operation `add`.
-    pub async fn add(&self, request: &AddRequest) -> Result<AddResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[6], request).await
+    pub fn add<'a>(&'a self, request: &'a AddRequest) -> ::castile::Call<'a, AddRequest, AddResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[6], request)
     }
 
     /// The operation `outcome`.
-    pub async fn outcome(
-        &self,
-        request: &OutcomeRequest,
-        header: &FeatureHeader,
-    ) -> Result<(OutcomeResponse, FeatureHeader), CallError<OutcomeFault>> {
-        self.0.call_with(&FEATURE_OPERATIONS[7], request, header).await
+    pub fn outcome<'a>(
+        &'a self,
+        request: &'a OutcomeRequest,
+    ) -> ::castile::Call<'a, OutcomeRequest, OutcomeResponse, OutcomeFault, S> {
+        self.0.call(&FEATURE_OPERATIONS[7], request)
     }
 }
 
@@ -1427,41 +1383,18 @@ impl ToXml for OutcomeResponse {
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeatureHeader {
-    /// The header block `ticket`.
-    pub ticket: Option<Point>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
-
-impl ::castile::codegen::Header for FeatureHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE_5, "ticket", 71)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        self.ticket = decoder.independent(element)?;
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.ticket.is_none() && self.others.is_empty()
+impl ::castile::Header for Point {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE_5, "ticket", 71);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.independent(Self::ELEMENT)
     }
 
     fn write(&self, out: &mut Encoder) {
         out.independent(
             "<ns4:ticket xmlns:ns1=\"urn:encoded\" xmlns:ns4=\"urn:tickets\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"ns1:Point\">",
-            self.ticket.as_ref(),
+            Some(self),
             "</ns4:ticket>",
         );
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
     }
 }
 
@@ -1498,200 +1431,169 @@ impl FaultDetail for OutcomeFault {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:encoded",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost/");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 8] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:encoded:Feature:echoResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "echo", 5),
-                "<ns3:echo xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:echo>",
-            )
-            .encoded(),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(
+                    Element::new(NAMESPACE_4, "echo", 5),
+                    "<ns3:echo xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:echo>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "echoResponse", 8),
                     "<ns3:echoResponse xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:echoResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "arrays",
-        action: "arrays",
-        actions: ::castile::codegen::Actions {
-            request: "arrays",
-            response: "urn:encoded:Feature:arraysResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "arrays", 22),
-                "<ns3:arrays xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:arrays>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("echo", "urn:encoded:Feature:echoResponse"),
+    Operation::new(
+            "arrays",
+            "arrays",
+            Root::new(
+                    Element::new(NAMESPACE_4, "arrays", 22),
+                    "<ns3:arrays xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:arrays>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "arraysResponse", 29),
                     "<ns3:arraysResponse xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:arraysResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "graph",
-        action: "graph",
-        actions: ::castile::codegen::Actions {
-            request: "graph",
-            response: "urn:encoded:Feature:graphResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "graph", 36),
-                "<ns3:graph xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:graph>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("arrays", "urn:encoded:Feature:arraysResponse"),
+    Operation::new(
+            "graph",
+            "graph",
+            Root::new(
+                    Element::new(NAMESPACE_4, "graph", 36),
+                    "<ns3:graph xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:graph>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "graphResponse", 39),
                     "<ns3:graphResponse xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:graphResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "animals",
-        action: "animals",
-        actions: ::castile::codegen::Actions {
-            request: "animals",
-            response: "urn:encoded:Feature:animalsResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "animals", 46),
-                "<ns3:animals xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:animals>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("graph", "urn:encoded:Feature:graphResponse"),
+    Operation::new(
+            "animals",
+            "animals",
+            Root::new(
+                    Element::new(NAMESPACE_4, "animals", 46),
+                    "<ns3:animals xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:animals>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "animalsResponse", 49),
                     "<ns3:animalsResponse xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:animalsResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "open",
-        action: "open",
-        actions: ::castile::codegen::Actions {
-            request: "open",
-            response: "urn:encoded:Feature:openResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "open", 58),
-                "<ns3:open xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:open>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("animals", "urn:encoded:Feature:animalsResponse"),
+    Operation::new(
+            "open",
+            "open",
+            Root::new(
+                    Element::new(NAMESPACE_4, "open", 58),
+                    "<ns3:open xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:open>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "openResponse", 60),
                     "<ns3:openResponse xmlns:ns3=\"urn:calls\" xmlns:ns1=\"urn:encoded\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:openResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "ping",
-        action: "ping",
-        actions: ::castile::codegen::Actions {
-            request: "ping",
-            response: "urn:encoded:Feature:pingResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "ping", 61),
-                "<ns3:ping xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:ping>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("open", "urn:encoded:Feature:openResponse"),
+    Operation::new(
+            "ping",
+            "ping",
+            Root::new(
+                    Element::new(NAMESPACE_4, "ping", 61),
+                    "<ns3:ping xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:ping>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "pingResponse", 62),
                     "<ns3:pingResponse xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:pingResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "add",
-        action: "add",
-        actions: ::castile::codegen::Actions {
-            request: "add",
-            response: "urn:encoded:Feature:addResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "add", 65),
-                "<ns3:add xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:add>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("ping", "urn:encoded:Feature:pingResponse"),
+    Operation::new(
+            "add",
+            "add",
+            Root::new(
+                    Element::new(NAMESPACE_4, "add", 65),
+                    "<ns3:add xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:add>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "addResponse", 68),
                     "<ns3:addResponse xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:addResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "outcome",
-        action: "outcome",
-        actions: ::castile::codegen::Actions {
-            request: "outcome",
-            response: "urn:encoded:Feature:outcomeResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_4, "outcome", 70),
-                "<ns3:outcome xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
-                "</ns3:outcome>",
-            )
-            .encoded(),
-        response: Some(
+        )
+        .with_actions("add", "urn:encoded:Feature:addResponse"),
+    Operation::new(
+            "outcome",
+            "outcome",
+            Root::new(
+                    Element::new(NAMESPACE_4, "outcome", 70),
+                    "<ns3:outcome xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
+                    "</ns3:outcome>",
+                )
+                .encoded(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "outcomeResponse", 73),
                     "<ns3:outcomeResponse xmlns:ns3=\"urn:calls\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">",
                     "</ns3:outcomeResponse>",
                 )
                 .encoded(),
-        ),
-        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("outcome", "urn:encoded:Feature:outcomeResponse")
+        .with_headers(&[<Point as ::castile::Header>::ELEMENT], &[<Point as ::castile::Header>::ELEMENT]),
 ];
 
 /// Types of the namespace `http://schemas.xmlsoap.org/soap/encoding/`.

@@ -31,5 +31,4 @@ const _: () = assert!(size_of::<AddRequest>() <= 16 && 16 <= 1024);
 const _: () = assert!(size_of::<AddResponse>() <= 16 && 16 <= 1024);
 const _: () = assert!(size_of::<OutcomeRequest>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<OutcomeResponse>() <= 8 && 8 <= 1024);
-const _: () = assert!(size_of::<FeatureHeader>() <= 72 && 72 <= 1024);
 const _: () = assert!(size_of::<OutcomeFault>() <= 24 && 24 <= 1024);

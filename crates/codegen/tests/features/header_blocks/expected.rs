@@ -8,96 +8,44 @@ const NAMESPACE: &str = "urn:header_blocks";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: Value, header: EchoRequestHeader) -> impl Future<
-        Output = Result<(Value, EchoResponseHeader), Fault<EchoFault>>,
+    fn echo(&self, request: ::castile::Request<Value>) -> impl Future<
+        Output = Result<::castile::Response<Value>, Fault<EchoFault>>,
     > + Send;
 
     /// The operation `begin`.
-    fn begin(&self) -> impl Future<Output = Result<FeatureHeader, Fault>> + Send;
+    fn begin(
+        &self,
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `ask`.
-    fn ask(&self, request: Value, header: FeatureHeader) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn ask(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `end`.
-    fn end(&self, header: FeatureHeader) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn end(
+        &self,
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:header_blocks",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle_with(async move |request, header| T::echo(&service, request, header).await),
-            1 => payload.handle_with(async move |(), ()| T::begin(&service).await.map(|header| ((), header))),
-            2 => {
-                payload
-                    .handle_with(async move |request, header| {
-                        T::ask(&service, request, header).await.map(|response| (response, ()))
-                    })
-            }
-            _ => payload.accept(async move |(), header| T::end(&service, header).await),
+            0 => payload.handle(async move |request| T::echo(&service, request).await),
+            1 => payload.handle(async move |request| T::begin(&service, request).await),
+            2 => payload.handle(async move |request| T::ask(&service, request).await),
+            _ => payload.handle(async move |request| T::end(&service, request).await),
         }
     }
 }
@@ -113,7 +61,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -124,47 +72,32 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(
-        &self,
-        request: &Value,
-        header: &EchoRequestHeader,
-    ) -> Result<(Value, EchoResponseHeader), CallError<EchoFault>> {
-        self.0.call_with(&FEATURE_OPERATIONS[0], request, header).await
+    pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `begin`.
-    pub async fn begin(&self) -> Result<FeatureHeader, CallError> {
-        self.0.call_with(&FEATURE_OPERATIONS[1], &(), &()).await.map(|((), header)| header)
+    pub fn begin(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], &())
     }
 
     /// The operation `ask`.
-    pub async fn ask(&self, request: &Value, header: &FeatureHeader) -> Result<Value, CallError> {
-        self.0.call_with(&FEATURE_OPERATIONS[2], request, header).await.map(|(response, ())| response)
+    pub fn ask<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `end`.
-    pub async fn end(&self, header: &FeatureHeader) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[3], &(), header).await
+    pub fn end(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[3], &())
     }
 }
 
@@ -222,111 +155,44 @@ impl ComplexType for Session {
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EchoRequestHeader {
-    /// The header block `session`.
-    pub session: Option<Session>,
-    /// The header block `others`.
-    pub others: Option<String>,
-    /// Header blocks that the contract doesn't declare.
-    pub others2: Vec<::castile::AnyHeader>,
-}
-
-impl ::castile::codegen::Header for EchoRequestHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "session", 3), Element::new(NAMESPACE, "others", 4)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        match index {
-            0 => self.session = Some(decoder.root(element)?),
-            _ => self.others = Some(decoder.root(element)?),
-        };
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others2.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.session.is_none() && self.others.is_none() && self.others2.is_empty()
+impl ::castile::Header for Session {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "session", 3);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.root(Self::ELEMENT).map(Some)
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<session xmlns=\"urn:header_blocks\">", &self.session, "</session>");
-        out.optional("<others xmlns=\"urn:header_blocks\">", &self.others, "</others>");
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others2
+        out.element("<session xmlns=\"urn:header_blocks\">", self, "</session>");
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EchoResponseHeader {
-    /// The header block `left`.
-    pub left: Option<i32>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
+/// The header block `others`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OthersHeader(pub String);
 
-impl ::castile::codegen::Header for EchoResponseHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "left", 6)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        self.left = Some(decoder.root(element)?);
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.left.is_none() && self.others.is_empty()
+impl ::castile::Header for OthersHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "others", 4);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<left xmlns=\"urn:header_blocks\">", &self.left, "</left>");
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
+        out.element("<others xmlns=\"urn:header_blocks\">", &self.0, "</others>");
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeatureHeader {
-    /// The header block `session`.
-    pub session: Option<Session>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
+/// The header block `left`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftHeader(pub i32);
 
-impl ::castile::codegen::Header for FeatureHeader {
-    const ELEMENTS: &'static [Element] = &[Element::new(NAMESPACE, "session", 9)];
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        self.session = Some(decoder.root(element)?);
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.session.is_none() && self.others.is_empty()
+impl ::castile::Header for LeftHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "left", 6);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<session xmlns=\"urn:header_blocks\">", &self.session, "</session>");
-    }
-
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
+        out.element("<left xmlns=\"urn:header_blocks\">", &self.0, "</left>");
     }
 }
 
@@ -374,70 +240,55 @@ impl FaultDetail for EchoFault {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:header_blocks",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 4] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:header_blocks:Feature:echoResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:header_blocks\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:header_blocks\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 5),
                 "<echoResponse xmlns=\"urn:header_blocks\">",
                 "</echoResponse>",
             ),
+        )
+        .with_actions("echo", "urn:header_blocks:Feature:echoResponse")
+        .with_headers(
+            &[<Session as ::castile::Header>::ELEMENT, <OthersHeader as ::castile::Header>::ELEMENT],
+            &[<LeftHeader as ::castile::Header>::ELEMENT],
         ),
-        request_header: <EchoRequestHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "begin",
-        action: "begin",
-        actions: ::castile::codegen::Actions {
-            request: "begin",
-            response: "urn:header_blocks:Feature:beginResponse",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: Some(Root::of_body("<soap:Body>", &[])),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "ask",
-        action: "ask",
-        actions: ::castile::codegen::Actions {
-            request: "ask",
-            response: "urn:header_blocks:Feature:askResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "echoResponse", 10),
-            "<echoResponse xmlns=\"urn:header_blocks\">",
-            "</echoResponse>",
-        ),
-        response: Some(
+    Operation::new("begin", "begin", Root::of_body("<soap:Body>", &[]))
+        .with_response(Root::of_body("<soap:Body>", &[]))
+        .with_actions("begin", "urn:header_blocks:Feature:beginResponse")
+        .with_headers(&[], &[<Session as ::castile::Header>::ELEMENT]),
+    Operation::new(
+            "ask",
+            "ask",
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 11),
+                Element::new(NAMESPACE, "echoResponse", 9),
                 "<echoResponse xmlns=\"urn:header_blocks\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "end",
-        action: "end",
-        actions: ::castile::codegen::Actions {
-            request: "end",
-            response: "",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: None,
-        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_response(
+            Root::new(
+                Element::new(NAMESPACE, "echoResponse", 10),
+                "<echoResponse xmlns=\"urn:header_blocks\">",
+                "</echoResponse>",
+            ),
+        )
+        .with_actions("ask", "urn:header_blocks:Feature:askResponse")
+        .with_headers(&[<Session as ::castile::Header>::ELEMENT], &[]),
+    Operation::new("end", "end", Root::of_body("<soap:Body>", &[]))
+        .with_headers(&[<Session as ::castile::Header>::ELEMENT], &[]),
 ];

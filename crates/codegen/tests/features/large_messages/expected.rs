@@ -8,84 +8,29 @@ const NAMESPACE: &str = "urn:large_messages";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(
-        &self,
-        request: Larger,
-        header: FeatureHeader,
-    ) -> impl Future<Output = Result<(Larger, FeatureHeader), Fault<EchoFault>>> + Send;
+    fn echo(&self, request: ::castile::Request<Larger>) -> impl Future<
+        Output = Result<::castile::Response<Larger>, Fault<EchoFault>>,
+    > + Send;
 
     /// The operation `parts`.
-    fn parts(&self, request: PartsRequest) -> impl Future<Output = Result<PartsResponse, Fault>> + Send;
+    fn parts(
+        &self,
+        request: ::castile::Request<PartsRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<PartsResponse>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:large_messages",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/sizes",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle_with(async move |request, header| T::echo(&service, request, header).await),
+            0 => payload.handle(async move |request| T::echo(&service, request).await),
             _ => payload.handle(async move |request| T::parts(&service, request).await),
         }
     }
@@ -102,7 +47,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -113,37 +58,25 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(
-        &self,
-        request: &Larger,
-        header: &FeatureHeader,
-    ) -> Result<(Larger, FeatureHeader), CallError<EchoFault>> {
-        self.0.call_with(&FEATURE_OPERATIONS[0], request, header).await
+    pub fn echo<'a>(&'a self, request: &'a Larger) -> ::castile::Call<'a, Larger, Larger, EchoFault, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `parts`.
-    pub async fn parts(&self, request: &PartsRequest) -> Result<PartsResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn parts<'a>(
+        &'a self,
+        request: &'a PartsRequest,
+    ) -> ::castile::Call<'a, PartsRequest, PartsResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 }
 
@@ -337,60 +270,59 @@ impl ComplexType for PartsResponse {
     }
 }
 
-/// Header blocks of messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeatureHeader {
-    /// The header block `one`.
-    pub one: Option<Large>,
-    /// The header block `two`.
-    pub two: Option<Large>,
-    /// The header block `three`.
-    pub three: Option<Large>,
-    /// The header block `four`.
-    pub four: Option<Box<Larger>>,
-    /// Header blocks that the contract doesn't declare.
-    pub others: Vec<::castile::AnyHeader>,
-}
+/// The header block `one`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneHeader(pub Large);
 
-impl ::castile::codegen::Header for FeatureHeader {
-    const ELEMENTS: &'static [Element] = &[
-        Element::new(NAMESPACE, "one", 17),
-        Element::new(NAMESPACE, "two", 18),
-        Element::new(NAMESPACE, "three", 19),
-        Element::new(NAMESPACE, "four", 20),
-    ];
-
-    fn read(&mut self, decoder: &mut Decoder<'_>, index: usize) -> Result<(), Error> {
-        let element = &Self::ELEMENTS[index];
-        match index {
-            0 => self.one = Some(decoder.root(element)?),
-            1 => self.two = Some(decoder.root(element)?),
-            2 => self.three = Some(decoder.root(element)?),
-            _ => {
-                self.four = Some(::castile::codegen::Boxed::value(decoder.root(element)?));
-            }
-        };
-        Ok(())
-    }
-
-    fn keep(&mut self, block: ::castile::AnyHeader) {
-        self.others.push(block);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.one.is_none() && self.two.is_none() && self.three.is_none()
-            && self.four.is_none() && self.others.is_empty()
+impl ::castile::Header for OneHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "one", 17);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
     fn write(&self, out: &mut Encoder) {
-        out.optional("<ns1:one xmlns:ns1=\"urn:large_messages\">", &self.one, "</ns1:one>");
-        out.optional("<ns1:two xmlns:ns1=\"urn:large_messages\">", &self.two, "</ns1:two>");
-        out.optional("<ns1:three xmlns:ns1=\"urn:large_messages\">", &self.three, "</ns1:three>");
-        out.optional_boxed("<ns1:four xmlns:ns1=\"urn:large_messages\">", &self.four, "</ns1:four>");
+        out.element("<ns1:one xmlns:ns1=\"urn:large_messages\">", &self.0, "</ns1:one>");
+    }
+}
+
+/// The header block `two`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoHeader(pub Large);
+
+impl ::castile::Header for TwoHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "two", 18);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
     }
 
-    fn others(&self) -> &[::castile::AnyHeader] {
-        &self.others
+    fn write(&self, out: &mut Encoder) {
+        out.element("<ns1:two xmlns:ns1=\"urn:large_messages\">", &self.0, "</ns1:two>");
+    }
+}
+
+/// The header block `three`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreeHeader(pub Large);
+
+impl ::castile::Header for ThreeHeader {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "three", 19);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        Ok(Some(Self(decoder.root(Self::ELEMENT)?)))
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.element("<ns1:three xmlns:ns1=\"urn:large_messages\">", &self.0, "</ns1:three>");
+    }
+}
+
+impl ::castile::Header for Larger {
+    const ELEMENT: &'static Element = &Element::new(NAMESPACE, "four", 20);
+    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        decoder.root(Self::ELEMENT).map(Some)
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.element("<ns1:four xmlns:ns1=\"urn:large_messages\">", self, "</ns1:four>");
     }
 }
 
@@ -423,52 +355,64 @@ impl FaultDetail for EchoFault {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:large_messages",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/sizes");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:large_messages:Feature:echoResponse",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE, "echo", 16),
-            "<ns1:echo xmlns:ns1=\"urn:large_messages\">",
-            "</ns1:echo>",
-        ),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(
+                Element::new(NAMESPACE, "echo", 16),
+                "<ns1:echo xmlns:ns1=\"urn:large_messages\">",
+                "</ns1:echo>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 21),
                 "<ns1:echoResponse xmlns:ns1=\"urn:large_messages\">",
                 "</ns1:echoResponse>",
             ),
+        )
+        .with_actions("echo", "urn:large_messages:Feature:echoResponse")
+        .with_headers(
+            &[
+                <OneHeader as ::castile::Header>::ELEMENT,
+                <TwoHeader as ::castile::Header>::ELEMENT,
+                <ThreeHeader as ::castile::Header>::ELEMENT,
+                <Larger as ::castile::Header>::ELEMENT,
+            ],
+            &[
+                <OneHeader as ::castile::Header>::ELEMENT,
+                <TwoHeader as ::castile::Header>::ELEMENT,
+                <ThreeHeader as ::castile::Header>::ELEMENT,
+                <Larger as ::castile::Header>::ELEMENT,
+            ],
         ),
-        request_header: <FeatureHeader as ::castile::codegen::Header>::ELEMENTS,
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "parts",
-        action: "parts",
-        actions: ::castile::codegen::Actions {
-            request: "parts",
-            response: "urn:large_messages:Feature:partsResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE, "parts", 27),
-                "<ns1:parts xmlns:ns1=\"urn:large_messages\">",
-                "</ns1:parts>",
-            )
-            .wrapping_parts(),
-        response: Some(
+    Operation::new(
+            "parts",
+            "parts",
+            Root::new(
+                    Element::new(NAMESPACE, "parts", 27),
+                    "<ns1:parts xmlns:ns1=\"urn:large_messages\">",
+                    "</ns1:parts>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE, "partsResponse", 32),
                     "<ns1:partsResponse xmlns:ns1=\"urn:large_messages\">",
                     "</ns1:partsResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("parts", "urn:large_messages:Feature:partsResponse"),
 ];

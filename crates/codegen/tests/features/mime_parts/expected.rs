@@ -10,95 +10,29 @@ pub trait Feature: Send + Sync + 'static {
     /// The operation `submit`.
     fn submit(
         &self,
-        request: Claim,
-        attachments: ::castile::mime::Attachments,
-    ) -> impl Future<Output = Result<String, Fault>> + Send;
+        request: ::castile::Request<Claim>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `fetch`.
-    fn fetch(&self, request: String) -> impl Future<
-        Output = Result<(String, Vec<::castile::mime::Part>), Fault>,
-    > + Send;
+    fn fetch(
+        &self,
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:mime_parts",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => {
-                payload
-                    .exchange(async move |request, (), attachments| {
-                        T::submit(&service, request, attachments).await.map(|response| (response, (), ()))
-                    })
-            }
-            _ => {
-                payload
-                    .exchange(async move |request, (), ()| {
-                        T::fetch(&service, request).await.map(|(response, parts)| (response, (), parts))
-                    })
-            }
+            0 => payload.handle(async move |request| T::submit(&service, request).await),
+            _ => payload.handle(async move |request| T::fetch(&service, request).await),
         }
     }
 }
@@ -114,7 +48,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -125,41 +59,22 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Sets the limits on what attachments of responses may take.
-    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
-        Self(self.0.with_attachment_limits(limits))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `submit`.
-    pub async fn submit(&self, request: &Claim, parts: Vec<::castile::mime::Part>) -> Result<String, CallError> {
-        self.0.exchange(&FEATURE_OPERATIONS[0], request, &(), parts).await.map(|(response, (), ())| response)
+    pub fn submit<'a>(&'a self, request: &'a Claim) -> ::castile::Call<'a, Claim, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `fetch`.
-    pub async fn fetch(&self, request: &String) -> Result<(String, ::castile::mime::Attachments), CallError> {
-        self.0
-            .exchange(&FEATURE_OPERATIONS[1], request, &(), ())
-            .await
-            .map(|(response, (), attachments)| (response, attachments))
+    pub fn fetch<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 }
 
@@ -196,30 +111,28 @@ impl ComplexType for Claim {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:mime_parts",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "submit",
-        action: "submit",
-        actions: ::castile::codegen::Actions {
-            request: "submit",
-            response: "urn:mime_parts:Feature:submitResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "claim", 2), "<claim xmlns=\"urn:mime_parts\">", "</claim>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "plain", 3), "<plain xmlns=\"urn:mime_parts\">", "</plain>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "fetch",
-        action: "fetch",
-        actions: ::castile::codegen::Actions {
-            request: "fetch",
-            response: "urn:mime_parts:Feature:fetchResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "plain", 4), "<plain xmlns=\"urn:mime_parts\">", "</plain>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "photo", 5), "<photo xmlns=\"urn:mime_parts\">", "</photo>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    Operation::new(
+            "submit",
+            "submit",
+            Root::new(Element::new(NAMESPACE, "claim", 2), "<claim xmlns=\"urn:mime_parts\">", "</claim>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "plain", 3), "<plain xmlns=\"urn:mime_parts\">", "</plain>"))
+        .with_actions("submit", "urn:mime_parts:Feature:submitResponse"),
+    Operation::new(
+            "fetch",
+            "fetch",
+            Root::new(Element::new(NAMESPACE, "plain", 4), "<plain xmlns=\"urn:mime_parts\">", "</plain>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "photo", 5), "<photo xmlns=\"urn:mime_parts\">", "</photo>"))
+        .with_actions("fetch", "urn:mime_parts:Feature:fetchResponse"),
 ];

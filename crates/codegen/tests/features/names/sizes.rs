@@ -18,5 +18,5 @@ const _: () = assert!(size_of::<Type2>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<FromXmlType>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<DefaultType>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<RecursiveType>() <= 8 && 8 <= 1024);
-const _: () = assert!(size_of::<TowerServiceType>() <= 8 && 8 <= 1024);
+const _: () = assert!(size_of::<TowerService>() <= 8 && 8 <= 1024);
 const _: () = assert!(size_of::<Types>() <= 160 && 160 <= 1024);

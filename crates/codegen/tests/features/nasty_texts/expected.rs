@@ -27,76 +27,20 @@ pub trait Feature: Send + Sync + 'static {
     /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
     /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
     /// include!("/etc/passwd") %s \~ $crate ' ; }
-    fn o(&self, request: R) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn o(&self, request: ::castile::Request<R>) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:t:*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }/end",
-        documentation: "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x}\n}\nmod evil {}\n a\r\rb\n}     mod evil {}     ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
-        payload.accept(async move |request, ()| T::o(&service, request).await)
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+        payload.handle(async move |request| T::o(&service, request).await)
     }
 }
 
@@ -111,7 +55,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -122,23 +66,12 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
@@ -151,8 +84,8 @@ impl<S: HttpService> FeatureClient<S> {
     /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
     /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
     /// include!("/etc/passwd") %s \~ $crate ' ; }
-    pub async fn o(&self, request: &R) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[0], request, &()).await
+    pub fn o<'a>(&'a self, request: &'a R) -> ::castile::Call<'a, R, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[0], request)
     }
 }
 
@@ -439,24 +372,31 @@ impl ComplexType for R {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:t:*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }/end",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(
+        &[SoapDocument::wsdl(include_str!("service.wsdl"))],
+        "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
+    )
+    .with_documentation(
+        "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x}\n}\nmod evil {}\n a\r\rb\n}     mod evil {}     ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
+    );
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
-    Operation {
-        name: "o",
-        action: "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-        actions: ::castile::codegen::Actions {
-            request: "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
-            response: "",
-        },
-        request: Root::new(
+    Operation::new(
+        "o",
+        "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
+        Root::new(
             Element::new(NAMESPACE_3, "r", 5),
             "<ns2:r xmlns:ns1=\"urn:o:*/ mod evil {} /* /* /* */ // \\ &quot;; mod evil {} // &quot;# &quot;## &quot;##### r####&quot;x&quot;### '&quot;'\\'\\&quot; \\u{41} \\x41 \\ {} {0} {{ }} ${x} &#10;}&#10;mod evil {}&#10; a&#13;&#13;b&#13;&#10;} &#9;mod evil {}&#9; ```&#10;mod evil {}&#10;``` ` [a](javascript:b) &lt;script&gt; ** ]]&gt; &lt;![CDATA[ --&gt; &lt;!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(&quot;/etc/passwd&quot;) %s ~ $crate ' ; }/end\" xmlns:ns2=\"urn:t:*/ mod evil {} /* /* /* */ // \\ &quot;; mod evil {} // &quot;# &quot;## &quot;##### r####&quot;x&quot;### '&quot;'\\'\\&quot; \\u{41} \\x41 \\ {} {0} {{ }} ${x} &#10;}&#10;mod evil {}&#10; a&#13;&#13;b&#13;&#10;} &#9;mod evil {}&#9; ```&#10;mod evil {}&#10;``` ` [a](javascript:b) &lt;script&gt; ** ]]&gt; &lt;![CDATA[ --&gt; &lt;!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(&quot;/etc/passwd&quot;) %s ~ $crate ' ; }/end\">",
             "</ns2:r>",
         ),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    ),
 ];
 
 /// Types of the namespace `urn:o:*/ mod evil {} /* /* /* */ // \ "; mod evil {} // "# "## "##### r####"x"### '"'\'\" \u{41} \x41 \ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t %60%60%60\nmod evil {}\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s ~ $crate ' ; }/end`.

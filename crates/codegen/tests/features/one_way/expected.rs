@@ -9,85 +9,38 @@ const NAMESPACE_3: &str = "urn:rpc";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `note`.
-    fn note(&self, request: Note) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn note(
+        &self,
+        request: ::castile::Request<Note>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `write`.
-    fn write(&self, request: WriteRequest) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn write(
+        &self,
+        request: ::castile::Request<WriteRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `wake`.
-    fn wake(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn wake(
+        &self,
+        request: ::castile::Request<()>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:one_way",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.accept(async move |request, ()| T::note(&service, request).await),
-            1 => payload.accept(async move |request, ()| T::write(&service, request).await),
-            _ => payload.accept(async move |(), ()| T::wake(&service).await),
+            0 => payload.handle(async move |request| T::note(&service, request).await),
+            1 => payload.handle(async move |request| T::write(&service, request).await),
+            _ => payload.handle(async move |request| T::wake(&service, request).await),
         }
     }
 }
@@ -103,7 +56,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -114,38 +67,27 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `note`.
-    pub async fn note(&self, request: &Note) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[0], request, &()).await
+    pub fn note<'a>(&'a self, request: &'a Note) -> ::castile::Call<'a, Note, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `write`.
-    pub async fn write(&self, request: &WriteRequest) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[1], request, &()).await
+    pub fn write<'a>(&'a self, request: &'a WriteRequest) -> ::castile::Call<'a, WriteRequest, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `wake`.
-    pub async fn wake(&self) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[2], &(), &()).await
+    pub fn wake(&self) -> ::castile::Call<'_, (), (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[2], &())
     }
 }
 
@@ -189,47 +131,30 @@ impl ComplexType for WriteRequest {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:one_way",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "note",
-        action: "note",
-        actions: ::castile::codegen::Actions {
-            request: "note",
-            response: "",
-        },
-        request: Root::new(Element::new(NAMESPACE, "note", 1), "<ns1:note xmlns:ns1=\"urn:one_way\">", "</ns1:note>"),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "write",
-        action: "write",
-        actions: ::castile::codegen::Actions {
-            request: "write",
-            response: "",
-        },
-        request: Root::new(
+    Operation::new(
+        "note",
+        "note",
+        Root::new(Element::new(NAMESPACE, "note", 1), "<ns1:note xmlns:ns1=\"urn:one_way\">", "</ns1:note>"),
+    ),
+    Operation::new(
+        "write",
+        "write",
+        Root::new(
                 Element::new(NAMESPACE_3, "write", 3),
                 "<ns2:write xmlns:ns2=\"urn:rpc\">",
                 "</ns2:write>",
             )
             .wrapping_parts(),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "wake",
-        action: "wake",
-        actions: ::castile::codegen::Actions {
-            request: "wake",
-            response: "",
-        },
-        request: Root::of_body("<soap:Body>", &[]),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    ),
+    Operation::new("wake", "wake", Root::of_body("<soap:Body>", &[])),
 ];

@@ -9,87 +9,46 @@ const NAMESPACE_3: &str = "urn:overloaded";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `find`.
-    fn find(&self, request: i32) -> impl Future<Output = Result<String, Fault>> + Send;
+    fn find(
+        &self,
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `find`.
-    fn find2(&self, request: String) -> impl Future<Output = Result<String, Fault>> + Send;
+    fn find2(
+        &self,
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `add`.
-    fn add(&self, request: AddRequest) -> impl Future<Output = Result<AddResponse, Fault>> + Send;
+    fn add(
+        &self,
+        request: ::castile::Request<AddRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<AddResponse>, Fault>> + Send;
 
     /// The operation `add`.
-    fn add2(&self, request: AddRequest2) -> impl Future<Output = Result<AddResponse2, Fault>> + Send;
+    fn add2(
+        &self,
+        request: ::castile::Request<AddRequest2>,
+    ) -> impl Future<Output = Result<::castile::Response<AddResponse2>, Fault>> + Send;
 
     /// The operation `add`.
-    fn add3(&self, request: AddRequest3) -> impl Future<Output = Result<AddResponse3, Fault>> + Send;
+    fn add3(
+        &self,
+        request: ::castile::Request<AddRequest3>,
+    ) -> impl Future<Output = Result<::castile::Response<AddResponse3>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:overloaded",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::find(&service, request).await),
             1 => payload.handle(async move |request| T::find2(&service, request).await),
@@ -111,7 +70,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -122,48 +81,37 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `find`.
-    pub async fn find(&self, request: &i32) -> Result<String, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn find<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `find`.
-    pub async fn find2(&self, request: &String) -> Result<String, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn find2<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `add`.
-    pub async fn add(&self, request: &AddRequest) -> Result<AddResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn add<'a>(&'a self, request: &'a AddRequest) -> ::castile::Call<'a, AddRequest, AddResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `add`.
-    pub async fn add2(&self, request: &AddRequest2) -> Result<AddResponse2, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn add2<'a>(&'a self, request: &'a AddRequest2) -> ::castile::Call<'a, AddRequest2, AddResponse2, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 
     /// The operation `add`.
-    pub async fn add3(&self, request: &AddRequest3) -> Result<AddResponse3, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[4], request).await
+    pub fn add3<'a>(&'a self, request: &'a AddRequest3) -> ::castile::Call<'a, AddRequest3, AddResponse3, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[4], request)
     }
 }
 
@@ -287,122 +235,101 @@ impl ComplexType for AddResponse3 {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:overloaded",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 5] = [
-    Operation {
-        name: "find",
-        action: "find",
-        actions: ::castile::codegen::Actions {
-            request: "find",
-            response: "urn:overloaded:Feature:two",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE_3, "byId", 0),
-            "<ns2:byId xmlns:ns2=\"urn:overloaded\">",
-            "</ns2:byId>",
-        ),
-        response: Some(
+    Operation::new(
+            "find",
+            "find",
+            Root::new(Element::new(NAMESPACE_3, "byId", 0), "<ns2:byId xmlns:ns2=\"urn:overloaded\">", "</ns2:byId>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE_3, "found", 1),
                 "<ns2:found xmlns:ns2=\"urn:overloaded\">",
                 "</ns2:found>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "find",
-        action: "find",
-        actions: ::castile::codegen::Actions {
-            request: "find",
-            response: "urn:overloaded:Feature:one",
-        },
-        request: Root::new(
-            Element::new(NAMESPACE_3, "byName", 2),
-            "<ns2:byName xmlns:ns2=\"urn:overloaded\">",
-            "</ns2:byName>",
-        ),
-        response: Some(
+        )
+        .with_actions("find", "urn:overloaded:Feature:two"),
+    Operation::new(
+            "find",
+            "find",
+            Root::new(
+                Element::new(NAMESPACE_3, "byName", 2),
+                "<ns2:byName xmlns:ns2=\"urn:overloaded\">",
+                "</ns2:byName>",
+            ),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE_3, "found", 3),
                 "<ns2:found xmlns:ns2=\"urn:overloaded\">",
                 "</ns2:found>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "add",
-        action: "addText",
-        actions: ::castile::codegen::Actions {
-            request: "addText",
-            response: "urn:overloaded:Feature:text",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_2, "add", 5),
-                "<ns1:add xmlns:ns1=\"urn:rpc\">",
-                "</ns1:add>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("find", "urn:overloaded:Feature:one"),
+    Operation::new(
+            "add",
+            "addText",
+            Root::new(
+                    Element::new(NAMESPACE_2, "add", 5),
+                    "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:add>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_2, "addResponse", 7),
                     "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
                     "</ns1:addResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "add",
-        action: "addNumber",
-        actions: ::castile::codegen::Actions {
-            request: "addNumber",
-            response: "urn:overloaded:Feature:number",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_2, "add", 9),
-                "<ns1:add xmlns:ns1=\"urn:rpc\">",
-                "</ns1:add>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("addText", "urn:overloaded:Feature:text"),
+    Operation::new(
+            "add",
+            "addNumber",
+            Root::new(
+                    Element::new(NAMESPACE_2, "add", 9),
+                    "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:add>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_2, "addResponse", 11),
                     "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
                     "</ns1:addResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "add",
-        action: "addNumber",
-        actions: ::castile::codegen::Actions {
-            request: "addNumber",
-            response: "urn:overloaded:Feature:more",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_2, "add", 13),
-                "<ns1:add xmlns:ns1=\"urn:rpc\">",
-                "</ns1:add>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("addNumber", "urn:overloaded:Feature:number"),
+    Operation::new(
+            "add",
+            "addNumber",
+            Root::new(
+                    Element::new(NAMESPACE_2, "add", 13),
+                    "<ns1:add xmlns:ns1=\"urn:rpc\">",
+                    "</ns1:add>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_2, "addResponse", 15),
                     "<ns1:addResponse xmlns:ns1=\"urn:rpc\">",
                     "</ns1:addResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("addNumber", "urn:overloaded:Feature:more"),
 ];

@@ -9,88 +9,44 @@ const NAMESPACE_2: &str = "urn:calls";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// Takes a document as it is.
-    fn submit(&self, request: ::castile::Raw) -> impl Future<Output = Result<::castile::Raw, Fault>> + Send;
+    fn submit(
+        &self,
+        request: ::castile::Request<::castile::Raw>,
+    ) -> impl Future<Output = Result<::castile::Response<::castile::Raw>, Fault>> + Send;
 
     /// The operation `forward`.
-    fn forward(&self, request: ::castile::Raw) -> impl Future<Output = Result<::castile::Raw, Fault>> + Send;
+    fn forward(
+        &self,
+        request: ::castile::Request<::castile::Raw>,
+    ) -> impl Future<Output = Result<::castile::Response<::castile::Raw>, Fault>> + Send;
 
     /// The operation `note`.
-    fn note(&self, request: ::castile::Raw) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn note(
+        &self,
+        request: ::castile::Request<::castile::Raw>,
+    ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 
     /// The operation `typed`.
-    fn typed(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
+    fn typed(
+        &self,
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:raw",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::submit(&service, request).await),
             1 => payload.handle(async move |request| T::forward(&service, request).await),
-            2 => payload.accept(async move |request, ()| T::note(&service, request).await),
+            2 => payload.handle(async move |request| T::note(&service, request).await),
             _ => payload.handle(async move |request| T::typed(&service, request).await),
         }
     }
@@ -107,7 +63,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -118,106 +74,87 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// Takes a document as it is.
-    pub async fn submit(&self, request: &::castile::Raw) -> Result<::castile::Raw, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn submit<'a>(
+        &'a self,
+        request: &'a ::castile::Raw,
+    ) -> ::castile::Call<'a, ::castile::Raw, ::castile::Raw, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `forward`.
-    pub async fn forward(&self, request: &::castile::Raw) -> Result<::castile::Raw, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn forward<'a>(
+        &'a self,
+        request: &'a ::castile::Raw,
+    ) -> ::castile::Call<'a, ::castile::Raw, ::castile::Raw, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `note`.
-    pub async fn note(&self, request: &::castile::Raw) -> Result<(), CallError> {
-        self.0.send(&FEATURE_OPERATIONS[2], request, &()).await
+    pub fn note<'a>(&'a self, request: &'a ::castile::Raw) -> ::castile::Call<'a, ::castile::Raw, (), NoDetail, S> {
+        self.0.one_way(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `typed`.
-    pub async fn typed(&self, request: &i32) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn typed<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, i32, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:raw",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 4] = [
-    Operation {
-        name: "submit",
-        action: "submit",
-        actions: ::castile::codegen::Actions {
-            request: "submit",
-            response: "urn:raw:Feature:submitResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "document", 0), "<document xmlns=\"urn:raw\">", "</document>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "receipt", 1), "<receipt xmlns=\"urn:raw\">", "</receipt>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "forward",
-        action: "forward",
-        actions: ::castile::codegen::Actions {
-            request: "forward",
-            response: "urn:raw:Feature:forwardResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_2, "forward", 2),
-                "<ns1:forward xmlns:ns1=\"urn:calls\">",
-                "</ns1:forward>",
-            )
-            .wrapping_parts(),
-        response: Some(
+    Operation::new(
+            "submit",
+            "submit",
+            Root::new(Element::new(NAMESPACE, "document", 0), "<document xmlns=\"urn:raw\">", "</document>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "receipt", 1), "<receipt xmlns=\"urn:raw\">", "</receipt>"))
+        .with_actions("submit", "urn:raw:Feature:submitResponse"),
+    Operation::new(
+            "forward",
+            "forward",
+            Root::new(
+                    Element::new(NAMESPACE_2, "forward", 2),
+                    "<ns1:forward xmlns:ns1=\"urn:calls\">",
+                    "</ns1:forward>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_2, "forwardResponse", 3),
                     "<ns1:forwardResponse xmlns:ns1=\"urn:calls\">",
                     "</ns1:forwardResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "note",
-        action: "note",
-        actions: ::castile::codegen::Actions {
-            request: "note",
-            response: "",
-        },
-        request: Root::new(Element::new(NAMESPACE, "receipt", 4), "<receipt xmlns=\"urn:raw\">", "</receipt>"),
-        response: None,
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "typed",
-        action: "typed",
-        actions: ::castile::codegen::Actions {
-            request: "typed",
-            response: "urn:raw:Feature:typedResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "size", 5), "<size xmlns=\"urn:raw\">", "</size>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "size", 6), "<size xmlns=\"urn:raw\">", "</size>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("forward", "urn:raw:Feature:forwardResponse"),
+    Operation::new(
+        "note",
+        "note",
+        Root::new(Element::new(NAMESPACE, "receipt", 4), "<receipt xmlns=\"urn:raw\">", "</receipt>"),
+    ),
+    Operation::new(
+            "typed",
+            "typed",
+            Root::new(Element::new(NAMESPACE, "size", 5), "<size xmlns=\"urn:raw\">", "</size>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "size", 6), "<size xmlns=\"urn:raw\">", "</size>"))
+        .with_actions("typed", "urn:raw:Feature:typedResponse"),
 ];

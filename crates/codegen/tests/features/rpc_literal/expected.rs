@@ -10,87 +10,46 @@ const NAMESPACE_4: &str = "urn:rpc:other";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
-    fn echo(&self, request: EchoRequest2) -> impl Future<Output = Result<EchoResponse, Fault>> + Send;
+    fn echo(
+        &self,
+        request: ::castile::Request<EchoRequest2>,
+    ) -> impl Future<Output = Result<::castile::Response<EchoResponse>, Fault>> + Send;
 
     /// The operation `ping`.
-    fn ping(&self, request: PingRequest) -> impl Future<Output = Result<PingResponse, Fault>> + Send;
+    fn ping(
+        &self,
+        request: ::castile::Request<PingRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<PingResponse>, Fault>> + Send;
 
     /// The operation `some`.
-    fn some(&self, request: SomeRequest) -> impl Future<Output = Result<SomeResponse, Fault>> + Send;
+    fn some(
+        &self,
+        request: ::castile::Request<SomeRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<SomeResponse>, Fault>> + Send;
 
     /// The operation `write`.
-    fn write(&self, request: WriteRequest) -> impl Future<Output = Result<WriteResponse, Fault>> + Send;
+    fn write(
+        &self,
+        request: ::castile::Request<WriteRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<WriteResponse>, Fault>> + Send;
 
     /// The operation `bare`.
-    fn bare(&self, request: BareRequest) -> impl Future<Output = Result<BareResponse, Fault>> + Send;
+    fn bare(
+        &self,
+        request: ::castile::Request<BareRequest>,
+    ) -> impl Future<Output = Result<::castile::Response<BareResponse>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:rpc_literal",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::echo(&service, request).await),
             1 => payload.handle(async move |request| T::ping(&service, request).await),
@@ -112,7 +71,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -123,48 +82,43 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `echo`.
-    pub async fn echo(&self, request: &EchoRequest2) -> Result<EchoResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn echo<'a>(
+        &'a self,
+        request: &'a EchoRequest2,
+    ) -> ::castile::Call<'a, EchoRequest2, EchoResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `ping`.
-    pub async fn ping(&self, request: &PingRequest) -> Result<PingResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn ping<'a>(&'a self, request: &'a PingRequest) -> ::castile::Call<'a, PingRequest, PingResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `some`.
-    pub async fn some(&self, request: &SomeRequest) -> Result<SomeResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn some<'a>(&'a self, request: &'a SomeRequest) -> ::castile::Call<'a, SomeRequest, SomeResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 
     /// The operation `write`.
-    pub async fn write(&self, request: &WriteRequest) -> Result<WriteResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[3], request).await
+    pub fn write<'a>(
+        &'a self,
+        request: &'a WriteRequest,
+    ) -> ::castile::Call<'a, WriteRequest, WriteResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[3], request)
     }
 
     /// The operation `bare`.
-    pub async fn bare(&self, request: &BareRequest) -> Result<BareResponse, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[4], request).await
+    pub fn bare<'a>(&'a self, request: &'a BareRequest) -> ::castile::Call<'a, BareRequest, BareResponse, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[4], request)
     }
 }
 
@@ -605,121 +559,104 @@ impl ComplexType for BareResponse {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:rpc_literal",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 5] = [
-    Operation {
-        name: "echo",
-        action: "echo",
-        actions: ::castile::codegen::Actions {
-            request: "echo",
-            response: "urn:rpc_literal:Feature:echoResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_3, "echo", 9),
-                "<ns2:echo xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-                "</ns2:echo>",
-            )
-            .wrapping_parts(),
-        response: Some(
+    Operation::new(
+            "echo",
+            "echo",
+            Root::new(
+                    Element::new(NAMESPACE_3, "echo", 9),
+                    "<ns2:echo xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                    "</ns2:echo>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_3, "echoResponse", 14),
                     "<ns2:echoResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
                     "</ns2:echoResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "ping",
-        action: "ping",
-        actions: ::castile::codegen::Actions {
-            request: "ping",
-            response: "urn:rpc_literal:Feature:pingResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_3, "ping", 15),
-                "<ns2:ping xmlns:ns2=\"urn:rpc\">",
-                "</ns2:ping>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("echo", "urn:rpc_literal:Feature:echoResponse"),
+    Operation::new(
+            "ping",
+            "ping",
+            Root::new(
+                    Element::new(NAMESPACE_3, "ping", 15),
+                    "<ns2:ping xmlns:ns2=\"urn:rpc\">",
+                    "</ns2:ping>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_4, "pingResponse", 16),
                     "<ns3:pingResponse xmlns:ns3=\"urn:rpc:other\">",
                     "</ns3:pingResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "some",
-        action: "some",
-        actions: ::castile::codegen::Actions {
-            request: "some",
-            response: "urn:rpc_literal:Feature:someResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_3, "some", 19),
-                "<ns2:some xmlns:ns2=\"urn:rpc\">",
-                "</ns2:some>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("ping", "urn:rpc_literal:Feature:pingResponse"),
+    Operation::new(
+            "some",
+            "some",
+            Root::new(
+                    Element::new(NAMESPACE_3, "some", 19),
+                    "<ns2:some xmlns:ns2=\"urn:rpc\">",
+                    "</ns2:some>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_3, "someResponse", 22),
                     "<ns2:someResponse xmlns:ns2=\"urn:rpc\">",
                     "</ns2:someResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "write",
-        action: "write",
-        actions: ::castile::codegen::Actions {
-            request: "write",
-            response: "urn:rpc_literal:Feature:writeResponse",
-        },
-        request: Root::new(
-                Element::new(NAMESPACE_3, "write", 24),
-                "<ns2:write xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
-                "</ns2:write>",
-            )
-            .wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("some", "urn:rpc_literal:Feature:someResponse"),
+    Operation::new(
+            "write",
+            "write",
+            Root::new(
+                    Element::new(NAMESPACE_3, "write", 24),
+                    "<ns2:write xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
+                    "</ns2:write>",
+                )
+                .wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new(NAMESPACE_3, "writeResponse", 26),
                     "<ns2:writeResponse xmlns:ns2=\"urn:rpc\" xmlns:ns1=\"urn:rpc_literal\">",
                     "</ns2:writeResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "bare",
-        action: "bare",
-        actions: ::castile::codegen::Actions {
-            request: "bare",
-            response: "urn:rpc_literal:Feature:bareResponse",
-        },
-        request: Root::new(Element::new("", "bare", 28), "<bare>", "</bare>").wrapping_parts(),
-        response: Some(
+        )
+        .with_actions("write", "urn:rpc_literal:Feature:writeResponse"),
+    Operation::new(
+            "bare",
+            "bare",
+            Root::new(Element::new("", "bare", 28), "<bare>", "</bare>").wrapping_parts(),
+        )
+        .with_response(
             Root::new(
                     Element::new("", "bareResponse", 30),
                     "<bareResponse>",
                     "</bareResponse>",
                 )
                 .wrapping_parts(),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("bare", "urn:rpc_literal:Feature:bareResponse"),
 ];

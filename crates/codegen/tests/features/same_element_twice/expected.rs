@@ -8,78 +8,28 @@ const NAMESPACE: &str = "urn:same_element_twice";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `lower`.
-    fn lower(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn lower(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 
     /// The operation `upper`.
-    fn upper(&self, request: Value) -> impl Future<Output = Result<Value, Fault>> + Send;
+    fn upper(
+        &self,
+        request: ::castile::Request<Value>,
+    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:same_element_twice",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/same_element_twice",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::lower(&service, request).await),
             _ => payload.handle(async move |request| T::upper(&service, request).await),
@@ -98,7 +48,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -109,33 +59,22 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `lower`.
-    pub async fn lower(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn lower<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `upper`.
-    pub async fn upper(&self, request: &Value) -> Result<Value, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn upper<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 }
 
@@ -160,42 +99,40 @@ impl ComplexType for Value {
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:same_element_twice",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/same_element_twice");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "lower",
-        action: "urn:same_element_twice#lower",
-        actions: ::castile::codegen::Actions {
-            request: "urn:same_element_twice#lower",
-            response: "urn:same_element_twice:Feature:lowerResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
-        response: Some(
+    Operation::new(
+            "lower",
+            "urn:same_element_twice#lower",
+            Root::new(Element::new(NAMESPACE, "echo", 1), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 2),
                 "<echoResponse xmlns=\"urn:same_element_twice\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "upper",
-        action: "urn:same_element_twice#upper",
-        actions: ::castile::codegen::Actions {
-            request: "urn:same_element_twice#upper",
-            response: "urn:same_element_twice:Feature:upperResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
-        response: Some(
+        )
+        .with_actions("urn:same_element_twice#lower", "urn:same_element_twice:Feature:lowerResponse"),
+    Operation::new(
+            "upper",
+            "urn:same_element_twice#upper",
+            Root::new(Element::new(NAMESPACE, "echo", 3), "<echo xmlns=\"urn:same_element_twice\">", "</echo>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "echoResponse", 4),
                 "<echoResponse xmlns=\"urn:same_element_twice\">",
                 "</echoResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("urn:same_element_twice#upper", "urn:same_element_twice:Feature:upperResponse"),
 ];

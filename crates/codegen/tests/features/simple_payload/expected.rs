@@ -8,84 +8,33 @@ const NAMESPACE: &str = "urn:simple_payload";
 #[allow(dead_code, reason = "a program may be a client alone")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `greet`.
-    fn greet(&self, request: String) -> impl Future<Output = Result<String, Fault>> + Send;
+    fn greet(
+        &self,
+        request: ::castile::Request<String>,
+    ) -> impl Future<Output = Result<::castile::Response<String>, Fault>> + Send;
 
     /// The operation `count`.
-    fn count(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
+    fn count(
+        &self,
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 
     /// The operation `bytes`.
-    fn bytes(
-        &self,
-        request: ::castile::datatypes::Base64Binary,
-    ) -> impl Future<Output = Result<::castile::datatypes::Base64Binary, Fault>> + Send;
+    fn bytes(&self, request: ::castile::Request<::castile::datatypes::Base64Binary>) -> impl Future<
+        Output = Result<::castile::Response<::castile::datatypes::Base64Binary>, Fault>,
+    > + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:simple_payload",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/simple_payload",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(async move |request| T::greet(&service, request).await),
             1 => payload.handle(async move |request| T::count(&service, request).await),
@@ -105,7 +54,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -116,108 +65,83 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Sends requests as MTOM, with binary values of at least `threshold` bytes beside them.
-    pub fn with_mtom(self, threshold: usize) -> Self {
-        Self(self.0.with_mtom(threshold))
-    }
-
-    /// Sets the limits on what attachments of responses may take.
-    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
-        Self(self.0.with_attachment_limits(limits))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `greet`.
-    pub async fn greet(&self, request: &String) -> Result<String, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[0], request).await
+    pub fn greet<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `count`.
-    pub async fn count(&self, request: &i32) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn count<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, i32, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
     /// The operation `bytes`.
-    pub async fn bytes(
-        &self,
-        request: &::castile::datatypes::Base64Binary,
-    ) -> Result<::castile::datatypes::Base64Binary, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[2], request).await
+    pub fn bytes<'a>(&'a self, request: &'a ::castile::datatypes::Base64Binary) -> ::castile::Call<
+        'a,
+        ::castile::datatypes::Base64Binary,
+        ::castile::datatypes::Base64Binary,
+        NoDetail,
+        S,
+    > {
+        self.0.call(&FEATURE_OPERATIONS[2], request)
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:simple_payload",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/simple_payload");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
-    Operation {
-        name: "greet",
-        action: "greet",
-        actions: ::castile::codegen::Actions {
-            request: "greet",
-            response: "urn:simple_payload:Feature:greetResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "greet", 0), "<greet xmlns=\"urn:simple_payload\">", "</greet>"),
-        response: Some(
+    Operation::new(
+            "greet",
+            "greet",
+            Root::new(Element::new(NAMESPACE, "greet", 0), "<greet xmlns=\"urn:simple_payload\">", "</greet>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "greetResponse", 1),
                 "<greetResponse xmlns=\"urn:simple_payload\">",
                 "</greetResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "count",
-        action: "count",
-        actions: ::castile::codegen::Actions {
-            request: "count",
-            response: "urn:simple_payload:Feature:countResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "count", 2), "<count xmlns=\"urn:simple_payload\">", "</count>"),
-        response: Some(
+        )
+        .with_actions("greet", "urn:simple_payload:Feature:greetResponse"),
+    Operation::new(
+            "count",
+            "count",
+            Root::new(Element::new(NAMESPACE, "count", 2), "<count xmlns=\"urn:simple_payload\">", "</count>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "countResponse", 3),
                 "<countResponse xmlns=\"urn:simple_payload\">",
                 "</countResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "bytes",
-        action: "bytes",
-        actions: ::castile::codegen::Actions {
-            request: "bytes",
-            response: "urn:simple_payload:Feature:bytesResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "bytes", 4), "<bytes xmlns=\"urn:simple_payload\">", "</bytes>"),
-        response: Some(
+        )
+        .with_actions("count", "urn:simple_payload:Feature:countResponse"),
+    Operation::new(
+            "bytes",
+            "bytes",
+            Root::new(Element::new(NAMESPACE, "bytes", 4), "<bytes xmlns=\"urn:simple_payload\">", "</bytes>"),
+        )
+        .with_response(
             Root::new(
                 Element::new(NAMESPACE, "bytesResponse", 5),
                 "<bytesResponse xmlns=\"urn:simple_payload\">",
                 "</bytesResponse>",
             ),
-        ),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+        )
+        .with_actions("bytes", "urn:simple_payload:Feature:bytesResponse"),
 ];

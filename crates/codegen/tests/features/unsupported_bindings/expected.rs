@@ -10,87 +10,28 @@ pub trait Feature: Send + Sync + 'static {
     /// The operation `attach`.
     fn attach(
         &self,
-        request: i32,
-        attachments: ::castile::mime::Attachments,
-    ) -> impl Future<Output = Result<i32, Fault>> + Send;
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 
     /// The operation `fault`.
-    fn fault(&self, request: i32) -> impl Future<Output = Result<i32, Fault>> + Send;
+    fn fault(
+        &self,
+        request: ::castile::Request<i32>,
+    ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 }
 
 /// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-pub struct FeatureServer<T>(Endpoint<FeatureDispatch<T>>);
+#[allow(dead_code, reason = "a program may be a client alone")]
+pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
-#[allow(dead_code, reason = "a program may use one constructor and not the other")]
-impl<T: Feature> FeatureServer<T> {
-    /// A server with the default options.
-    pub fn new(service: T) -> Self {
-        Self::with_options(service, EndpointOptions::default())
-    }
+/// The contract of [`Feature`].
+pub enum FeatureContract {}
 
-    /// A server with limits and timeouts of its own.
-    pub fn with_options(service: T, options: EndpointOptions) -> Self {
-        Self(Endpoint::with_options(FeatureDispatch(Arc::new(service)), options))
-    }
-
-    /// The server with a layer around it, which sees every request before and every reply after.
-    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
-    where
-        L: ::castile::soap::Layer<Arc<dyn SoapService>>,
-        L::Service: SoapService,
-    {
-        self.0.boxed().layer(layer)
-    }
-}
-
-impl<T> Clone for FeatureServer<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T: Feature> From<FeatureServer<T>> for Endpoint<dyn SoapService> {
-    fn from(server: FeatureServer<T>) -> Self {
-        server.0.boxed()
-    }
-}
-
-impl<T: Feature, B: RequestBody> TowerService<HttpRequest<B>> for FeatureServer<T> {
-    type Response = HttpResponse;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
-        TowerService::call(&mut self.0, request)
-    }
-}
-
-/// Hands each request to the method of a [`Feature`] that answers it.
-struct FeatureDispatch<T>(Arc<T>);
-
-impl<T: Feature> Dispatch for FeatureDispatch<T> {
-    const DESCRIPTION: &'static Description = &Description {
-        name: "Feature",
-        namespace: "urn:unsupported_bindings",
-        documentation: "",
-        documents: &[SoapDocument::wsdl(include_str!("service.wsdl"))],
-        address: "http://localhost:8080/feature",
-        operations: &FEATURE_OPERATIONS,
-    };
-
-    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        let service = self.0.clone();
+impl<T: Feature> Contract<T> for FeatureContract {
+    const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => {
-                payload
-                    .exchange(async move |request, (), attachments| {
-                        T::attach(&service, request, attachments).await.map(|response| (response, (), ()))
-                    })
-            }
+            0 => payload.handle(async move |request| T::attach(&service, request).await),
             _ => payload.handle(async move |request| T::fault(&service, request).await),
         }
     }
@@ -107,7 +48,7 @@ impl FeatureClient {
     /// # Errors
     /// That `url` is not an absolute `http` URL.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url).map(Self)
+        Caller::new(url, &FEATURE_SERVICE).map(Self)
     }
 }
 
@@ -118,65 +59,50 @@ impl<S: HttpService> FeatureClient<S> {
     /// # Errors
     /// That `url` is not a URL.
     pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport).map(Self)
+        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
     }
 
-    /// Sets the limits on what responses may take.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// Takes responses that deviate from the contract, and reports the deviations.
-    pub fn with_leniency(self, leniency: Leniency) -> Self {
-        Self(self.0.with_leniency(leniency))
-    }
-
-    /// Sets the limits on what attachments of responses may take.
-    pub fn with_attachment_limits(self, limits: ::castile::mime::Limits) -> Self {
-        Self(self.0.with_attachment_limits(limits))
-    }
-
-    /// Has requests say their action, a name and whom they are for, in this version of WS-Addressing.
-    /// What says to be the answer to another request is refused.
-    pub fn with_addressing(self, version: ::castile::soap::addressing::Version) -> Self {
-        Self(self.0.with_addressing(version))
+    /// This client with other options.
+    pub fn with_options(self, options: ClientOptions) -> Self {
+        Self(self.0.with_options(options))
     }
 
     /// The operation `attach`.
-    pub async fn attach(&self, request: &i32, parts: Vec<::castile::mime::Part>) -> Result<i32, CallError> {
-        self.0.exchange(&FEATURE_OPERATIONS[0], request, &(), parts).await.map(|(response, (), ())| response)
+    pub fn attach<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, i32, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[0], request)
     }
 
     /// The operation `fault`.
-    pub async fn fault(&self, request: &i32) -> Result<i32, CallError> {
-        self.0.call(&FEATURE_OPERATIONS[1], request).await
+    pub fn fault<'a>(&'a self, request: &'a i32) -> ::castile::Call<'a, i32, i32, NoDetail, S> {
+        self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 }
 
+/// The service `Feature`.
+pub static FEATURE_SERVICE: Description = Description::new(
+        "Feature",
+        "urn:unsupported_bindings",
+        &FEATURE_OPERATIONS,
+    )
+    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "attach",
-        action: "attach",
-        actions: ::castile::codegen::Actions {
-            request: "attach",
-            response: "urn:unsupported_bindings:Feature:attachResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "a", 0), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "a", 1), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
-    Operation {
-        name: "fault",
-        action: "",
-        actions: ::castile::codegen::Actions {
-            request: "urn:unsupported_bindings:Feature:faultRequest",
-            response: "urn:unsupported_bindings:Feature:faultResponse",
-        },
-        request: Root::new(Element::new(NAMESPACE, "a", 2), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
-        response: Some(Root::new(Element::new(NAMESPACE, "a", 3), "<a xmlns=\"urn:unsupported_bindings\">", "</a>")),
-        request_header: &[],
-        response_size: SizeHint::new(),
-    },
+    Operation::new(
+            "attach",
+            "attach",
+            Root::new(Element::new(NAMESPACE, "a", 0), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "a", 1), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"))
+        .with_actions("attach", "urn:unsupported_bindings:Feature:attachResponse"),
+    Operation::new(
+            "fault",
+            "",
+            Root::new(Element::new(NAMESPACE, "a", 2), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"),
+        )
+        .with_response(Root::new(Element::new(NAMESPACE, "a", 3), "<a xmlns=\"urn:unsupported_bindings\">", "</a>"))
+        .with_actions(
+            "urn:unsupported_bindings:Feature:faultRequest",
+            "urn:unsupported_bindings:Feature:faultResponse",
+        ),
 ];

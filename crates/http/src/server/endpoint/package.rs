@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use castile_mime::{Charges, ErrorKind, Message, Related};
-use castile_soap::{Fault, Reply, Request, Version};
+use castile_soap::{Fault, ReplyMessage, RequestMessage, Version};
 
 use super::{Asked, Shared};
 use crate::BoxError;
@@ -21,7 +21,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         related: &Related,
         body: B,
         coming: &Arc<receiving::Shared>,
-    ) -> Result<Reply, Refusal>
+    ) -> Result<ReplyMessage, Refusal>
     where
         B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
@@ -29,8 +29,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let options = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
         let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
-        let mut limits = options.attachments;
-        limits.root_size = limits.root_size.min(options.limits.message_size);
+        let mut limits = options.messages.attachments;
+        limits.root_size = limits.root_size.min(options.messages.limits.message_size);
         let disk = self.disk(&asked.ticket)?;
         asked.ticket.holds_package(&reservation, &disk);
         let relieve = || [&reservation, &disk].into_iter().for_each(|charged| asked.ticket.relieve_if_refused(charged));
@@ -44,13 +44,15 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         };
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
         let action = message_type.action.unwrap_or(asked.action);
-        let mut request = Request::new(message_type.version, message.root)
+        let mut request = RequestMessage::new(message_type.version, message.root)
             .with_action(action)
             .with_charset(message_type.charset)
             .with_attachments(packaging, message.attachments);
         request.reservation = Some(reservation.clone());
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;
+        request.http_headers = asked.headers;
+        request.peer = asked.ticket.peer();
         coming.begin_work(&asked.ticket);
         asked.ticket.work().await?;
         let reply = coming.work(&asked.ticket, self.call(request));
@@ -66,7 +68,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 }
 
 /// What is wrong with the way a package comes is for HTTP to say, and what is wrong with the package for SOAP.
-pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<Reply, Refusal> {
+pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<ReplyMessage, Refusal> {
     let source = std::error::Error::source(&error);
     let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
     match (error.kind(), stalled) {
@@ -78,6 +80,6 @@ pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<Rep
         (ErrorKind::Exhausted, None) => Err(Refusal::Exhausted),
         (ErrorKind::Limit, None) => Err(Refusal::Limit { message: error.to_string() }),
         (ErrorKind::ContentType, None) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
-        _ => Ok(Reply::from_fault(version, &Fault::<castile_soap::NoDetail>::from(error))),
+        _ => Ok(ReplyMessage::from_fault(version, &Fault::<castile_soap::NoDetail>::from(error))),
     }
 }

@@ -1,0 +1,107 @@
+//! What generated servers are.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use castile_http::Body;
+use castile_http::server::{Endpoint, Options};
+use castile_soap::{Description, Dispatch, Layer, Payload, Pending, Service};
+use tower_service::Service as TowerService;
+
+/// A contract that `T` implements a service of. Generated for each service.
+pub trait Contract<T>: Send + Sync + 'static {
+    /// What the service offers.
+    const DESCRIPTION: &'static Description;
+
+    /// Hands a request to the method of `service` that answers `DESCRIPTION.operations[operation]`.
+    ///
+    /// # Errors
+    /// That the payload is not what the operation takes.
+    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error>;
+}
+
+/// A service of the contract `C` as a tower service that speaks SOAP over HTTP: it mounts into axum
+/// (`Router::route_service`), hyper, and the [`Server`](castile_http::server::Server) of this crate.
+pub struct ContractServer<C, T>(Endpoint<Contracted<C, T>>);
+
+/// A service as its contract dispatches to it.
+pub struct Contracted<C, T> {
+    service: Arc<T>,
+    contract: PhantomData<fn() -> C>,
+}
+
+impl<C: Contract<T>, T: Send + Sync + 'static> Dispatch for Contracted<C, T> {
+    const DESCRIPTION: &'static Description = C::DESCRIPTION;
+
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
+        C::dispatch(self.service.clone(), operation, payload)
+    }
+}
+
+impl<C: Contract<T>, T: Send + Sync + 'static> ContractServer<C, T> {
+    /// A server with the default options.
+    pub fn new(service: T) -> Self {
+        Self::with_options(service, Options::default())
+    }
+
+    /// A server with limits and timeouts of its own.
+    pub fn with_options(service: T, options: Options) -> Self {
+        let service = Contracted { service: Arc::new(service), contract: PhantomData };
+        ContractServer(Endpoint::with_options(service, options))
+    }
+
+    /// The server with a layer around it, which sees every request before and every reply after.
+    pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
+    where
+        L: Layer<Arc<dyn Service>>,
+        L::Service: Service,
+    {
+        self.0.boxed().layer(layer)
+    }
+
+    /// The server without the types of its contract and its service, so that different ones fit in one collection.
+    pub fn boxed(self) -> Endpoint<dyn Service> {
+        self.0.boxed()
+    }
+}
+
+impl<C, T> Clone for ContractServer<C, T> {
+    fn clone(&self) -> Self {
+        ContractServer(self.0.clone())
+    }
+}
+
+impl<C, T> fmt::Debug for ContractServer<C, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContractServer").finish_non_exhaustive()
+    }
+}
+
+impl<C: Contract<T>, T: Send + Sync + 'static> From<ContractServer<C, T>> for Endpoint<dyn Service> {
+    fn from(server: ContractServer<C, T>) -> Self {
+        server.boxed()
+    }
+}
+
+impl<C, T, B> TowerService<http::Request<B>> for ContractServer<C, T>
+where
+    C: Contract<T>,
+    T: Send + Sync + 'static,
+    B: http_body::Body<Data = bytes::Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        TowerService::call(&mut self.0, request)
+    }
+}

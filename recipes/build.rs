@@ -1,0 +1,21 @@
+//! Compiles the contracts into Rust.
+
+use castile_codegen::{Options, compile_with};
+
+fn main() {
+    // One recipe tolerates answers that deviate from the contract.
+    let mut options = Options::default();
+    options.lenient = true;
+    compile_with("contracts/orders.wsdl", &options);
+
+    // One operation of many, with the types that it reaches.
+    let mut options = Options::default();
+    options.operations = vec!["find".into()];
+    compile_with("contracts/directory.wsdl", &options);
+
+    // An operation whose messages are not what the contract says is read as XML.
+    let mut options = Options::default();
+    options.server = false;
+    options.raw = vec!["history".into()];
+    compile_with("contracts/rates.wsdl", &options);
+}

@@ -1,0 +1,61 @@
+//! docs/recipes.md shows what is compiled, and what it prints.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(file: impl AsRef<Path>) -> String {
+    let file = file.as_ref();
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn document() -> String {
+    read(package().join("../docs/recipes.md"))
+}
+
+/// The examples: their names, and the files that they begin with.
+fn examples() -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(package().join("examples")).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let named = |path: PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (name, if path.is_dir() { path.join("main.rs") } else { path })
+    };
+    paths.map(named).collect()
+}
+
+#[test]
+fn the_recipes_show_the_code() {
+    let document = document();
+    let mut files: Vec<PathBuf> = examples().into_iter().map(|(_, file)| file).collect();
+    files.extend(
+        ["build.rs", "src/lib.rs", "tests/without_sockets.rs", "tests/kept.rs"].map(|file| package().join(file)),
+    );
+    for file in files {
+        let text = read(&file);
+        let (_, code) = text.split_once("\n\n").expect("documentation, then code");
+        let shown = file.strip_prefix(package()).unwrap_or(&file).display();
+        assert!(
+            document.contains(&format!("```rust,ignore\n{code}```")),
+            "recipes/{shown} changed; docs/recipes.md shows its code behind the documentation"
+        );
+        assert!(document.contains(&format!("](../recipes/{shown})")), "docs/recipes.md has no link to recipes/{shown}");
+    }
+}
+
+#[test]
+fn the_recipes_print_what_is_shown() {
+    let document = document();
+    for (name, _) in examples() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--quiet", "--example", &name]).current_dir(package());
+        let output = cargo.output().expect("cargo runs");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(document.contains(&format!("```text\n{printed}```")), "{name} prints\n{printed}");
+    }
+}

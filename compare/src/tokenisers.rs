@@ -3,7 +3,7 @@
 //! Each is used as one who knows it well would for messages of strangers: with the checks that it has, with namespaces
 //! where it has them, with memory used again where it can be.
 
-use castile::xml::{Limits, Memory, Reader, Token};
+use castile_xml::{Limits, Memory, Reader, Token};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::{NsReader, XmlVersion};

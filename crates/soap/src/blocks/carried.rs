@@ -43,7 +43,7 @@ enum Text {
     /// All of it, as it came.
     Whole(Bytes),
     /// All of it, as it was decoded, and what that is charged to.
-    Decoded(Arc<str>, Option<Arc<Reservation>>),
+    Decoded { text: Arc<str>, _held: Option<Arc<Reservation>> },
 }
 
 impl Text {
@@ -58,7 +58,7 @@ impl Text {
             return Text::Whole(message.clone());
         }
         match may_refer.then(|| hold(charge, text.len())) {
-            Some(Ok(held)) => Text::Decoded(text.into(), held.map(Arc::new)),
+            Some(Ok(held)) => Text::Decoded { text: text.into(), _held: held.map(Arc::new) },
             // Where memory lacks, a reference leads nowhere.
             Some(Err(_)) | None => Text::Beginning(beginning.into()),
         }
@@ -68,7 +68,7 @@ impl Text {
         match self {
             Text::Beginning(text) => text,
             Text::Whole(message) => str::from_utf8(message).unwrap_or_default(),
-            Text::Decoded(text, _) => text,
+            Text::Decoded { text, .. } => text,
         }
     }
 }

@@ -10,8 +10,8 @@ use castile::ClientOptions;
 use castile_recipes::orders::{OrdersClient, OrdersServer, QuotaHeader};
 use castile_recipes::{Caller, Shop, order};
 
-/// Reads the caller from the header `Authorization` of HTTP.
-async fn authenticate(mut request: Request, next: Next) -> Response {
+/// Reads who calls from the header `Authorization` of HTTP. It refuses nobody: a request without one has no caller.
+async fn identify(mut request: Request, next: Next) -> Response {
     if request.headers().get(AUTHORIZATION).is_some_and(|value| value == "Bearer open-sesame") {
         request.extensions_mut().insert(Caller("Ada".to_owned()));
     }
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let router = Router::new()
         .route("/health", get(async || "fine"))
         .route_service("/orders", OrdersServer::new(Shop))
-        .layer(from_fn(authenticate));
+        .layer(from_fn(identify));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/orders", listener.local_addr()?);
     tokio::spawn(async { axum::serve(listener, router).await });

@@ -1,4 +1,5 @@
-//! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2): those that a contract declares have types, others are kept as XML.
+//! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2): those that a contract declares have types, others are kept as
+//! XML.
 
 mod carried;
 
@@ -9,7 +10,7 @@ use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
-pub(crate) use self::carried::Carried;
+pub(crate) use self::carried::Blocks;
 use crate::charge::{Charge, allowance};
 use crate::{Envelope, Error, ErrorKind, FaultDetail, HeaderBlock, Version};
 

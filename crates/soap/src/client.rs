@@ -12,7 +12,7 @@ use castile_mime::{Attachments, Content, Part};
 use castile_xml::{Charset, Reader, StartTag};
 
 use crate::addressing::Call;
-use crate::blocks::Carried;
+use crate::blocks::Blocks;
 use crate::envelope::end_tag;
 use crate::package::{Included, Package};
 use crate::{
@@ -119,7 +119,7 @@ async fn read_anywhere<R: FromPayload + Send + 'static, D: FaultDetail>(
     received: &Received,
     options: &Options,
     included: &Option<Arc<Included>>,
-) -> Result<Result<(R, Carried), Fault<D>>, Error> {
+) -> Result<Result<(R, Blocks), Fault<D>>, Error> {
     let Received { message, charset, .. } = received;
     let Some(offload) = options.elsewhere(message.len()) else {
         return read_response(operation, message, message, *charset, options, included.as_deref());
@@ -138,7 +138,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
     included: Option<&Included>,
-) -> Result<Result<(R, Carried), Fault<D>>, Error> {
+) -> Result<Result<(R, Blocks), Fault<D>>, Error> {
     let Some(expected) = &operation.response else {
         let message = format!("{} has no response that could be read", operation.name);
         return Err(Error::at(0, ErrorKind::Document, message));
@@ -154,7 +154,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
                 let text = reader.input();
                 let decoder = message::decoder(reader, leniency, included, None)?;
                 let payload = incoming.payload(decoder, first, included)?;
-                return Ok(Ok((payload, Carried::received(envelope, text, shared, options, Some(operation), None))));
+                return Ok(Ok((payload, Blocks::received(envelope, text, shared, options, Some(operation), None))));
             }
             Ok((envelope, Answer::Fault)) => {
                 read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)

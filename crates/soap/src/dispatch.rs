@@ -253,7 +253,7 @@ impl Payload<'_> {
         let text = decoder.reader().input();
         let mut message: Q = read.payload(decoder, first, included)?;
         let package = carried.package();
-        let header = blocks::Carried::received(
+        let header = blocks::Blocks::received(
             envelope,
             text,
             &carried.request.message,

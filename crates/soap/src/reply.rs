@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
 use crate::addressing::{self, Exchange};
-use crate::blocks::Carried;
+use crate::blocks::Blocks;
 use crate::charge::{Awaited, hold, keep};
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Options, Pending,
@@ -99,7 +99,7 @@ impl Responding {
     }
 
     #[cold]
-    fn elsewhere<R>(self, response: R, header: Carried, mut beside: Beside) -> Pending
+    fn elsewhere<R>(self, response: R, header: Blocks, mut beside: Beside) -> Pending
     where
         R: ToPayload + Send + 'static,
     {
@@ -123,13 +123,13 @@ impl Responding {
         })
     }
 
-    /// A response, which takes what is `beside` it with it, parts before those that it is written with. `None` if it outgrows so many bytes. With
-    /// no limit it is charged while it grows.
+    /// A response with what goes beside it; its own parts come behind those. `None` if it outgrows so many bytes. With no limit it
+    /// is charged while it grows.
     #[inline]
     fn write<R: ToPayload>(
         &self,
         response: &R,
-        header: &Carried,
+        header: &Blocks,
         beside: &mut Beside,
         most: Option<usize>,
     ) -> Option<ReplyMessage> {

@@ -8,7 +8,7 @@ use castile_mime::Attachments;
 use http::{Extensions, HeaderMap};
 
 use crate::addressing::{Exchange, Properties};
-use crate::blocks::Carried;
+use crate::blocks::Blocks;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A request: its message as a value, and all that came with it.
@@ -25,7 +25,7 @@ use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 #[derive(Debug)]
 pub struct Request<T> {
     message: T,
-    pub(crate) carried: Carried,
+    pub(crate) carried: Blocks,
     pub(crate) surroundings: Surroundings,
     attachments: Attachments,
 }
@@ -45,10 +45,10 @@ pub(crate) struct Surroundings {
 impl<T> Request<T> {
     /// A request that says no more than its message: for tests, which call the methods of a service directly.
     pub fn new(message: T) -> Self {
-        Request::came(message, Carried::Nothing, Attachments::none(), Surroundings::default())
+        Request::came(message, Blocks::Nothing, Attachments::none(), Surroundings::default())
     }
 
-    pub(crate) fn came(message: T, carried: Carried, attachments: Attachments, surroundings: Surroundings) -> Self {
+    pub(crate) fn came(message: T, carried: Blocks, attachments: Attachments, surroundings: Surroundings) -> Self {
         Request { message, carried, attachments, surroundings }
     }
 

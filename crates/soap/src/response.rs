@@ -3,7 +3,7 @@
 use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::blocks::Carried;
+use crate::blocks::Blocks;
 use crate::{AnyHeader, Error, Header, WriteHeader};
 
 /// A response: its message as a value, and all that goes with it.
@@ -25,7 +25,7 @@ use crate::{AnyHeader, Error, Header, WriteHeader};
 #[derive(Debug)]
 pub struct Response<T> {
     pub(crate) message: T,
-    pub(crate) carried: Carried,
+    pub(crate) carried: Blocks,
     pub(crate) parts: Vec<Part>,
     pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// What came with it.
@@ -49,10 +49,10 @@ impl Came {
 impl<T> Response<T> {
     /// A response that says no more than its message.
     pub fn new(message: T) -> Self {
-        Response { message, carried: Carried::Nothing, parts: Vec::new(), http_headers: None, came: None }
+        Response { message, carried: Blocks::Nothing, parts: Vec::new(), http_headers: None, came: None }
     }
 
-    pub(crate) fn came(message: T, carried: Carried, attachments: Attachments) -> Self {
+    pub(crate) fn came(message: T, carried: Blocks, attachments: Attachments) -> Self {
         let came = Some(Box::new(Came::with(attachments)));
         Response { message, carried, parts: Vec::new(), http_headers: None, came }
     }

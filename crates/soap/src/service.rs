@@ -186,22 +186,13 @@ impl RequestMessage {
         RequestMessage { charset, ..self }
     }
 
-    /// The header blocks of the message, read up to its body. It is for layers: whoever handles an operation asks its
+    /// The header blocks of the message, for whomever they are. It is for layers: whoever handles an operation asks its
     /// [`Request`](crate::Request) for them.
     ///
     /// # Errors
     /// That the message doesn't begin as an envelope. A layer may leave it to the service to say so.
     pub fn headers(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
-        let charge = self.reservation.as_ref();
-        message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
-            let header = Envelope::read(&mut reader).and_then(|(envelope, _)| {
-                let (text, limits) = (reader.input(), options.limits);
-                let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
-                header.all(|_| true).map_err(Error::in_header)
-            });
-            message::keep(reader.into_memory());
-            header
-        })
+        self.read_header(options, |header| header.all(|_| true))
     }
 
     /// The header block that `H` is, for layers; `None` if the message has none for us.
@@ -209,16 +200,24 @@ impl RequestMessage {
     /// # Errors
     /// That the message doesn't begin as an envelope, or that the block is not what it is declared to be, or there twice.
     pub fn header<H: Header>(&self, options: &Options) -> Result<Option<H>, Error> {
+        self.read_header(options, |header| Ok(header.typed()?.map(|(block, _)| block)))
+    }
+
+    fn read_header<T>(
+        &self,
+        options: &Options,
+        read: impl Fn(blocks::Read<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let charge = self.reservation.as_ref();
         message::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
-            let block = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
+            let value = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
                 envelope.claim(&options.roles);
                 let (text, limits) = (reader.input(), options.limits);
                 let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
-                header.typed().map_err(Error::in_header)
+                read(header).map_err(Error::in_header)
             });
             message::keep(reader.into_memory());
-            Ok(block?.map(|(block, _)| block))
+            value
         })
     }
 

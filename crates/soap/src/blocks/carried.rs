@@ -13,7 +13,7 @@ use crate::{Envelope, Error, Operation, Options, Root, Version, message};
 
 /// The header blocks of a request or a response.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Carried {
+pub(crate) enum Blocks {
     #[default]
     Nothing,
     Received(Box<Received>),
@@ -73,12 +73,12 @@ impl Text {
     }
 }
 
-impl Carried {
+impl Blocks {
     pub(crate) fn push(&mut self, block: impl WriteHeader + 'static) {
-        if !matches!(self, Carried::Own(_)) {
-            *self = Carried::Own(Vec::new());
+        if !matches!(self, Blocks::Own(_)) {
+            *self = Blocks::Own(Vec::new());
         }
-        if let Carried::Own(blocks) = self {
+        if let Blocks::Own(blocks) = self {
             blocks.push(Own(Arc::new(block)));
         }
     }
@@ -86,8 +86,8 @@ impl Carried {
     /// The blocks to be sent.
     pub(crate) fn own(&self) -> Vec<&dyn WriteHeader> {
         match self {
-            Carried::Own(blocks) => blocks.iter().map(|Own(block)| &**block).collect(),
-            Carried::Nothing | Carried::Received(_) => Vec::new(),
+            Blocks::Own(blocks) => blocks.iter().map(|Own(block)| &**block).collect(),
+            Blocks::Nothing | Blocks::Received(_) => Vec::new(),
         }
     }
 
@@ -100,10 +100,10 @@ impl Carried {
         operation: Option<&'static Operation>,
         reservation: Option<&Arc<Reservation>>,
     ) -> Self {
-        let Some(last) = envelope.header.last() else { return Carried::Nothing };
+        let Some(last) = envelope.header.last() else { return Blocks::Nothing };
         let text = Text::of(text, last.bytes.end, message, reservation);
         let (options, reservation) = (options.clone(), reservation.cloned());
-        Carried::Received(Box::new(Received { text, envelope, options, operation, reservation }))
+        Blocks::Received(Box::new(Received { text, envelope, options, operation, reservation }))
     }
 
     pub(crate) fn typed<T: Header>(&self) -> Result<Option<T>, Error> {
@@ -116,10 +116,10 @@ impl Carried {
 
     fn read<T: Default>(&self, read: impl FnOnce(&Received) -> Result<T, Error>) -> Result<T, Error> {
         match self {
-            Carried::Nothing => Ok(T::default()),
-            Carried::Received(received) => read(received),
+            Blocks::Nothing => Ok(T::default()),
+            Blocks::Received(received) => read(received),
             // They are read as who receives them does.
-            Carried::Own(_) => {
+            Blocks::Own(_) => {
                 let blocks = self.own();
                 let root = Root::of_body("<soap:Body>", &[]);
                 let message = message::write_with(Version::Soap11, Headers::new(&blocks), &root, &(), Vec::new())?;
@@ -127,7 +127,7 @@ impl Carried {
                 let options = Options::default();
                 let mut reader = Reader::new(&message, options.limits)?;
                 let (envelope, _) = Envelope::read(&mut reader)?;
-                Carried::received(envelope, reader.input(), &message, &options, None, None).read(read)
+                Blocks::received(envelope, reader.input(), &message, &options, None, None).read(read)
             }
         }
     }

@@ -84,7 +84,7 @@ pub(crate) fn cases(source: &str, is_encoded: impl Fn(&(String, String)) -> bool
             let name = method.sig.ident.to_string();
             let (response, fault) = output(&method.sig.output);
             let request = method.sig.inputs.iter().find_map(|input| match input {
-                syn::FnArg::Typed(input) => Some(&*input.ty),
+                syn::FnArg::Typed(input) => arguments(&input.ty).into_iter().next(),
                 syn::FnArg::Receiver(_) => None,
             });
             for (direction, type_) in [("request", request), ("response", response)] {
@@ -147,7 +147,7 @@ fn faults(items: &[Item], namespaces: &HashMap<String, String>) -> HashMap<Strin
     details.collect()
 }
 
-/// The types in `impl Future<Output = Result<Response, Fault<Detail>>> + Send`.
+/// The types in `impl Future<Output = Result<Response<Message>, Fault<Detail>>> + Send`.
 fn output(output: &ReturnType) -> (Option<&Type>, Option<&Type>) {
     let ReturnType::Type(_, output) = output else { return (None, None) };
     let Type::ImplTrait(output) = &**output else { return (None, None) };
@@ -162,13 +162,8 @@ fn output(output: &ReturnType) -> (Option<&Type>, Option<&Type>) {
         _ => None,
     });
     let mut types = result.into_iter().flat_map(arguments);
-    let (response, fault) = (types.next(), types.next());
-    // Behind the response stands its header, where it has one.
-    let response = response.and_then(|response| match response {
-        Type::Tuple(both) => both.elems.first(),
-        response => Some(response),
-    });
-    (response, fault.and_then(|fault| arguments(fault).into_iter().next()))
+    let mut argument = || arguments(types.next()?).into_iter().next();
+    (argument(), argument())
 }
 
 /// The types in angle brackets.
@@ -185,13 +180,17 @@ fn arguments(type_: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// The element of a payload: `Operation { request: Root::new(…, "<a>", "</a>"), response: Some(….encoded()) }`.
-fn field<'a>(operation: &'a Expr, direction: &str) -> Option<(&'a Expr, Kind)> {
-    let Expr::Struct(operation) = operation else { return None };
-    let mut root = operation.fields.iter().find_map(|field| match &field.member {
-        syn::Member::Named(ident) if ident == direction => Some(&field.expr),
-        _ => None,
-    })?;
+/// The element of a payload: `Operation::new("a", "", Root::new(…, "<a>", "</a>")).with_response(Root::new(…).encoded())`.
+fn field<'a>(mut operation: &'a Expr, direction: &str) -> Option<(&'a Expr, Kind)> {
+    let mut response = None;
+    while let Expr::MethodCall(call) = operation {
+        if call.method == "with_response" {
+            response = call.args.first();
+        }
+        operation = &call.receiver;
+    }
+    let Expr::Call(ExprCall { args, .. }) = operation else { return None };
+    let mut root = if direction == "request" { args.get(2)? } else { response? };
     let mut kind = Kind::Message;
     // Whatever else is called on it is no matter here.
     loop {
@@ -203,7 +202,6 @@ fn field<'a>(operation: &'a Expr, direction: &str) -> Option<(&'a Expr, Kind)> {
                 root = &call.receiver;
             }
             Expr::Call(ExprCall { func, args, .. }) => match func.to_token_stream().to_string().as_str() {
-                "Some" => root = args.first()?,
                 "Root :: new" => return Some((args.first()?, kind)),
                 _ => return None,
             },

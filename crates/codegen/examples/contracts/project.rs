@@ -167,11 +167,13 @@ fn write_documents(group: &Group, definitions: &Definitions, out: &Path) -> Resu
 
 /// Writes what holds the modules together.
 pub(crate) fn write(groups: &[Group], castile: &Path, out: &Path) -> Result<(), Error> {
+    let [soap, xml] = ["soap", "xml"].map(|name| castile.with_file_name(name));
     let manifest = format!(
         "[package]\nname = \"contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nround-trips = []\ncosts = []\n\n\
          [[bin]]\nname = \"round_trips\"\npath = \"src/main.rs\"\nrequired-features = [\"round-trips\"]\n\n\
          [[bin]]\nname = \"costs\"\npath = \"src/costs.rs\"\nrequired-features = [\"costs\"]\n\n\
-         [dependencies]\ncastile = {{ path = {castile:?} }}\n\n\
+         [dependencies]\ncastile = {{ path = {castile:?} }}\n\
+         castile-soap = {{ path = {soap:?} }}\ncastile-xml = {{ path = {xml:?} }}\n\n\
          [profile.dev]\ndebug = false\nincremental = false\n\n[workspace]\n"
     );
     std::fs::write(out.join("Cargo.toml"), manifest)?;

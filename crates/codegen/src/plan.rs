@@ -214,6 +214,17 @@ pub(crate) enum DefaultValue {
     Variant(Path, Ident),
 }
 
+impl DefaultValue {
+    /// Whether Rust has it as the default value of the type.
+    pub(crate) fn is_that_of_its_type(&self) -> bool {
+        match self {
+            DefaultValue::Text(text) => text.is_empty(),
+            DefaultValue::Literal(literal) => literal == "false" || literal.chars().all(|c| matches!(c, '0' | '.')),
+            DefaultValue::Variant(..) => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The value of an element. Its name is there if `xsi:type` may name no other.

@@ -83,6 +83,7 @@ echo!(collisions {
 echo!(datatypes);
 echo!(deep);
 echo!(default_values);
+echo!(streams);
 echo!(derivation);
 echo!(documentation);
 echo!(enumerations);

@@ -33,6 +33,9 @@ fn options(feature: &str) -> Options {
     if feature == "raw" {
         options.raw = ["submit", "forward", "note"].map(str::to_owned).into();
     }
+    if feature == "streams" {
+        options.streams = vec!["Value/item".to_owned()];
+    }
     options.stream_binaries = feature == "stream_binaries";
     options
 }

@@ -187,7 +187,8 @@ fn add_defaults(items: &mut [Item]) {
             });
             // A group that is empty would not be there when it is read again.
             if content && attributes && (planned.role != Role::Group || !planned_is_empty(&planned.content)) {
-                let says_more = planned.attributes.iter().any(|attribute| attribute.default.is_some());
+                let mut defaults = planned.attributes.iter().filter_map(|attribute| attribute.default.as_ref());
+                let says_more = defaults.any(|default| !default.is_that_of_its_type());
                 planned.made = if says_more { Made::ByDefaultOfContract } else { Made::ByDefault };
                 known.insert(planned.path.clone());
             }

@@ -133,6 +133,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
                     (Occurrence::Required, _) => (ident, Some(held(field, context)), quote! { #ident }),
                     (Occurrence::Optional, _) => (ident, None, quote! { None }),
                     (Occurrence::Repeated, Term::Any(_)) => (ident, None, quote! { Default::default() }),
+                    (Occurrence::Repeated, _) if field.streams => (ident, None, quote! { Default::default() }),
                     (Occurrence::Repeated, _) => (ident, None, quote! { Vec::new() }),
                 }
             }));

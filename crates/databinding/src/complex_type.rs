@@ -36,7 +36,8 @@ impl<T: ComplexType> FromXml for T {
     const TYPE: Option<TypeName> = T::MODEL.name;
     const CONTENT: &'static Content = &T::MODEL.content;
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    // One place that calls `read` is one where it becomes part of this function.
+    #[inline(never)]
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         // As in a sequence: `?` would move the value once more, and be more functions for each type.

@@ -60,6 +60,8 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     /// Whether the value is the same whatever else `xsi:type` says than [`TYPE`](Self::TYPE), so that a start tag with
     /// nothing but that may be known again in SOAP encoding.
     const TYPE_IS_FIXED: bool = false;
+    /// Whether the value may have facets, so that [`known_restricted`](Self::known_restricted) is to be asked.
+    const MAY_BE_RESTRICTED: bool = false;
     /// What children the element may have. Only a lenient decoder asks.
     const CONTENT: &'static Content = &Content::Open;
 

@@ -18,6 +18,8 @@
 /// assert_eq!(Color::Other("pink".to_owned()).as_str(), "pink");
 /// ```
 ///
+/// All of it is inline: what a program has no use for is not compiled.
+///
 /// What follows the type is its name in the schema, and what becomes of white space (XSD Part 2 §4.3.6). With `no Other`,
 /// what would be `Other` is refused when it is read.
 #[macro_export]
@@ -31,6 +33,7 @@ macro_rules! enumeration {
     (@ $type:ident $name:literal $white_space:ident $other:ident [$($variant:ident $text:literal)*] $([$($listed:literal)*])?) => {
         impl $type {
             /// The value as it is written.
+            #[inline]
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -40,6 +43,7 @@ macro_rules! enumeration {
         }
 
         impl From<&str> for $type {
+            #[inline]
             fn from(text: &str) -> Self {
                 match text {
                     $($text => Self::$variant,)*
@@ -73,16 +77,19 @@ macro_rules! enumeration {
         }
 
         impl $crate::facets::FacetValue for $type {
+            #[inline]
             fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
                 (self == other).then_some(std::cmp::Ordering::Equal)
             }
 
+            #[inline]
             fn length(&self) -> Option<$crate::facets::Length> {
                 $crate::facets::FacetValue::length(&self.as_str().to_owned())
             }
         }
 
         impl std::fmt::Display for $type {
+            #[inline]
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
             }
@@ -91,6 +98,7 @@ macro_rules! enumeration {
         impl std::str::FromStr for $type {
             type Err = std::convert::Infallible;
 
+            #[inline]
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Ok(Self::from(text))
             }
@@ -106,6 +114,7 @@ macro_rules! simple_type {
         impl $(<$($generics)+>)? $crate::FromXml for $type {
             const TYPE: Option<$crate::schema::TypeName> = $crate::datatypes::elements::type_name::<Self>();
             const TYPE_IS_FIXED: bool = true;
+            const MAY_BE_RESTRICTED: bool = true;
 
             #[inline]
             fn known(
@@ -180,6 +189,7 @@ macro_rules! union_value {
 macro_rules! conversions {
     ($type:ident; $($variant:ident = $of:ty,)*) => {$(
         impl From<$of> for $type {
+            #[inline]
             fn from(value: $of) -> Self {
                 Self::$variant(value.into())
             }

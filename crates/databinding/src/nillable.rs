@@ -51,6 +51,7 @@ impl<T: FromXml> FromXml for Nillable<T> {
     const NILLABLE: bool = true;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
+    const MAY_BE_RESTRICTED: bool = T::MAY_BE_RESTRICTED;
     const CONTENT: &'static Content = T::CONTENT;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -155,6 +156,7 @@ impl<T: FromXml> FromXml for NillableWithAttributes<T> {
     const NILLABLE: bool = true;
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
+    const MAY_BE_RESTRICTED: bool = T::MAY_BE_RESTRICTED;
     const CONTENT: &'static Content = T::CONTENT;
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -233,13 +233,13 @@ impl Encoder {
     /// Writes an element for each value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn repeated<T: ToXml>(&mut self, start: &str, values: &[T], end: &str) {
-        for values in values.chunks(BETWEEN_LOOKS) {
-            if self.is_outgrown() {
-                return;
-            }
+        let mut rest = values;
+        while !rest.is_empty() && !self.is_outgrown() {
+            let (values, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
             for value in values {
                 value.element(self, start, end);
             }
+            rest = behind;
         }
     }
 
@@ -410,13 +410,13 @@ impl Encoder {
 
     /// Writes groups one after another.
     pub fn groups<G: Group>(&mut self, groups: &[G]) {
-        for groups in groups.chunks(BETWEEN_LOOKS) {
-            if self.is_outgrown() {
-                return;
-            }
+        let mut rest = groups;
+        while !rest.is_empty() && !self.is_outgrown() {
+            let (groups, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
             for group in groups {
                 group.write(self);
             }
+            rest = behind;
         }
     }
 

@@ -355,7 +355,10 @@ impl Decoder<'_> {
     #[inline(never)]
     pub fn boxed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Box<T>, Error> {
         self.charge(size_of::<T>() + BLOCK)?;
-        deeper::<T, _>(|| read(self).map(Box::new))
+        deeper::<T, _>(|| match read(self) {
+            Ok(value) => Ok(Box::new(value)),
+            Err(error) => Err(error),
+        })
     }
 
     /// Reads a value as [`derived`](Self::derived) does, to stand behind a pointer: a contract has thousands of such calls, and

@@ -167,7 +167,8 @@ impl Decoder<'_> {
     /// Reads an element whose tags are not known, or not as they were.
     #[inline(never)]
     pub(super) fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        if self.next.is_none()
+        if T::MAY_BE_RESTRICTED
+            && self.next.is_none()
             && let Some(value) = T::known_restricted(self, element)
         {
             return value;

@@ -41,7 +41,9 @@ impl<'a> Decoder<'a> {
         if T::HAS_NAMES {
             return self.simple_with_names(element, facets);
         }
-        if let Some(binary) = T::BINARY
+        // The compiler looks at such a constant before it compiles what depends on it: of thousands of types few are binary.
+        if const { T::BINARY.is_some() }
+            && let Some(binary) = T::BINARY
             && let Some(includes) = self.includes
         {
             return self.simple_or_included(element, facets, binary, includes);
@@ -111,7 +113,8 @@ impl<'a> Decoder<'a> {
         match constraint {
             Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
                 let error = self.not_fixed(text, fixed, offset);
-                self.tolerate(error).map(|()| value)
+                self.tolerate(error)?;
+                Ok(value)
             }
             _ => Ok(value),
         }
@@ -132,7 +135,10 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(super) fn beyond_facets<T: SimpleType>(&mut self, text: &str, error: Error) -> Result<T, Error> {
         match T::parse_beyond_facets(text) {
-            Some(value) if self.lenient.is_some() => self.tolerate(error).map(|()| value),
+            Some(value) if self.lenient.is_some() => {
+                self.tolerate(error)?;
+                Ok(value)
+            }
             _ => Err(error),
         }
     }

@@ -110,6 +110,25 @@ echo!(two_namespaces { echo(two_namespaces::Value), other(two_namespaces::other:
 echo!(unqualified);
 echo!(wildcards);
 
+/// Stands for `xs:date` in the contract `adjusted`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
+pub struct Day(String);
+
+castile::codegen::simple_type!(Day);
+
+impl castile::codegen::SimpleType for Day {
+    const NAME: &'static str = "xs:date";
+
+    fn parse(text: &str) -> Result<Self, Option<String>> {
+        Ok(Day(text.trim().to_owned()))
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.extend(self.0.bytes());
+        true
+    }
+}
+
 /// Stands for a simple type of the contract `adjusted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub struct Cents(i64);

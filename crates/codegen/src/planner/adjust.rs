@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use castile_wsdl::Severity;
-use castile_xsd::TypeId;
 use castile_xsd::components::Owner;
+use castile_xsd::{Builtin, TypeId};
 
 use super::Planner;
 use crate::names::Ident;
@@ -48,8 +48,7 @@ impl Planner<'_> {
     fn named_types_of(&self, name: &str) -> Vec<TypeId> {
         let schema = self.schema;
         if let Some(builtin) = name.strip_prefix("xs:") {
-            let is_it = |id: &TypeId| id.builtin().is_some_and(|known| known.name() == builtin);
-            return schema.global_types().filter(is_it).collect();
+            return Builtin::from_name(builtin).map(TypeId::from).into_iter().collect();
         }
         let is_called = |known: &castile_xsd::ExpandedName| known.local() == name || known.to_string() == name;
         let types = schema.global_types().filter(|id| schema[*id].name().is_some_and(is_called));

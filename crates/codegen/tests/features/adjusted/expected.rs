@@ -81,6 +81,8 @@ impl<S: HttpService> FeatureClient<S> {
 
 static MONEY_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Money", "", &[(NAMESPACE, "Money")]);
 
+static DAY_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("day", "date", &[]);
+
 static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
     "xs:string",
     "string",
@@ -97,6 +99,8 @@ pub struct Order {
     pub quantity: i32,
     /// Of type `Money`, `xs:decimal`: at most 2 behind the point.
     pub price: Option<crate::Cents>,
+    /// Of type `xs:date`.
+    pub day: Option<crate::Day>,
     /// Of type `xs:string`.
     pub note: String,
     /// Of type `Part`.
@@ -107,13 +111,14 @@ pub struct Order {
     pub b: f64,
 }
 
-static ORDER: [Element; 6] = [
+static ORDER: [Element; 7] = [
     Element::new(NAMESPACE, "a", 0),
     Element::new(NAMESPACE, "price", 1).types(&MONEY_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE_2, "note", 2).types(&STRING_TYPES),
-    Element::new(NAMESPACE, "part", 4),
-    Element::new(NAMESPACE_2, "parts", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 7),
+    Element::new(NAMESPACE, "day", 2).types(&DAY_TYPES).occurs(0, Some(1)),
+    Element::new(NAMESPACE_2, "note", 3).types(&STRING_TYPES),
+    Element::new(NAMESPACE, "part", 5),
+    Element::new(NAMESPACE_2, "parts", 7).occurs(0, Some(1)),
+    Element::new(NAMESPACE, "b", 8),
 ];
 
 static ORDER_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "kind")]);
@@ -125,10 +130,11 @@ impl ComplexType for Order {
             sort: decoder.attribute(&ORDER_ATTRIBUTES, 0)?,
             quantity: decoder.required(&ORDER, 0)?,
             price: decoder.optional(&ORDER, 1)?,
-            note: decoder.required(&ORDER, 2)?,
-            part: decoder.required(&ORDER, 3)?,
-            parts: decoder.optional(&ORDER, 4)?,
-            b: decoder.required(&ORDER, 5)?,
+            day: decoder.optional(&ORDER, 2)?,
+            note: decoder.required(&ORDER, 3)?,
+            part: decoder.required(&ORDER, 4)?,
+            parts: decoder.optional(&ORDER, 5)?,
+            b: decoder.required(&ORDER, 6)?,
         })
     }
 
@@ -139,6 +145,7 @@ impl ComplexType for Order {
     fn write(&self, out: &mut Encoder) {
         out.element("<a>", &self.quantity, "</a>");
         out.optional("<price>", &self.price, "</price>");
+        out.optional("<day>", &self.day, "</day>");
         out.element("<ns1:note>", &self.note, "</ns1:note>");
         out.element("<part>", &self.part, "</part>");
         out.optional("<ns1:parts>", &self.parts, "</ns1:parts>");
@@ -160,14 +167,14 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             "echo",
             "echo",
             Root::new(
-                Element::new(NAMESPACE, "echo", 8),
+                Element::new(NAMESPACE, "echo", 9),
                 "<echo xmlns=\"urn:adjusted\" xmlns:ns1=\"urn:adjusted:other\">",
                 "</echo>",
             ),
         )
         .with_response(
             Root::new(
-                Element::new(NAMESPACE, "echoResponse", 9),
+                Element::new(NAMESPACE, "echoResponse", 10),
                 "<echoResponse xmlns=\"urn:adjusted\" xmlns:ns1=\"urn:adjusted:other\">",
                 "</echoResponse>",
             ),
@@ -177,14 +184,14 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             "other",
             "other",
             Root::new(
-                Element::new(NAMESPACE_2, "other", 10),
+                Element::new(NAMESPACE_2, "other", 11),
                 "<ns1:other xmlns:ns1=\"urn:adjusted:other\">",
                 "</ns1:other>",
             ),
         )
         .with_response(
             Root::new(
-                Element::new(NAMESPACE_2, "otherResponse", 11),
+                Element::new(NAMESPACE_2, "otherResponse", 12),
                 "<ns1:otherResponse xmlns:ns1=\"urn:adjusted:other\">",
                 "</ns1:otherResponse>",
             ),
@@ -206,7 +213,7 @@ pub mod parts {
         pub a: i32,
     }
 
-    static PART: [Element; 1] = [Element::new(super::NAMESPACE_2, "a", 3)];
+    static PART: [Element; 1] = [Element::new(super::NAMESPACE_2, "a", 4)];
     impl ComplexType for Part {
         const MODEL: xs::Model = xs::Model::named(super::NAMESPACE_2, "Part");
         fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -228,7 +235,7 @@ pub mod parts {
         pub part: Vec<Part>,
     }
 
-    static PARTS: [Element; 1] = [Element::new(super::NAMESPACE_2, "part", 5).occurs(1, None)];
+    static PARTS: [Element; 1] = [Element::new(super::NAMESPACE_2, "part", 6).occurs(1, None)];
     impl ComplexType for Parts {
         fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
             Ok(Parts {

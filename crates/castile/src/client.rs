@@ -429,3 +429,38 @@ fn merged(of_client: &HeaderMap, of_call: Option<HeaderMap>) -> HeaderMap {
     }
     merged
 }
+
+/// How a generated client is made: `constructors!(OrdersClient, ORDERS_SERVICE, "http://…")`. The address is that of the contract,
+/// if it names one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! constructors {
+    ($client:ident, $description:ident $(, $address:literal)?) => {
+        #[allow(dead_code, reason = "a program may bring a transport of its own")]
+        impl $client {
+            #[doc = concat!("A client of the service at `url`", $("; the contract names `", $address, "`",)? ".")]
+            ///
+            /// # Errors
+            /// That `url` is not an absolute `http` URL.
+            pub fn new(url: &str) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
+                $crate::Caller::new(url, &$description).map(Self)
+            }
+        }
+
+        #[allow(dead_code, reason = "a program may use some of this and not the rest")]
+        impl<S: $crate::HttpService> $client<S> {
+            /// A client over a transport of your own: any tower service that answers HTTP requests.
+            ///
+            /// # Errors
+            /// That `url` is not a URL.
+            pub fn with_transport(url: &str, transport: S) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
+                $crate::Caller::with_transport(url, transport, &$description).map(Self)
+            }
+
+            /// This client with other options.
+            pub fn with_options(self, options: $crate::ClientOptions) -> Self {
+                Self(self.0.with_options(options))
+            }
+        }
+    };
+}

@@ -165,7 +165,9 @@ pub mod codegen {
     };
 
     #[cfg(feature = "client")]
-    pub use crate::client::{Caller, ClientOptions, HttpService};
+    pub use crate::client::{Caller, HttpService};
+    #[cfg(feature = "client")]
+    pub use crate::constructors;
     #[cfg(feature = "server")]
     pub use crate::server::{Contract, ContractServer};
 

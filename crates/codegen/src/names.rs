@@ -10,10 +10,9 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
 /// it: nothing is called like one of these.
-const IMPORTS: [&str; 31] = [
+const IMPORTS: [&str; 29] = [
     "Arc",
     "Caller",
-    "ClientOptions",
     "ComplexType",
     "Contract",
     "ContractServer",
@@ -26,7 +25,6 @@ const IMPORTS: [&str; 31] = [
     "FaultDetail",
     "FromXml",
     "Future",
-    "HttpError",
     "HttpService",
     "Nillable",
     "NoDetail",

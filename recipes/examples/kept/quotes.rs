@@ -31,32 +31,10 @@ impl<T: Quotes> Contract<T> for QuotesContract {
 #[derive(Clone, Debug)]
 pub struct QuotesClient<S = Transport>(Caller<S>);
 
-#[allow(dead_code, reason = "a program may bring a transport of its own")]
-impl QuotesClient {
-    /// A client of the service at `url`; the contract names `http://localhost:8080/quotes`.
-    ///
-    /// # Errors
-    /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url, &QUOTES_SERVICE).map(Self)
-    }
-}
+::castile::codegen::constructors!(QuotesClient, QUOTES_SERVICE, "http://localhost:8080/quotes");
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]
 impl<S: HttpService> QuotesClient<S> {
-    /// A client over a transport of your own: any tower service that answers HTTP requests.
-    ///
-    /// # Errors
-    /// That `url` is not a URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport, &QUOTES_SERVICE).map(Self)
-    }
-
-    /// This client with other options.
-    pub fn with_options(self, options: ClientOptions) -> Self {
-        Self(self.0.with_options(options))
-    }
-
     /// The operation `quote`.
     pub fn quote<'a>(
         &'a self,
@@ -67,11 +45,7 @@ impl<S: HttpService> QuotesClient<S> {
 }
 
 /// The service `Quotes`.
-pub static QUOTES_SERVICE: Description = Description::new(
-        "Quotes",
-        "urn:example:quotes",
-        &QUOTES_OPERATIONS,
-    )
+pub static QUOTES_SERVICE: Description = Description::new("Quotes", "urn:example:quotes", &QUOTES_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("quotes.wsdl"))], "http://localhost:8080/quotes");
 
 /// The operations of `Quotes`, for those who make and read messages themselves.

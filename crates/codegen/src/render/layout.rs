@@ -40,9 +40,12 @@ fn group(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
         '[' => ']',
         _ => return None,
     };
-    let inner = rest.iter().take_while(|line| depth(line) == depth(first) + 4).count();
+    // At the head of a chain what is inside stands further in, as the calls behind it do.
+    let further = depth(rest.first()?).checked_sub(depth(first) + 4).filter(|further| matches!(further, 0 | 4))?;
+    let inner = rest.iter().take_while(|line| depth(line) == depth(first) + further + 4).count();
     let (inner, rest) = rest.split_at(inner);
-    let last = rest.first().filter(|line| line.trim_start().starts_with(close) && depth(line) == depth(first))?;
+    let is_last = |line: &&Cow<'_, str>| line.trim_start().starts_with(close) && depth(line) == depth(first) + further;
+    let last = rest.first().filter(is_last)?;
     if inner.iter().any(|line| is_documentation(line) || line.trim_start().starts_with(['.', '#'])) {
         return None;
     }
@@ -162,6 +165,7 @@ mod tests {
                 "match a {\n    0 => {\n        b\n            .c(\n                d,\n            )\n    }\n}\n",
                 "match a {\n    0 => b.c(d),\n}\n",
             ),
+            ("a(\n        b,\n    )\n    .c()\n", "a(b).c()\n"),
             ("a\n    .b(|c| {\n        d\n    })\n", "a.b(|c| d)\n"),
             ("impl<T> A<T>\nfor B<T> {\n    c\n}\n", "impl<T> A<T> for B<T> {\n    c\n}\n"),
             ("while a\n{\n    b;\n}\n", "while a {\n    b;\n}\n"),

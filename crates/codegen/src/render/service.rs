@@ -177,42 +177,18 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     };
     let client_documentation = format!("A client of `{}` over any HTTP transport{speaks}.", plan.name);
     let client_documentation = documentation::line(&client_documentation);
-    let connect_documentation = match plan.address.as_str() {
-        "" => "A client of the service at `url`.".to_owned(),
-        address => format!("A client of the service at `url`; the contract names `{}`.", address.replace('`', "%60")),
-    };
-    let connect_documentation = documentation::line(&connect_documentation);
+    // As in an address: a backtick would end what is code.
+    let address = (!plan.address.is_empty()).then(|| plan.address.replace('`', "%60"));
+    let address = address.map(|address| quote! { , #address });
     quote! {
         #client_documentation
         #[derive(Clone, Debug)]
         pub struct #client<S = Transport>(Caller<S>);
 
-        #[allow(dead_code, reason = "a program may bring a transport of its own")]
-        impl #client {
-            #connect_documentation
-            ///
-            /// # Errors
-            /// That `url` is not an absolute `http` URL.
-            pub fn new(url: &str) -> Result<Self, HttpError> {
-                Caller::new(url, &#description).map(Self)
-            }
-        }
+        ::castile::codegen::constructors!(#client, #description #address);
 
         #[allow(dead_code, reason = "a program may use some of this and not the rest")]
         impl<S: HttpService> #client<S> {
-            /// A client over a transport of your own: any tower service that answers HTTP requests.
-            ///
-            /// # Errors
-            /// That `url` is not a URL.
-            pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-                Caller::with_transport(url, transport, &#description).map(Self)
-            }
-
-            /// This client with other options.
-            pub fn with_options(self, options: ClientOptions) -> Self {
-                Self(self.0.with_options(options))
-            }
-
             #(#methods)*
         }
     }

@@ -47,32 +47,10 @@ impl<T: Feature> Contract<T> for FeatureContract {
 #[derive(Clone, Debug)]
 pub struct FeatureClient<S = Transport>(Caller<S>);
 
-#[allow(dead_code, reason = "a program may bring a transport of its own")]
-impl FeatureClient {
-    /// A client of the service at `url`; the contract names `http://localhost:8080/addressing`.
-    ///
-    /// # Errors
-    /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url, &FEATURE_SERVICE).map(Self)
-    }
-}
+::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/addressing");
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]
 impl<S: HttpService> FeatureClient<S> {
-    /// A client over a transport of your own: any tower service that answers HTTP requests.
-    ///
-    /// # Errors
-    /// That `url` is not a URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
-    }
-
-    /// This client with other options.
-    pub fn with_options(self, options: ClientOptions) -> Self {
-        Self(self.0.with_options(options))
-    }
-
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
         self.0.call(&FEATURE_OPERATIONS[0], request)
@@ -145,11 +123,7 @@ impl FaultDetail for EchoFault {
 }
 
 /// The service `Feature`.
-pub static FEATURE_SERVICE: Description = Description::new(
-        "Feature",
-        "urn:addressing",
-        &FEATURE_OPERATIONS,
-    )
+pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:addressing", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/addressing")
     .with_addressing(::castile::soap::addressing::Declared {
         required: true,

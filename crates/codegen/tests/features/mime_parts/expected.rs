@@ -41,32 +41,10 @@ impl<T: Feature> Contract<T> for FeatureContract {
 #[derive(Clone, Debug)]
 pub struct FeatureClient<S = Transport>(Caller<S>);
 
-#[allow(dead_code, reason = "a program may bring a transport of its own")]
-impl FeatureClient {
-    /// A client of the service at `url`; the contract names `http://localhost:8080/feature`.
-    ///
-    /// # Errors
-    /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url, &FEATURE_SERVICE).map(Self)
-    }
-}
+::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]
 impl<S: HttpService> FeatureClient<S> {
-    /// A client over a transport of your own: any tower service that answers HTTP requests.
-    ///
-    /// # Errors
-    /// That `url` is not a URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
-    }
-
-    /// This client with other options.
-    pub fn with_options(self, options: ClientOptions) -> Self {
-        Self(self.0.with_options(options))
-    }
-
     /// The operation `submit`.
     pub fn submit<'a>(&'a self, request: &'a Claim) -> ::castile::Call<'a, Claim, String, NoDetail, S> {
         self.0.call(&FEATURE_OPERATIONS[0], request)
@@ -112,11 +90,7 @@ impl ComplexType for Claim {
 }
 
 /// The service `Feature`.
-pub static FEATURE_SERVICE: Description = Description::new(
-        "Feature",
-        "urn:mime_parts",
-        &FEATURE_OPERATIONS,
-    )
+pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:mime_parts", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
 /// The operations of `Feature`, for those who make and read messages themselves.

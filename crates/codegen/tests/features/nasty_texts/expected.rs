@@ -48,32 +48,13 @@ impl<T: Feature> Contract<T> for FeatureContract {
 #[derive(Clone, Debug)]
 pub struct FeatureClient<S = Transport>(Caller<S>);
 
-#[allow(dead_code, reason = "a program may bring a transport of its own")]
-impl FeatureClient {
-    /// A client of the service at `url`; the contract names `http://h/*/ mod evil {} /* /* /* */ // \ "; mod evil {} // "# "## "##### r####"x"### '"'\'\" \u{41} \x41 \ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t %60%60%60\nmod evil {}\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s ~ $crate ' ; }`.
-    ///
-    /// # Errors
-    /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url, &FEATURE_SERVICE).map(Self)
-    }
-}
+::castile::codegen::constructors!(
+    FeatureClient, FEATURE_SERVICE,
+    "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t %60%60%60\nmod evil {}\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
+);
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]
 impl<S: HttpService> FeatureClient<S> {
-    /// A client over a transport of your own: any tower service that answers HTTP requests.
-    ///
-    /// # Errors
-    /// That `url` is not a URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
-    }
-
-    /// This client with other options.
-    pub fn with_options(self, options: ClientOptions) -> Self {
-        Self(self.0.with_options(options))
-    }
-
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
     /// \\x41 \\ {} {0} {{ }} ${x}
     /// }

@@ -64,32 +64,10 @@ impl<T: Feature> Contract<T> for FeatureContract {
 #[derive(Clone, Debug)]
 pub struct FeatureClient<S = Transport>(Caller<S>);
 
-#[allow(dead_code, reason = "a program may bring a transport of its own")]
-impl FeatureClient {
-    /// A client of the service at `url`; the contract names `http://localhost:8080/feature`.
-    ///
-    /// # Errors
-    /// That `url` is not an absolute `http` URL.
-    pub fn new(url: &str) -> Result<Self, HttpError> {
-        Caller::new(url, &FEATURE_SERVICE).map(Self)
-    }
-}
+::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]
 impl<S: HttpService> FeatureClient<S> {
-    /// A client over a transport of your own: any tower service that answers HTTP requests.
-    ///
-    /// # Errors
-    /// That `url` is not a URL.
-    pub fn with_transport(url: &str, transport: S) -> Result<Self, HttpError> {
-        Caller::with_transport(url, transport, &FEATURE_SERVICE).map(Self)
-    }
-
-    /// This client with other options.
-    pub fn with_options(self, options: ClientOptions) -> Self {
-        Self(self.0.with_options(options))
-    }
-
     /// The operation `echo`.
     pub fn echo<'a>(
         &'a self,
@@ -560,11 +538,7 @@ impl ComplexType for BareResponse {
 }
 
 /// The service `Feature`.
-pub static FEATURE_SERVICE: Description = Description::new(
-        "Feature",
-        "urn:rpc_literal",
-        &FEATURE_OPERATIONS,
-    )
+pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:rpc_literal", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
 /// The operations of `Feature`, for those who make and read messages themselves.
@@ -591,11 +565,7 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation::new(
             "ping",
             "ping",
-            Root::new(
-                    Element::new(NAMESPACE_3, "ping", 15),
-                    "<ns2:ping xmlns:ns2=\"urn:rpc\">",
-                    "</ns2:ping>",
-                )
+            Root::new(Element::new(NAMESPACE_3, "ping", 15), "<ns2:ping xmlns:ns2=\"urn:rpc\">", "</ns2:ping>")
                 .wrapping_parts(),
         )
         .with_response(
@@ -610,11 +580,7 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation::new(
             "some",
             "some",
-            Root::new(
-                    Element::new(NAMESPACE_3, "some", 19),
-                    "<ns2:some xmlns:ns2=\"urn:rpc\">",
-                    "</ns2:some>",
-                )
+            Root::new(Element::new(NAMESPACE_3, "some", 19), "<ns2:some xmlns:ns2=\"urn:rpc\">", "</ns2:some>")
                 .wrapping_parts(),
         )
         .with_response(
@@ -645,18 +611,9 @@ pub static FEATURE_OPERATIONS: [Operation; 5] = [
                 .wrapping_parts(),
         )
         .with_actions("write", "urn:rpc_literal:Feature:writeResponse"),
-    Operation::new(
-            "bare",
-            "bare",
-            Root::new(Element::new("", "bare", 28), "<bare>", "</bare>").wrapping_parts(),
-        )
+    Operation::new("bare", "bare", Root::new(Element::new("", "bare", 28), "<bare>", "</bare>").wrapping_parts())
         .with_response(
-            Root::new(
-                    Element::new("", "bareResponse", 30),
-                    "<bareResponse>",
-                    "</bareResponse>",
-                )
-                .wrapping_parts(),
+            Root::new(Element::new("", "bareResponse", 30), "<bareResponse>", "</bareResponse>").wrapping_parts(),
         )
         .with_actions("bare", "urn:rpc_literal:Feature:bareResponse"),
 ];

@@ -83,11 +83,7 @@ impl FaultDetail for EchoFault {
 }
 
 /// The service `Feature`.
-pub static FEATURE_SERVICE: Description = Description::new(
-        "Feature",
-        "urn:halves",
-        &FEATURE_OPERATIONS,
-    )
+pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:halves", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/server_only");
 
 /// The operations of `Feature`, for those who make and read messages themselves.

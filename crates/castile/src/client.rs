@@ -363,7 +363,7 @@ where
         let mut action = operation.action;
         if let Some(addressing) = options.addressing.or(required) {
             let call = addressing::Call::new(addressing, operation, &url.to_string());
-            reading.to_mut().call = Some(call.map_err(CallError::unwritten)?);
+            reading = Cow::Owned(options.messages.clone().of_call(call.map_err(CallError::unwritten)?));
             // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
@@ -372,8 +372,8 @@ where
         let mut headers: Vec<&dyn WriteHeader> = options.headers.iter().map(|block| &**block).collect();
         headers.extend(self.headers);
         let mtom = reading.mtom.threshold(description.is_mtom);
-        let call = reading.call.as_ref();
-        let written = castile_soap::client::request_package(version, operation, request, &headers, call, mtom, parts);
+        let written =
+            castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts);
         let written = written.map_err(CallError::unwritten)?;
         let http_headers = merged(&options.http_headers, http_headers);
         let limits = ReplyLimits { message_size: reading.limits.message_size, package: reading.attachments };

@@ -41,8 +41,8 @@ pub fn request_with<Q: ToPayload>(
     Ok(request.write(version, header, &operation.request, Encoder::default(), None)?.message)
 }
 
-/// A request with header blocks and attachments, as MTOM if `mtom` has a threshold, and with what `call` says in WS-Addressing.
-/// [`Options::call`] has that to read the answer.
+/// A request with header blocks and attachments, as MTOM if `mtom` has a threshold. What it says in WS-Addressing is in the options
+/// with which its answer is read.
 ///
 /// # Errors
 /// As for [`request`], or that the system has no random numbers.
@@ -51,11 +51,11 @@ pub fn request_package<Q: ToPayload>(
     operation: &Operation,
     request: &Q,
     header: &[&dyn WriteHeader],
-    call: Option<&Call>,
+    options: &Options,
     mtom: Option<usize>,
     parts: Vec<Part>,
 ) -> Result<Written, Error> {
-    let first = call.map(Call::blocks).unwrap_or_default();
+    let first = options.call.as_ref().map(Call::blocks).unwrap_or_default();
     let header = Headers { first: &first, blocks: header };
     let written = request.write(version, header, &operation.request, Encoder::default(), mtom)?;
     Ok(written.with(parts))

@@ -50,14 +50,14 @@ pub struct Payload<'a> {
     exchange: Option<Arc<Exchange>>,
     /// The start tag that the body begins with; `None` if it is empty.
     first: Option<StartTag<'a>>,
-    carried: Carried<'a>,
+    arrived: Arrived<'a>,
     /// What was held before anything was made of it, in bytes.
     before: usize,
 }
 
-/// What a payload came with.
+/// A request as it arrived.
 #[derive(Clone, Copy, Debug)]
-struct Carried<'a> {
+struct Arrived<'a> {
     request: &'a RequestMessage,
     options: &'a Options,
     belongings: &'a RefCell<Belongings>,
@@ -89,7 +89,7 @@ impl<D: Dispatch> Service for D {
         });
         let included = Included::of(request.packaging, options);
         let is_asked = D::DESCRIPTION.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
-        let carried = Carried {
+        let arrived = Arrived {
             request: &request,
             options,
             belongings: &belongings,
@@ -97,7 +97,7 @@ impl<D: Dispatch> Service for D {
             mtom: options.mtom.threshold(is_asked),
         };
         // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
-        let error = match catch_unwind(AssertUnwindSafe(|| start(self, carried))) {
+        let error = match catch_unwind(AssertUnwindSafe(|| start(self, arrived))) {
             Ok(Ok(pending)) => return pending,
             Ok(Err(error)) => Some(error),
             Err(_) => None,
@@ -107,16 +107,16 @@ impl<D: Dispatch> Service for D {
 }
 
 /// Reads a request as far as it needs to be to find its operation, and hands it on.
-fn start<D: Dispatch>(service: &D, carried: Carried<'_>) -> Result<Pending, Error> {
-    let Carried { request, options, .. } = carried;
+fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error> {
+    let Arrived { request, options, .. } = arrived;
     let charge = request.reservation.as_ref();
     message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
-        match open::<D>(carried, &mut reader) {
+        match open::<D>(arrived, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
-                let decoder = message::decoder(reader, leniency, carried.included.map(|included| &**included), charge)?;
-                service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, carried, before })
+                let decoder = message::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
+                service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
             }
             Err(error) => {
                 message::keep(reader.into_memory());
@@ -134,9 +134,9 @@ struct Opened<'a> {
     number: usize,
 }
 
-fn open<'a, D: Dispatch>(carried: Carried<'_>, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
-    let Carried { request, options, .. } = carried;
-    let Belongings { action: of_protocol, extensions, .. } = &*carried.belongings.borrow();
+fn open<'a, D: Dispatch>(arrived: Arrived<'_>, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
+    let Arrived { request, options, .. } = arrived;
+    let Belongings { action: of_protocol, extensions, .. } = &*arrived.belongings.borrow();
     let (mut envelope, first) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     let mut exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
@@ -239,25 +239,25 @@ impl Payload<'_> {
         D: FaultDetail,
         F: Future<Output = Result<Response<R>, Fault<D>>> + Send,
     {
-        let Payload { mut decoder, operation, envelope, exchange, first, carried, before } = self;
+        let Payload { mut decoder, operation, envelope, exchange, first, arrived, before } = self;
         let version = envelope.version;
-        let charge = carried.request.reservation.as_ref();
+        let charge = arrived.request.reservation.as_ref();
         let read = message::Incoming {
             operation,
             root: &operation.request,
             is_request: true,
-            options: carried.options,
-            message: &carried.request.message,
+            options: arrived.options,
+            message: &arrived.request.message,
         };
-        let included = carried.included.map(|included| &**included);
+        let included = arrived.included.map(|included| &**included);
         let text = decoder.reader().input();
         let mut message: Q = read.payload(decoder, first, included)?;
-        let package = carried.package();
+        let package = arrived.package();
         let header = blocks::Blocks::received(
             envelope,
             text,
-            &carried.request.message,
-            carried.options,
+            &arrived.request.message,
+            arrived.options,
             Some(operation),
             charge,
         );
@@ -266,12 +266,12 @@ impl Payload<'_> {
             version,
             operation,
             exchange: exchange.clone(),
-            mtom: carried.mtom,
-            offload: carried.options.offload.clone(),
+            mtom: arrived.mtom,
+            offload: arrived.options.offload.clone(),
             reservation: charge.cloned(),
-            limit: carried.options.limits.written_size,
+            limit: arrived.options.limits.written_size,
         };
-        let surroundings = carried.surroundings(version, exchange.clone());
+        let surroundings = arrived.surroundings(version, exchange.clone());
         let to_panic = exchange.clone();
         let reply = async move {
             let exchange = responding.exchange.as_deref();
@@ -377,10 +377,10 @@ async fn read_again<Q: FromPayload + Send + 'static>(
     }
 }
 
-impl Carried<'_> {
+impl Arrived<'_> {
     /// All that is needed to go on with a message while parts come.
     fn package(self) -> Option<Box<Package>> {
-        let Carried { request, options, belongings, included, .. } = self;
+        let Arrived { request, options, belongings, included, .. } = self;
         request.packaging.map(|packaging| {
             let received = Received {
                 message: request.message.clone(),

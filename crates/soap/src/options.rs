@@ -21,8 +21,8 @@ pub struct Options {
     pub understood: Vec<ExpandedName>,
     /// What is made of the blocks of WS-Addressing in requests.
     pub addressing: addressing::Policy,
-    /// The request that an answer is read for, if that was sent with WS-Addressing: the answer must relate to it.
-    pub call: Option<addressing::Call>,
+    /// The request that is sent with WS-Addressing, to which its answer must relate.
+    pub(crate) call: Option<addressing::Call>,
     /// What packages may take: messages with attachments. The envelope is bounded by [`limits`](Self::limits) as well.
     pub attachments: castile_mime::Limits,
     /// Whether messages that are sent are MTOM.
@@ -87,6 +87,12 @@ impl Leniency {
 }
 
 impl Options {
+    /// These options for a request that is sent with WS-Addressing, and for its answer.
+    #[doc(hidden)]
+    pub fn of_call(self, call: addressing::Call) -> Self {
+        Options { call: Some(call), ..self }
+    }
+
     /// Whether header blocks of this name are understood, whatever an operation declares.
     pub(crate) fn understands(&self, namespace: &str, local: &str) -> bool {
         self.understood.iter().any(|name| name.is(namespace, local))

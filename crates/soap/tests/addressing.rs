@@ -248,12 +248,11 @@ fn every_file_of_replies_has_its_request() {
 fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) -> String) -> Result<Note, String> {
     let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
     let note = Note { text: "hello".into() };
-    let request = client::request_package(version, &OPERATIONS[0], &note, &[], Some(&call), None, Vec::new());
+    let options = Options::default().of_call(call);
+    let request = client::request_package(version, &OPERATIONS[0], &note, &[], &options, None, Vec::new());
     let request = request.unwrap().message;
     let reply =
         Notes::<1>.call(RequestMessage::new(version, text(&request)), &Options::default()).now_or_never().unwrap();
-    let mut options = Options::default();
-    options.call = Some(call);
     let answer =
         client::response::<Note, Trouble>(&OPERATIONS[0], change(text(&reply.message)).as_bytes(), None, &options);
     answer.map_err(|error| error.to_string())?.map_err(|fault| fault.to_string())
@@ -268,7 +267,8 @@ fn what_faults_say_of_a_message_is_cut() {
         for addressing in Addressing::ALL {
             let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
             let note = Note { text: "hello".into() };
-            let request = client::request_package(version, &OPERATIONS[0], &note, &[], Some(&call), None, Vec::new());
+            let options = Options::default().of_call(call);
+            let request = client::request_package(version, &OPERATIONS[0], &note, &[], &options, None, Vec::new());
             let request = text(&request.unwrap().message);
             let unknown = request.replace("urn:n/Notes/echoRequest", &long);
             assert!(unknown.len() > long.len());

@@ -1,0 +1,87 @@
+//! Auto traits of public types. `tests/api/castile.txt` doesn't list them, and a field can take them away.
+
+use castile::http::client::Transport;
+use castile::http::server::{Routes, Server};
+use castile::mime::{Attachment, Attachments, Content, ContentId, Part};
+use castile::soap::{Next, Options, Pending, ReplyMessage, RequestMessage};
+use castile::{
+    Any, AnyElements, AnyHeader, AnyType, Array, Call, CallError, Caller, ClientOptions, ContractServer, Deviations,
+    Fault, Items, Nillable, NoDetail, Raw, Recursive, Request, Response, ServerOptions, Shared,
+};
+
+/// What crosses threads and is kept.
+fn is_owned<T: Send + Sync + Unpin + 'static>() {}
+
+/// What one task has at a time.
+fn is_sent<T: Send + Unpin + 'static>() {}
+
+fn is_future<T: Send>(_: &T) {}
+
+#[test]
+fn values_cross_threads() {
+    is_owned::<Any>();
+    is_owned::<AnyElements>();
+    is_owned::<AnyHeader>();
+    is_owned::<AnyType>();
+    is_owned::<Array<String>>();
+    is_owned::<Deviations>();
+    is_owned::<Fault>();
+    is_owned::<Fault<String>>();
+    is_owned::<Nillable<String>>();
+    is_owned::<Raw>();
+    is_owned::<Recursive<String>>();
+    is_owned::<Shared<String>>();
+    is_owned::<ContentId>();
+}
+
+#[test]
+fn messages_go_from_task_to_task() {
+    is_sent::<Items<String>>();
+    is_sent::<Request<String>>();
+    is_sent::<Response<String>>();
+    is_sent::<RequestMessage>();
+    is_sent::<ReplyMessage>();
+    is_sent::<Attachments>();
+    is_sent::<Attachment>();
+    is_sent::<Content>();
+    is_sent::<Part>();
+    is_sent::<Pending>();
+}
+
+#[test]
+fn clients_and_servers_are_shared() {
+    is_owned::<Caller>();
+    is_owned::<Transport>();
+    is_owned::<ClientOptions>();
+    is_owned::<ServerOptions>();
+    is_owned::<Options>();
+    is_owned::<Next>();
+    is_owned::<Routes>();
+    is_owned::<Server>();
+    // Of a contract and a service that say nothing of themselves.
+    is_owned::<ContractServer<(), String>>();
+}
+
+#[test]
+fn errors_are_boxed_by_question_marks() {
+    fn is_error<T: std::error::Error + Send + Sync + Unpin + 'static>() {}
+    is_error::<CallError>();
+    is_error::<Fault>();
+    is_error::<castile::http::Error>();
+    is_error::<castile::mime::Error>();
+    is_error::<castile::soap::Error>();
+    is_error::<castile::xml::Error>();
+}
+
+/// A call is spawned, before it is awaited and while it is.
+#[test]
+fn calls_go_from_thread_to_thread() {
+    fn check<'a>(calls: [Call<'a, String, (), NoDetail, Transport>; 3]) {
+        let [call, awaited, sent] = calls;
+        is_future(&call);
+        is_future(&awaited.into_future());
+        is_future(&sent.send());
+    }
+    // Its body is checked by the compiler.
+    let _ = check;
+}

@@ -1,7 +1,7 @@
 //! Uploads an attachment as it is read, and reads one as it comes.
 
 use bytes::Bytes;
-use castile::mime::{Content, ContentId, Part};
+use castile::mime::{Content, Part};
 use castile_recipes::Shop;
 use castile_recipes::orders::{Download, OrdersClient, OrdersServer, Upload};
 use http_body::Frame;
@@ -14,7 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What is at hand, as `Vec<u8>`, is content by `into()`. This is content that comes in chunks, 8 MiB of it.
     let chunks = (0..128).map(|_| Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(&[0; 64 << 10]))));
     let content = Content::stream(StreamBody::new(futures_util::stream::iter(chunks)));
-    let document = Part::new(ContentId::random()?, "application/pdf", content)?;
+    let document = Part::attachment("application/pdf", content)?;
     let response = client.upload(&Upload { number: 7 }).attach(document).await?;
     println!("{} bytes", response.bytes);
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use castile::datatypes::Date;
-use castile::mime::{Content, ContentId, Part};
+use castile::mime::{Content, Part};
 use castile::{Fault, Nillable, Request, Response};
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -55,7 +55,7 @@ impl Orders for Shop {
     async fn download(&self, _: Request<Download>) -> Result<Response<DownloadResponse>, Fault> {
         let pages = (1..=3).map(|page| Ok::<_, std::io::Error>(Frame::data(Bytes::from(format!("page {page}\n")))));
         let content = Content::stream(StreamBody::new(futures_util::stream::iter(pages)));
-        let document = Part::new(ContentId::random()?, "application/pdf", content)?;
+        let document = Part::attachment("application/pdf", content)?;
         Ok(Response::new(DownloadResponse { name: "invoice".into() }).with_attachment(document))
     }
 }

@@ -1,8 +1,9 @@
 //! Tests of a service and of its client, without a socket.
 
+use castile::mime::{Attachments, Part};
 use castile::{Request, Response};
-use castile_recipes::orders::{Orders, OrdersClient, OrdersServer, QuotaHeader, Session};
-use castile_recipes::{Shop, order};
+use castile_recipes::orders::{Orders, OrdersClient, OrdersServer, QuotaHeader, Session, Upload};
+use castile_recipes::{Caller, Shop, order};
 
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
 
@@ -13,6 +14,17 @@ async fn a_method() -> Result {
     let response: Response<_> = Shop.place(Request::new(order(2)).with_header(session)).await?;
     assert_eq!(response.header::<QuotaHeader>()?, Some(QuotaHeader(99)));
     assert_eq!(response.into_inner().number, 7);
+    Ok(())
+}
+
+/// A request has what a server would have received with it: attachments, here, and who calls.
+#[tokio::test]
+async fn an_upload() -> Result {
+    let document = Part::attachment("text/plain", "It rains.")?;
+    let request = Request::new(Upload { number: 7 })
+        .with_extension(Caller("Ada".into()))
+        .with_attachments(Attachments::of(vec![document])?);
+    assert_eq!(Shop.upload(request).await?.into_inner().bytes, 9);
     Ok(())
 }
 

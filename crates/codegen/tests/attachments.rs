@@ -48,7 +48,7 @@ use attachments::KeyHeader;
 const URL: &str = "http://localhost/";
 
 fn part(content: impl Into<Content>) -> Part {
-    Part::new(ContentId::random().unwrap(), "application/octet-stream", content.into()).unwrap()
+    Part::attachment("application/octet-stream", content).unwrap()
 }
 
 /// A text, and the attachments that came with it.
@@ -150,7 +150,7 @@ impl mime_parts::Feature for Claims {
     }
 
     async fn fetch(&self, request: Request<String>) -> Result<Response<String>, Fault> {
-        let image = Part::new(ContentId::random()?, "image/png", PNG.to_vec().into())?;
+        let image = Part::attachment("image/png", PNG.to_vec())?;
         Ok(Response::new(request.into_inner()).with_attachment(image))
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use castile_http::client::{self, ClientReply, Options, ReplyLimits, Transport};
 use castile_http::server::{Endpoint, Routes, Server};
 use castile_http::{Error, ErrorKind};
-use castile_mime::{Content, ContentId, Part};
+use castile_mime::{Content, Part};
 use castile_soap::{Version, Written};
 use futures_util::StreamExt;
 use http::{StatusCode, Uri};
@@ -203,7 +203,7 @@ fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
             None => std::future::pending().await,
         }
     });
-    Part::new(ContentId::random().unwrap(), "text/plain", Content::stream(StreamBody::new(frames))).unwrap()
+    Part::attachment("text/plain", Content::stream(StreamBody::new(frames))).unwrap()
 }
 
 /// What is sent as a stream has no total time, and neither has an answer with attachments; silence has.

@@ -12,9 +12,10 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::charges::{begin, charged, grow};
 use crate::error::shown;
+use crate::package::body_of_parts;
 use crate::source::Source;
 use crate::store::{Kept, Store};
-use crate::{Charges, ContentId, Error, ErrorKind, PartHead};
+use crate::{Charges, ContentId, Error, ErrorKind, Limits, Parser, Part, PartHead};
 
 /// How many Content-IDs an error tells.
 const MOST_SHOWN: usize = 5;
@@ -83,6 +84,34 @@ impl Attachments {
     /// No attachments.
     pub fn none() -> Self {
         Attachments { package: None }
+    }
+
+    /// Attachments as they come with a message that has these parts, for tests. No part comes twice, and there are limits, as with those
+    /// of others.
+    ///
+    /// ```
+    /// use castile_mime::{Attachments, Part};
+    ///
+    /// # async fn read() -> Result<(), castile_mime::Error> {
+    /// let mut attachments = Attachments::of(vec![Part::attachment("text/plain", "It rains.")?])?;
+    /// while let Some(mut attachment) = attachments.next().await? {
+    ///     assert_eq!(attachment.data().await?.unwrap(), "It rains.");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// # futures_util::FutureExt::now_or_never(read()).unwrap().unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`] if the system has no random numbers.
+    pub fn of(parts: Vec<Part>) -> Result<Self, Error> {
+        if parts.is_empty() {
+            return Ok(Attachments::none());
+        }
+        let limits = Limits::default();
+        let (boundary, body) = body_of_parts(parts)?;
+        let source = Source::new(Parser::new(&boundary, limits), body, None);
+        Ok(Attachments::new(source, VecDeque::new(), Store::new(limits, None)))
     }
 
     pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Kept)>, store: Store) -> Self {

@@ -13,7 +13,7 @@ use crate::content_id::{ContentId, random_digits};
 use crate::error::shown;
 use crate::media_type::{Quoted, is_token};
 use crate::message::XOP;
-use crate::{Attachment, BoxError, Error, ErrorKind};
+use crate::{Attachment, Boundary, BoxError, Error, ErrorKind};
 
 pub use self::body::PackageBody;
 
@@ -144,7 +144,7 @@ impl Package {
     }
 
     fn boundary(&self) -> String {
-        format!("MIME_{}", self.random)
+        boundary(&self.random)
     }
 
     /// The root is number 0.
@@ -188,6 +188,22 @@ impl Part {
         check_value(value)?;
         self.head.push_str(&format!("{name}: {value}\r\n"));
         Ok(self)
+    }
+
+    /// A part that nothing in the message refers to, so that its Content-ID may be any: a random one.
+    ///
+    /// ```
+    /// use castile_mime::Part;
+    ///
+    /// let part = Part::attachment("text/plain", "It rains.")?.field("Content-Disposition", "attachment; filename=today.txt")?;
+    /// assert!(part.id().as_str().ends_with("@castile"));
+    /// # Ok::<(), castile_mime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), or [`ErrorKind::System`] if the system has no random numbers.
+    pub fn attachment(content_type: &str, content: impl Into<Content>) -> Result<Self, Error> {
+        Part::new(ContentId::random()?, content_type, content.into())
     }
 
     /// What names it.
@@ -254,6 +270,17 @@ impl From<Attachment> for Content {
     fn from(attachment: Attachment) -> Self {
         Content::stream(attachment)
     }
+}
+
+/// The parts as they would come, and what stands between them.
+pub(crate) fn body_of_parts(parts: Vec<Part>) -> Result<(Boundary, PackageBody), Error> {
+    let boundary = boundary(&random_digits()?);
+    let parts = parts.into_iter().map(|Part { head, content, .. }| (head, content));
+    Ok((Boundary::new(&boundary)?, PackageBody::of_parts(&boundary, parts)))
+}
+
+fn boundary(random: &str) -> String {
+    format!("MIME_{random}")
 }
 
 fn head(id: &ContentId, content_type: &str) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castile_mime::Attachments;
-use http::{Extensions, HeaderMap};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 
 use crate::addressing::{Exchange, Properties};
 use crate::blocks::Blocks;
@@ -43,7 +43,32 @@ pub(crate) struct Surroundings {
 }
 
 impl<T> Request<T> {
-    /// A request that says no more than its message: for tests, which call the methods of a service directly.
+    /// A request that says no more than its message: for tests, which call the methods of a service directly. The methods that begin with
+    /// `with_` add what a server would have received beside it.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use castile_mime::{Attachments, Part};
+    /// use castile_soap::Request;
+    /// use http::header::{HeaderValue, USER_AGENT};
+    ///
+    /// # struct Upload { number: i32 }
+    /// # #[derive(Clone)] struct Caller(String);
+    /// # fn request() -> Result<(), castile_mime::Error> {
+    /// let document = Part::attachment("text/plain", "It rains.")?;
+    /// let request = Request::new(Upload { number: 7 })
+    ///     .with_http_header(USER_AGENT, HeaderValue::from_static("test"))
+    ///     .with_extension(Caller("Ada".into()))
+    ///     .with_peer([192, 0, 2, 1])
+    ///     .with_deadline(Instant::now() + Duration::from_secs(1))
+    ///     .with_attachments(Attachments::of(vec![document])?);
+    /// assert_eq!(request.http_headers()[USER_AGENT], "test");
+    /// # assert_eq!(request.extensions().get::<Caller>().unwrap().0, "Ada");
+    /// # Ok(())
+    /// # }
+    /// # request().unwrap();
+    /// ```
     pub fn new(message: T) -> Self {
         Request::came(message, Blocks::Nothing, Attachments::none(), Surroundings::default())
     }
@@ -58,9 +83,51 @@ impl<T> Request<T> {
         self
     }
 
-    /// This request with other attachments.
+    /// This request with other attachments. [`Attachments::of`] makes them of parts.
     pub fn with_attachments(self, attachments: Attachments) -> Self {
         Request { attachments, ..self }
+    }
+
+    /// This request with one more header of HTTP.
+    pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.surroundings.http_headers.append(name, value);
+        self
+    }
+
+    /// This request with a value that a layer would have found out.
+    pub fn with_extension<E: Clone + Send + Sync + 'static>(mut self, value: E) -> Self {
+        self.surroundings.extensions.insert(value);
+        self
+    }
+
+    /// This request from an address.
+    pub fn with_peer(mut self, peer: impl Into<IpAddr>) -> Self {
+        self.surroundings.peer = Some(peer.into());
+        self
+    }
+
+    /// This request with a time at which it is given up.
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        self.surroundings.deadline = Some(deadline);
+        self
+    }
+
+    /// This request in a version of SOAP.
+    pub fn with_version(mut self, version: Version) -> Self {
+        self.surroundings.version = version;
+        self
+    }
+
+    /// This request with an action of the protocol (`SOAPAction`).
+    pub fn with_action(mut self, action: impl Into<String>) -> Self {
+        self.surroundings.action = action.into();
+        self
+    }
+
+    /// This request with what it says in WS-Addressing.
+    pub fn with_addressing(mut self, properties: Properties) -> Self {
+        self.surroundings.addressing = Some(Arc::new(Exchange::of(properties)));
+        self
     }
 
     /// The message.

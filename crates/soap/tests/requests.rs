@@ -5,7 +5,7 @@ mod common;
 
 use castile_databinding::schema::Element;
 use castile_databinding::{Any, Decoder, Encoder, ExpandedName};
-use castile_mime::{ContentId, Part};
+use castile_mime::Part;
 use castile_soap::{
     AnyHeader, Description, Dispatch, Error, Fault, FaultCode, Header, NoDetail, Operation, Options, Payload, Pending,
     Request, RequestMessage, Response, Root, Service, Version, client,
@@ -64,7 +64,7 @@ impl Dispatch for Desk {
         match operation {
             0 => payload.handle(answer),
             _ => payload.handle(async |_: Request<Note>| {
-                let part = Part::new(ContentId::random()?, "text/plain", b"t".to_vec().into())?;
+                let part = Part::attachment("text/plain", "t")?;
                 Ok::<_, Fault>(Response::new(()).with_header(Left(1)).with_attachment(part))
             }),
         }

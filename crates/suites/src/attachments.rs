@@ -44,7 +44,7 @@ impl contract::Attachments for Service {
 /// An attachment as one of the answer.
 fn back(attachment: Attachment) -> Result<Part, Error> {
     let content_type = attachment.head().content_type().unwrap_or("application/octet-stream").to_owned();
-    Part::new(ContentId::random()?, &content_type, attachment.into())
+    Part::attachment(&content_type, attachment)
 }
 
 /// How a request has its attachment, and what is done with that.

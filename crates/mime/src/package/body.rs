@@ -30,15 +30,18 @@ enum Segment {
 
 impl PackageBody {
     pub(super) fn new(package: Package) -> Self {
-        let boundary = package.boundary();
-        let mut segments = VecDeque::with_capacity(package.parts.len() * 2 + 3);
-        let mut part = |line_end: &str, head: &str, content: Segment| {
+        let (boundary, head) = (package.boundary(), package.root_head());
+        let parts = package.parts.into_iter().map(|Part { head, content, .. }| (head, content));
+        PackageBody::of_parts(&boundary, std::iter::once((head, package.root)).chain(parts))
+    }
+
+    /// Parts: the lines of the head of each, and its content.
+    pub(super) fn of_parts(boundary: &str, parts: impl Iterator<Item = (String, Content)>) -> Self {
+        let mut segments = VecDeque::with_capacity(parts.size_hint().0 * 2 + 1);
+        for (number, (head, content)) in (1..).zip(parts) {
+            let line_end = if number == 1 { "" } else { "\r\n" };
             segments.push_back(Segment::Bytes(format!("{line_end}--{boundary}\r\n{head}\r\n").into()));
-            segments.push_back(content);
-        };
-        part("", &package.root_head(), Segment::new(1, package.root));
-        for (number, Part { head, content, .. }) in (2..).zip(package.parts) {
-            part("\r\n", &head, Segment::new(number, content));
+            segments.push_back(Segment::new(number, content));
         }
         segments.push_back(Segment::Bytes(format!("\r\n--{boundary}--\r\n").into()));
         PackageBody { segments }

@@ -51,6 +51,11 @@ impl Exchange {
         Ok(read.map(|Read { properties, error }| Arc::new(Exchange { properties, error, replies: replies.clone() })))
     }
 
+    /// What a request says that nobody is to answer.
+    pub(crate) fn of(properties: Properties) -> Self {
+        Exchange { properties, error: None, replies: None }
+    }
+
     /// What the message says it is meant to do, if it says anything.
     pub(crate) fn action(&self) -> Option<&str> {
         self.properties.action.as_deref()

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use castile::soap::{Next, RequestMessage, Version, from_fn};
-use castile::{AnyHeader, ClientOptions, Fault};
+use castile::soap::{Next, RequestMessage, from_fn};
+use castile::{ClientOptions, Fault, Header};
 use castile_recipes::orders::{OrdersClient, OrdersServer, QuotaHeader};
 use castile_recipes::{Caller, Shop, order};
 
@@ -38,8 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = OrdersServer::new(Shop).layer(keyed);
     let client = OrdersClient::with_transport("http://localhost/orders", server)?;
 
-    let key = AnyHeader::of(Version::Soap11, &ApiKey("open-sesame".into()))?;
-    let key = AnyHeader { must_understand: true, ..key };
+    let key = ApiKey("open-sesame".into()).must_understand();
     let with_key = client.clone().with_options(ClientOptions::default().with_header(key));
 
     let response = with_key.place(&order(2)).send().await?;

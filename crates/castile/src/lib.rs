@@ -59,7 +59,7 @@ pub use castile_http as http;
 #[cfg(feature = "server")]
 pub use castile_http::server::Options as ServerOptions;
 pub use castile_soap::{
-    AnyHeader, Detail, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
+    AnyHeader, Detail, Directed, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
 };
 #[cfg(feature = "client")]
 pub use client::{AnswerHead, Call, CallError, Caller, ClientOptions, HttpService};

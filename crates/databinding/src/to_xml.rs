@@ -634,6 +634,13 @@ impl Encoder {
         self.fail_with("a value that XML 1.0 can't carry");
     }
 
+    /// Notes that something can't be written, which was written apart.
+    #[cold]
+    #[doc(hidden)]
+    pub fn fail_because(&mut self, error: Error) {
+        self.failed.get_or_insert(error);
+    }
+
     #[cold]
     pub(crate) fn fail_with(&mut self, message: &'static str) {
         self.fail_as(ErrorKind::Unwritable, message.into());

@@ -2,6 +2,7 @@
 //! XML.
 
 mod carried;
+mod directed;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,6 +12,8 @@ use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
 pub(crate) use self::carried::Blocks;
+pub use self::directed::Directed;
+use self::directed::Direction;
 use crate::charge::{Charge, allowance};
 use crate::{Envelope, Error, ErrorKind, FaultDetail, HeaderBlock, Version};
 
@@ -27,9 +30,19 @@ pub trait Header: Sized + Send + Sync + 'static {
 
     /// Writes the block, its tags included.
     fn write(&self, out: &mut Encoder);
+
+    /// This block as one that must be understood by whoever it is for.
+    fn must_understand(self) -> Directed<Self> {
+        Directed::new(self).must_understand()
+    }
+
+    /// This block as one for a role, a URI.
+    fn for_role(self, role: impl Into<String>) -> Directed<Self> {
+        Directed::new(self).for_role(role)
+    }
 }
 
-/// A header block that can be sent: one that a contract [declares](Header), or [`AnyHeader`].
+/// A header block that can be sent: one that a contract [declares](Header), by itself or [`Directed`], or [`AnyHeader`].
 pub trait WriteHeader: Send + Sync {
     /// Writes the block, its tags included, into a message of `version`.
     fn write_to(&self, version: Version, out: &mut Encoder);
@@ -227,53 +240,12 @@ impl fmt::Debug for Headers<'_> {
 /// The start tag of a body that declares nothing.
 pub(crate) const BODY: &str = "<soap:Body>";
 
-impl AnyHeader {
-    /// A block that a contract declares as XML, to say more of it:
-    ///
-    /// ```
-    /// # fn block(session: &impl castile_soap::Header) -> Result<castile_soap::AnyHeader, castile_soap::Error> {
-    /// # use castile_soap::{AnyHeader, Version};
-    /// let block = AnyHeader { must_understand: true, ..AnyHeader::of(Version::Soap11, session)? };
-    /// # Ok(block)
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::Unwritable`] if the value holds what XML can't carry.
-    pub fn of(version: Version, block: &impl Header) -> Result<Self, Error> {
-        let mut out = Encoder::default();
-        block.write_to(version, &mut out);
-        let xml = String::from_utf8(out.finish()?).unwrap_or_default();
-        Ok(AnyHeader::from(Any::parse(&xml)?))
-    }
-}
-
 impl WriteHeader for AnyHeader {
     /// Writes the block with the attributes that it doesn't have yet.
     fn write_to(&self, version: Version, out: &mut Encoder) {
-        let xml = &*self.block.xml();
-        let (mut must_understand, mut role) = (self.must_understand, self.role.clone());
-        let mut relay = self.relay && version == Version::Soap12;
-        if must_understand || role.is_some() || relay {
-            let has = |local: &str| attribute(xml, version.namespace(), local).is_some();
-            must_understand &= !has("mustUnderstand");
-            relay &= !has("relay");
-            role = role.filter(|_| !has(version.role_attribute()));
-        }
-        let (start, rest) = split_name(xml);
-        out.raw(start);
-        if must_understand || role.is_some() || relay {
-            let prefix = unused_prefix(xml);
-            out.attribute(&format!("xmlns:{prefix}"), &version.namespace().to_owned());
-            if must_understand {
-                out.attribute(&format!("{prefix}:mustUnderstand"), &1i32);
-            }
-            out.optional_attribute(&format!("{prefix}:{}", version.role_attribute()), &role);
-            if relay {
-                out.attribute(&format!("{prefix}:relay"), &true);
-            }
-        }
-        out.raw(rest);
+        let AnyHeader { block, must_understand, role, relay } = self;
+        let direction = Direction { must_understand: *must_understand, role: role.clone(), relay: *relay };
+        direction.write(&block.xml(), version, out);
     }
 }
 

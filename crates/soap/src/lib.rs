@@ -31,7 +31,7 @@ mod response;
 mod service;
 mod version;
 
-pub use blocks::{AnyHeader, Header, Headers, WriteHeader};
+pub use blocks::{AnyHeader, Directed, Header, Headers, WriteHeader};
 pub use description::{Actions, Description, Document, Operation, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};

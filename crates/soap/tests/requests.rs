@@ -7,8 +7,8 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Any, Decoder, Encoder, ExpandedName};
 use castile_mime::Part;
 use castile_soap::{
-    AnyHeader, Description, Dispatch, Error, Fault, FaultCode, Header, NoDetail, Operation, Options, Payload, Pending,
-    Request, RequestMessage, Response, Root, Service, Version, client,
+    AnyHeader, Description, Dispatch, Error, Fault, FaultCode, Header, Headers, NoDetail, Operation, Options, Payload,
+    Pending, Request, RequestMessage, Response, Root, Service, Version, WriteHeader, client,
 };
 use common::{ENVELOPE, Note, text};
 use futures_util::FutureExt;
@@ -188,6 +188,29 @@ fn blocks_of_a_request_that_is_made_are_read_back() {
     let twice = Request::new(()).with_header(Ticket(1)).with_header(Ticket(2));
     assert!(twice.header::<Ticket>().unwrap_err().to_string().contains("a second header block <ticket>"));
     assert_eq!(Request::new(()).header::<Ticket>().unwrap(), None);
+}
+
+#[test]
+fn blocks_say_whom_they_are_for() {
+    let block = Ticket(7).must_understand().for_role("urn:b").relayed();
+    for (version, attributes) in [
+        (Version::Soap11, "soap0:mustUnderstand=\"1\" soap0:actor=\"urn:b\""),
+        (Version::Soap12, "soap0:mustUnderstand=\"true\" soap0:role=\"urn:b\" soap0:relay=\"true\""),
+    ] {
+        let blocks: [&dyn WriteHeader; 1] = [&block];
+        let note = Note { text: "t".into() };
+        let message = client::request_with(version, &OPERATIONS[0], &note, Headers::new(&blocks)).unwrap();
+        let written =
+            format!("<soap:Header><ticket xmlns:soap0=\"{}\" {attributes} xmlns=\"urn:h\">", version.namespace());
+        assert!(text(&message).contains(&written), "{}", text(&message));
+    }
+    // They are for others, and not for us.
+    let request = Request::new(()).with_header(block);
+    assert_eq!(request.header::<Ticket>().unwrap(), None);
+    let [block] = &request.headers().unwrap()[..] else { panic!("there is one") };
+    assert!(block.must_understand && block.role.as_deref() == Some("urn:b"));
+    let request = Request::new(()).with_header(Ticket(7).must_understand());
+    assert_eq!(request.header::<Ticket>().unwrap(), Some(Ticket(7)));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What goes with requests and responses, between a generated client and a generated server in one process.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile::soap::{Next, RequestMessage, Version, from_fn};
-use castile::{AnyHeader, CallError, Fault, Request, Response};
+use castile::soap::{Next, RequestMessage, from_fn};
+use castile::{CallError, Fault, Header, Request, Response};
 use castile_suites::benchmark1::contract::*;
 use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderName, HeaderValue};
@@ -117,7 +117,7 @@ async fn a_block_of_no_contract_goes_both_ways() {
     let answer = client.echo_void(&EchoVoid {}).header(&note).send().await.unwrap();
     assert_eq!(answer.header::<Note>().unwrap(), Some(note.clone()));
     // It is not understood, so it can't say that it must be.
-    let block = AnyHeader { must_understand: true, ..AnyHeader::of(Version::Soap11, &note).unwrap() };
+    let block = note.must_understand();
     let error = client.echo_void(&EchoVoid {}).header(&block).await.unwrap_err();
     assert!(error.to_string().contains("must be understood"), "{error}");
 }

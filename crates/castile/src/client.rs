@@ -13,7 +13,7 @@ use castile_http::client::{self, ClientReply, ReplyLimits, Transport};
 use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
-    Description, Detail, Fault, FaultDetail, FromPayload, NoDetail, Operation, Options, ToPayload, Version,
+    Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Options, ToPayload, Version,
     WriteHeader, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
@@ -69,6 +69,14 @@ impl<D> CallError<D> {
             Detail::Declared(detail) => Some(detail),
             _ => None,
         }
+    }
+
+    /// The header block that `H` is of the fault that the service answered with; `None` if there is none for us.
+    ///
+    /// # Errors
+    /// That the block is not what it is declared to be, or is there twice.
+    pub fn header<H: Header>(&self) -> Result<Option<H>, castile_soap::Error> {
+        self.fault().map_or(Ok(None), Fault::header)
     }
 
     /// The status of HTTP that the answer came with, if one came.

@@ -16,8 +16,8 @@ use crate::blocks::Blocks;
 use crate::envelope::end_tag;
 use crate::package::{Included, Package};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Headers, Operation, Options, Received,
-    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FaultHeaders, FromPayload, Headers, Operation, Options,
+    Received, Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
 };
 
 /// Writes a request message.
@@ -157,7 +157,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
                 return Ok(Ok((payload, Blocks::received(envelope, text, shared, options, Some(operation), None))));
             }
             Ok((envelope, Answer::Fault)) => {
-                read_fault(&mut reader, &envelope, operation, options, expected.is_encoded).map(Err)
+                read_fault(&mut reader, envelope, operation, shared, options, expected.is_encoded).map(Err)
             }
             Err(error) => Err(error),
         };
@@ -172,7 +172,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
 /// # Errors
 /// That the message is not well-formed, or no envelope.
 pub fn accepted<D: FaultDetail>(
-    operation: &Operation,
+    operation: &'static Operation,
     message: &[u8],
     charset: Option<Charset>,
     options: &Options,
@@ -182,7 +182,9 @@ pub fn accepted<D: FaultDetail>(
     }
     message::read_with(message, charset, options, None, |mut reader, _| {
         let answer = match answer::<D>(&mut reader, operation, None, options) {
-            Ok((envelope, Answer::Fault)) => read_fault(&mut reader, &envelope, operation, options, false).map(Err),
+            Ok((envelope, Answer::Fault)) => {
+                read_fault(&mut reader, envelope, operation, &Bytes::new(), options, false).map(Err)
+            }
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
         };
@@ -239,11 +241,12 @@ fn answer<'a, D: FaultDetail>(
 }
 
 /// Reads a fault, whose start tag was read, and the rest of the message. What the contract declares about a header
-/// stands in one.
+/// stands in one. `shared` is the message where it may be kept without copying.
 fn read_fault<D: FaultDetail>(
     reader: &mut Reader<'_>,
-    envelope: &Envelope,
-    operation: &Operation,
+    envelope: Envelope,
+    operation: &'static Operation,
+    shared: &Bytes,
     options: &Options,
     is_encoded: bool,
 ) -> Result<Fault<D>, Error> {
@@ -252,7 +255,7 @@ fn read_fault<D: FaultDetail>(
     let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient)?;
     if matches!(fault.detail, Detail::None)
         && let Some((detail, tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
-            let header = blocks::Read { envelope, text: reader.input(), limits, charge: None, is_lenient };
+            let header = blocks::Read { envelope: &envelope, text: reader.input(), limits, charge: None, is_lenient };
             header.fault_detail().ok().flatten()
         })
     {
@@ -260,10 +263,12 @@ fn read_fault<D: FaultDetail>(
         deviations = tolerated;
     }
     if matches!(fault.detail, Detail::None)
-        && let Some(detail) = addressing::read_fault_detail(envelope, reader.input(), limits, None)
+        && let Some(detail) = addressing::read_fault_detail(&envelope, reader.input(), limits, None)
     {
         fault.detail = Detail::Other(detail);
     }
     message::tell(options, operation, deviations, reader.input());
+    let blocks = Blocks::received(envelope, reader.input(), shared, options, Some(operation), None);
+    fault.headers = FaultHeaders::came(blocks);
     Ok(fault)
 }

@@ -1,5 +1,6 @@
 //! Faults (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 
+mod headers;
 mod reason;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use castile_xml::excerpt;
 use crate::addressing::{fault_detail, is_of_addressing};
 use crate::{Error, ErrorKind, Version};
 
+pub use headers::FaultHeaders;
 pub use reason::{Reason, ReasonText};
 
 /// What is said where memory is not granted.
@@ -22,6 +24,8 @@ const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at t
 ///
 /// It has all that a fault of SOAP 1.2 has. SOAP 1.1 has one name for `code` and `subcodes`, which is the last of the
 /// subcodes where there are any, and neither a node nor a reason in several languages.
+///
+/// Header blocks and headers of HTTP may go with it. They don't count where faults are compared.
 ///
 /// `D` is the type of the details that the contract declares for the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,9 @@ pub struct Fault<D = NoDetail> {
     pub role: Option<Box<str>>,
     /// What the application says about it: `detail`.
     pub detail: Detail<D>,
+    /// What goes beside it.
+    #[doc(hidden)]
+    pub headers: FaultHeaders,
 }
 
 /// Who is to blame (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6, by the names of SOAP 1.2).
@@ -131,6 +138,7 @@ impl<D> Fault<D> {
             node: None,
             role: None,
             detail: Detail::None,
+            headers: FaultHeaders::default(),
         }
     }
 

@@ -309,13 +309,20 @@ pub(crate) fn write_fault<D: FaultDetail>(
         addressing::write_fault_detail(fault, &mut blocks);
     }
     blocks.raw(header);
+    fault.headers.own().iter().for_each(|block| block.write_to(version, &mut blocks));
     let mut out = Encoder::default();
-    let blocks = blocks.finish().unwrap_or_default();
+    let blocks = match blocks.finish() {
+        Ok(blocks) => blocks,
+        Err(error) => return unwritable(version, exchange, &error),
+    };
     header::write_prologue(version, &String::from_utf8_lossy(&blocks), &mut out);
     fault.write(version, &mut out);
     out.raw(version.epilogue());
     match out.finish() {
-        Ok(message) => ReplyMessage { action, ..ReplyMessage::of_fault(version, fault.code.clone(), message) },
+        Ok(message) => {
+            let http_headers = fault.http_headers().cloned().map(Box::new);
+            ReplyMessage { action, http_headers, ..ReplyMessage::of_fault(version, fault.code.clone(), message) }
+        }
         // Only what a handler said can be unwritable: reasons are made printable.
         Err(error) => unwritable(version, exchange, &error),
     }

@@ -218,6 +218,7 @@ fn faults_of_soap12_are_read() {
         node: Some("urn:node".into()),
         role: Some("urn:role".into()),
         detail: Detail::Declared(Trouble::Sad(Note { text: "t".into() })),
+        ..Fault::sender("")
     };
     assert_eq!(read(full), expected);
     for (code, expected) in [
@@ -261,6 +262,7 @@ fn every_fault_survives_the_wire() {
                     node: (number > 0).then(|| "urn:n?<".into()),
                     role: (number > 1).then(|| "urn:r?a&b".into()),
                     detail,
+                    ..Fault::sender("")
                 };
                 for version in Version::ALL {
                     let answer = common::answer_with(version, sent.clone());

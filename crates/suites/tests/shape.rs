@@ -1,10 +1,10 @@
 //! What goes with requests and responses, between a generated client and a generated server in one process.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile::soap::{Next, RequestMessage, from_fn};
-use castile::{CallError, Fault, Header, Request, Response};
+use castile::soap::{Next, RequestMessage, Version, from_fn};
+use castile::{CallError, ClientOptions, Fault, Header, Request, Response};
 use castile_suites::benchmark1::contract::*;
-use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, RETRY_AFTER};
 use http::{HeaderName, HeaderValue};
 
 castile::header! {
@@ -53,6 +53,13 @@ macro_rules! unused {
 impl Benchmark for Echo {
     async fn echo_void(&self, request: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
         let seen = request.http_headers().get(OWN).cloned();
+        if seen.as_ref().is_some_and(|seen| seen == "refuse") {
+            return Err(Fault::receiver("closed")
+                .with_http_header(RETRY_AFTER, HeaderValue::from_static("60"))
+                .with_http_header(CONTENT_LENGTH, HeaderValue::from_static("1"))
+                .with_header(Note("until < noon".into()).for_role("urn:others"))
+                .with_header(Note("until < one".into())));
+        }
         let mut response = Response::new(EchoVoidResponse {})
             .with_http_header(CONTENT_LENGTH, HeaderValue::from_static("1"))
             .with_http_header(CONNECTION, HeaderValue::from_static("close"))
@@ -76,7 +83,10 @@ impl Benchmark for Gateway {
         for (name, value) in request.http_headers() {
             call = call.http_header(name.clone(), value.clone());
         }
-        call.send().await.map_err(|error| Fault::receiver(error.to_string()))
+        call.send().await.map_err(|error| match error {
+            CallError::Fault { fault, .. } => fault,
+            error => Fault::receiver(error.to_string()),
+        })
     }
 
     unused!();
@@ -97,6 +107,30 @@ async fn headers_of_http_go_both_ways_but_for_those_of_the_engine() {
         [CONTENT_LENGTH, CONNECTION, CONTENT_ENCODING].iter().all(|name| !headers.contains_key(name)),
         "{headers:?}"
     );
+}
+
+#[tokio::test]
+async fn header_blocks_and_headers_of_http_go_with_faults() {
+    let (refuse, note) = (HeaderValue::from_static("refuse"), Note("until < one".into()));
+    for version in Version::ALL {
+        let mut options = ClientOptions::default();
+        options.version = Some(version);
+        let client = client(Echo).with_options(options.clone());
+        let error = client.echo_void(&EchoVoid {}).http_header(OWN, refuse.clone()).await.unwrap_err();
+        assert_eq!(error.to_string(), "Receiver: closed");
+        assert_eq!(error.http_headers().unwrap()[RETRY_AFTER], "60");
+        assert_ne!(error.http_headers().unwrap().get(CONTENT_LENGTH), Some(&HeaderValue::from_static("1")));
+        assert_eq!(error.header::<Note>().unwrap().as_ref(), Some(&note));
+        let fault = error.fault().unwrap();
+        assert_eq!(fault.headers().unwrap().len(), 2);
+
+        // What came with a fault is not sent on.
+        let gateway = self::client(Gateway(client)).with_options(options);
+        let error = gateway.echo_void(&EchoVoid {}).http_header(OWN, refuse.clone()).await.unwrap_err();
+        assert_eq!(error.to_string(), "Receiver: closed");
+        assert!(!error.http_headers().unwrap().contains_key(RETRY_AFTER));
+        assert_eq!(error.header::<Note>().unwrap(), None);
+    }
 }
 
 /// A gateway sent on the headers of the answer that it had.

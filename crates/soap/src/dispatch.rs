@@ -72,7 +72,7 @@ struct Belongings {
     action: String,
     attachments: Attachments,
     extensions: Extensions,
-    http_headers: HeaderMap,
+    http_headers: Option<Box<HeaderMap>>,
 }
 
 impl<D: Dispatch> Service for D {

@@ -16,7 +16,7 @@ use crate::{Description, Options, Pending, ReplyMessage, RequestMessage, Service
 ///
 /// # fn layered(service: impl Service) -> impl Service {
 /// let layer = from_fn(|request: RequestMessage, next: Next| async move {
-///     if request.http_headers.get("x-key").is_none_or(|key| key != "open sesame") {
+///     if request.http_headers().get("x-key").is_none_or(|key| key != "open sesame") {
 ///         return request.refuse(next.options(), &Fault::sender("the header X-Key is missing")).await;
 ///     }
 ///     let reply = next.run(request).await;

@@ -9,6 +9,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 
 use crate::addressing::{Exchange, Properties};
 use crate::blocks::Blocks;
+use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A request: its message as a value, and all that came with it.
@@ -37,7 +38,7 @@ pub(crate) struct Surroundings {
     pub(crate) action: String,
     pub(crate) addressing: Option<Arc<Exchange>>,
     pub(crate) extensions: Extensions,
-    pub(crate) http_headers: HeaderMap,
+    pub(crate) http_headers: Option<Box<HeaderMap>>,
     pub(crate) peer: Option<IpAddr>,
     pub(crate) deadline: Option<Instant>,
 }
@@ -90,7 +91,7 @@ impl<T> Request<T> {
 
     /// This request with one more header of HTTP.
     pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.surroundings.http_headers.append(name, value);
+        self.surroundings.http_headers.get_or_insert_default().append(name, value);
         self
     }
 
@@ -214,7 +215,7 @@ impl<T> Request<T> {
     /// The headers of HTTP that the request came with. They say nothing that the message is signed for: what belongs to it stands
     /// in header blocks.
     pub fn http_headers(&self) -> &HeaderMap {
-        &self.surroundings.http_headers
+        http_headers(&self.surroundings.http_headers)
     }
 
     /// The address of whoever sent the request, if the server knows one. Behind a proxy it is that of the proxy.

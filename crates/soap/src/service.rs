@@ -1,7 +1,7 @@
 //! The seam between messages and whatever carries them.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -118,8 +118,8 @@ pub struct RequestMessage {
     pub reservation: Option<Arc<Reservation>>,
     /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
     pub extensions: Extensions,
-    /// The headers of HTTP that the message came with.
-    pub http_headers: HeaderMap,
+    /// The headers of HTTP that the message came with. `None` is none.
+    pub http_headers: Option<Box<HeaderMap>>,
     /// The address of whoever sent the message, if the carrier knows one.
     pub peer: Option<IpAddr>,
     /// When the carrier gives the request up, if it does.
@@ -165,7 +165,7 @@ impl RequestMessage {
             accepts_mtom: false,
             reservation: None,
             extensions: Extensions::new(),
-            http_headers: HeaderMap::new(),
+            http_headers: None,
             peer: None,
             deadline: None,
         }
@@ -184,6 +184,11 @@ impl RequestMessage {
     /// This request with what its media type says of its charset.
     pub fn with_charset(self, charset: Option<Charset>) -> Self {
         RequestMessage { charset, ..self }
+    }
+
+    /// The headers of HTTP that the message came with.
+    pub fn http_headers(&self) -> &HeaderMap {
+        http_headers(&self.http_headers)
     }
 
     /// The header blocks of the message, for whomever they are. It is for layers: whoever handles an operation asks its
@@ -231,6 +236,12 @@ impl RequestMessage {
             }
         }
     }
+}
+
+/// The headers that there are.
+pub(crate) fn http_headers(headers: &Option<Box<HeaderMap>>) -> &HeaderMap {
+    static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+    headers.as_deref().unwrap_or_else(|| &NONE)
 }
 
 /// The names of header blocks that layers understand.

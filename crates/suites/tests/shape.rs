@@ -172,7 +172,7 @@ async fn a_header_is_not_longer_than_it_may_be() {
 #[tokio::test]
 async fn a_layer_of_a_function_that_panics_answers_with_a_fault() {
     let layer = from_fn(|request: RequestMessage, next: Next| async move {
-        assert!(request.http_headers.get(OWN).is_none(), "as it was told");
+        assert!(request.http_headers().get(OWN).is_none(), "as it was told");
         next.run(request).await
     });
     let service = BenchmarkServer::new(Echo).layer(layer);

@@ -195,7 +195,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             action,
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
-            headers: head.headers,
+            headers: Some(Box::new(head.headers)),
             ticket: Ticket::take(),
         };
         Box::pin(async move {
@@ -236,7 +236,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 struct Asked {
     /// What SOAPAction says, for messages whose media type has no action.
     action: String,
-    headers: HeaderMap,
+    headers: Option<Box<HeaderMap>>,
     accepts_mtom: bool,
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
     extensions: Extensions,

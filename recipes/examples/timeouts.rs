@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = ServerOptions::default();
     options.body_read_timeout = Duration::from_secs(10);
     options.request_timeout = Duration::from_secs(20);
-    let routes = Routes::new().route("/orders", OrdersServer::with_options(Shop, options).into());
+    let routes = Routes::new().route("/orders", OrdersServer::with_options(Shop, options));
     let server = Server::new().header_read_timeout(Duration::from_secs(5)).shutdown_grace(Duration::from_secs(30));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/orders", listener.local_addr()?);

@@ -347,8 +347,10 @@ where
     ///
     /// # Errors
     /// A [`CallError`].
-    pub async fn send(self) -> Result<crate::Response<R>, CallError<D>> {
-        self.run(true).await
+    // It says that it is `Send`. Where the compiler works that out from a transport with a trait object, in a method of a service, it
+    // forgets that the object is `'static` (rust-lang/rust#110338).
+    pub fn send(self) -> impl Future<Output = Result<crate::Response<R>, CallError<D>>> + Send {
+        self.run(true)
     }
 
     async fn run(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {

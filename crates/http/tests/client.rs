@@ -47,7 +47,7 @@ async fn failure(response: &'static str) -> Error {
 async fn messages_go_over_a_socket_and_connections_are_kept() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/echo", listener.local_addr().unwrap());
-    let routes = Routes::new().route("/echo", Endpoint::new(Echo).boxed());
+    let routes = Routes::new().route("/echo", Endpoint::new(Echo));
     // One connection at a time: the calls would wait for each other if each made its own.
     let server = Server::new().max_connections(1);
     tokio::spawn(server.serve(listener, routes, std::future::pending()));
@@ -211,7 +211,7 @@ fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
 async fn streams_may_take_any_time_and_silence_may_not() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-    tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo().boxed()), std::future::pending()));
+    tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo()), std::future::pending()));
     let mut options = Options::default();
     options.request_timeout = Duration::from_millis(150);
     let transport = Transport::with_options(&options);

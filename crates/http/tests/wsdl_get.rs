@@ -160,7 +160,7 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
     let address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false };
     let routes = |of_b: Address| {
         let of_b = Endpoint::new(Ports).address(of_b).boxed();
-        Routes::new().route("/a", Endpoint::new(Ports).address(address.clone()).boxed()).route("/b", of_b)
+        Routes::new().route("/a", Endpoint::new(Ports).address(address.clone())).route("/b", of_b)
     };
     for asked in ["/a?wsdl", "/b?wsdl"] {
         let response = ask(&routes(address.clone()), get(asked, &[])).await;
@@ -170,8 +170,7 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
     let response = ask(&routes(Address::Fixed("https://public/b".into())), get("/a?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a", "https://public/b"));
     // At the path of its contract may be another service.
-    let other =
-        Routes::new().route("/c", Endpoint::new(Ports).address(address.clone()).boxed()).route("/a", echo().boxed());
+    let other = Routes::new().route("/c", Endpoint::new(Ports).address(address.clone())).route("/a", echo());
     let response = ask(&other, get("/c?wsdl", &[])).await;
     assert_eq!(
         response.body(),
@@ -179,9 +178,9 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
     );
     // Services of one contract may be of several types, and one port may be at several paths.
     let twice = Routes::new()
-        .route("/a", Endpoint::new(Ports).address(address.clone()).boxed())
-        .route("/v2/a", Endpoint::new(Ports).address(address.clone()).boxed())
-        .route("/b", Endpoint::new(OtherPorts).address(address.clone()).boxed());
+        .route("/a", Endpoint::new(Ports).address(address.clone()))
+        .route("/v2/a", Endpoint::new(Ports).address(address.clone()))
+        .route("/b", Endpoint::new(OtherPorts).address(address.clone()));
     for (asked, a) in [("/a?wsdl", "http://h/a"), ("/v2/a?wsdl", "http://h/v2/a"), ("/b?wsdl", "http://h/a")] {
         assert_eq!(ask(&twice, get(asked, &[])).await.body(), &contract(a, "http://h/b"), "{asked}");
     }

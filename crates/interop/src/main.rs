@@ -34,13 +34,13 @@ async fn main() -> anyhow::Result<()> {
 
 async fn serve() -> anyhow::Result<()> {
     let routes = Routes::new()
-        .route("/wrapped", wrapped::contract::EchoServer::new(Service::default()).into())
-        .route("/bare", bare::contract::EchoServer::new(Service::default()).into())
-        .route("/rpc", rpc::contract::EchoServer::new(Service::default()).into())
-        .route("/encoded", encoded::contract::EchoServer::new(Service::default()).into())
-        .route("/mtom", mtom::contract::EchoServer::new(Service::default()).into())
-        .route("/swa", swa::contract::EchoServer::new(Service::default()).into())
-        .route("/addressing", addressing::contract::EchoServer::new(Service::default()).into());
+        .route("/wrapped", wrapped::contract::EchoServer::new(Service::default()))
+        .route("/bare", bare::contract::EchoServer::new(Service::default()))
+        .route("/rpc", rpc::contract::EchoServer::new(Service::default()))
+        .route("/encoded", encoded::contract::EchoServer::new(Service::default()))
+        .route("/mtom", mtom::contract::EchoServer::new(Service::default()))
+        .route("/swa", swa::contract::EchoServer::new(Service::default()))
+        .route("/addressing", addressing::contract::EchoServer::new(Service::default()));
     let listener = TcpListener::bind("127.0.0.1:0").await.context("can't listen on 127.0.0.1")?;
     println!("listening on http://{}", listener.local_addr()?);
     let _ = Server::new().serve(listener, routes, std::future::pending()).await;

@@ -47,8 +47,8 @@ async fn serve(floor: Option<usize>) -> Result<()> {
         Some(length) => floor::serve(listener, vec![vec![b'x'; length].into()], std::future::pending()).await,
         None => {
             let routes = Routes::new()
-                .route(attachments::PATH, AttachmentsServer::new(Service).into())
-                .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into());
+                .route(attachments::PATH, AttachmentsServer::new(Service))
+                .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service));
             let _ = Server::new().serve(listener, routes, std::future::pending()).await;
         }
     }

@@ -28,7 +28,7 @@ impl Codec for Echo {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let client = CodecClient::new(&format!("http://{}/codec", listener.local_addr()?))?;
-    let routes = Routes::new().route("/codec", CodecServer::new(Echo).into());
+    let routes = Routes::new().route("/codec", CodecServer::new(Echo));
     tokio::spawn(Server::new().serve(listener, routes, shutdown_signal()));
 
     let item = vec![Item { i: 1, f: 0.5, s: "hello".into() }];

@@ -25,7 +25,7 @@ impl Stock for Shop {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let client = StockClient::new(&format!("http://{}/stock", listener.local_addr()?))?;
-    let routes = Routes::new().route("/stock", StockServer::new(Shop).into());
+    let routes = Routes::new().route("/stock", StockServer::new(Shop));
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let server = tokio::spawn(Server::new().serve(listener, routes, async { stopped.await.unwrap_or_default() }));
 

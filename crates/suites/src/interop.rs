@@ -36,9 +36,9 @@ pub struct Service;
 /// Adds the three services to others.
 pub fn routes(routes: Routes) -> Routes {
     routes
-        .route(BASE_PATH, base::InteropBaseServer::new(Service).into())
-        .route(GROUP_B_PATH, group_b::InteropGroupBServer::new(Service).into())
-        .route(COLLECTION_PATH, collection::Soap12CollectionServer::new(Service).into())
+        .route(BASE_PATH, base::InteropBaseServer::new(Service))
+        .route(GROUP_B_PATH, group_b::InteropGroupBServer::new(Service))
+        .route(COLLECTION_PATH, collection::Soap12CollectionServer::new(Service))
 }
 
 /// Methods that answer one accessor with another.

@@ -36,18 +36,15 @@ pub fn routes() -> Routes {
 /// The services that [`routes`] has, with the quakes of this one. [`Beside`](seismic::binary::Beside) adds what isn't SOAP.
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
-        .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into())
-        .route(attachments::PATH, attachments::contract::AttachmentsServer::new(attachments::Service).into())
-        .route(open::PATH, open::contract::OpenServer::new(open::Service).into())
-        .route(benchmark1::round2::PATH, benchmark1::round2::contract::BenchmarkServer::new(benchmark1::Service).into())
-        .route(seismic::document::PATH, seismic::document::contract::QuakeInterfaceServer::new(quakes.clone()).into())
-        .route(
-            seismic::encoded::PATH,
-            seismic::encoded::contract::EncodedQuakeInterfaceServer::new(quakes.clone()).into(),
-        )
-        .route(styles::RPC_PATH, styles::contract::RpcPtServer::new(styles::Service).into())
-        .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service).into())
-        .route(wspex::PATH, wspex::contract::TestServiceServer::new(wspex::Service).into())
-        .route(wstest::PATH, wstest::server().into());
+        .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service))
+        .route(attachments::PATH, attachments::contract::AttachmentsServer::new(attachments::Service))
+        .route(open::PATH, open::contract::OpenServer::new(open::Service))
+        .route(benchmark1::round2::PATH, benchmark1::round2::contract::BenchmarkServer::new(benchmark1::Service))
+        .route(seismic::document::PATH, seismic::document::contract::QuakeInterfaceServer::new(quakes.clone()))
+        .route(seismic::encoded::PATH, seismic::encoded::contract::EncodedQuakeInterfaceServer::new(quakes.clone()))
+        .route(styles::RPC_PATH, styles::contract::RpcPtServer::new(styles::Service))
+        .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service))
+        .route(wspex::PATH, wspex::contract::TestServiceServer::new(wspex::Service))
+        .route(wstest::PATH, wstest::server());
     interop::routes(benchmarks)
 }

@@ -93,7 +93,7 @@ async fn a_process_of_this_test() {
         _ => {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             println!("at {}", listener.local_addr().unwrap());
-            let routes = Routes::new().route("/", AttachmentsServer::new(Service).into());
+            let routes = Routes::new().route("/", AttachmentsServer::new(Service));
             let _ = Server::new().serve(listener, routes, std::future::pending()).await;
         }
     }

@@ -47,7 +47,7 @@ fn query(what: f32) -> Query {
 async fn serve(go_on: watch::Receiver<bool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let authority = listener.local_addr().unwrap().to_string();
-    let routes = Routes::new().route("/", QuakeInterfaceServer::new(Slow(go_on)).into());
+    let routes = Routes::new().route("/", QuakeInterfaceServer::new(Slow(go_on)));
     tokio::spawn(Server::new().serve(listener, routes, std::future::pending()));
     authority
 }

@@ -41,7 +41,7 @@ impl ExchangeServicePortType for Mailbox {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let client = ExchangeServicePortTypeClient::new(&format!("http://{}/EWS/Exchange.asmx", listener.local_addr()?))?;
-    let routes = Routes::new().route("/EWS/Exchange.asmx", ExchangeServicePortTypeServer::new(Mailbox).into());
+    let routes = Routes::new().route("/EWS/Exchange.asmx", ExchangeServicePortTypeServer::new(Mailbox));
     tokio::spawn(Server::new().serve(listener, routes, shutdown_signal()));
 
     let inbox = types::DistinguishedFolderIdType {

@@ -47,7 +47,7 @@ impl Device for Camera {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let client = DeviceClient::new(&format!("http://{}/onvif/device_service", listener.local_addr()?))?;
-    let routes = Routes::new().route("/onvif/device_service", DeviceServer::new(Camera).into());
+    let routes = Routes::new().route("/onvif/device_service", DeviceServer::new(Camera));
     tokio::spawn(Server::new().serve(listener, routes, shutdown_signal()));
     println!("{:?}", client.get_device_information(&GetDeviceInformation {}).await?);
     println!("{:?}", client.get_system_date_and_time(&GetSystemDateAndTime::default()).await?);

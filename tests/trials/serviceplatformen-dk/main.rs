@@ -30,7 +30,7 @@ impl PersonBaseDataExtendedPortType for Register {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let client = PersonBaseDataExtendedPortTypeClient::new(&format!("http://{}/person", listener.local_addr()?))?;
-    let routes = Routes::new().route("/person", PersonBaseDataExtendedPortTypeServer::new(Register).into());
+    let routes = Routes::new().route("/person", PersonBaseDataExtendedPortTypeServer::new(Register));
     tokio::spawn(Server::new().serve(listener, routes, shutdown_signal()));
     let request = PersonLookupRequestType { pnr: "0101010101".into(), ..Default::default() };
     println!("{:?}", client.person_lookup(&request).await?.persondata.and_then(|person| person.personnummer));

@@ -40,15 +40,15 @@ pub(super) fn routes() -> Routes {
         Some(Leniency::new(|_, deviations| assert!(!deviations.is_empty(), "leniency without a reason")));
     lenient.messages.addressing.usage = Usage::Supported;
     castile_suites::routes_with(&quakes())
-        .route("/encoded", encoded::FeatureServer::new(Echo).into())
-        .route("/headers", header_blocks::FeatureServer::new(Echo).into())
-        .route("/addressing", addressing::FeatureServer::new(Echo).into())
-        .route("/attachments", attachments::contract::AttachmentsServer::new(attachments::Service).into())
+        .route("/encoded", encoded::FeatureServer::new(Echo))
+        .route("/headers", header_blocks::FeatureServer::new(Echo))
+        .route("/addressing", addressing::FeatureServer::new(Echo))
+        .route("/attachments", attachments::contract::AttachmentsServer::new(attachments::Service))
         .route(
             "/lenient/wstest",
-            wstest::contract::TestServiceSoapServer::with_options(wstest::Service, lenient.clone()).into(),
+            wstest::contract::TestServiceSoapServer::with_options(wstest::Service, lenient.clone()),
         )
-        .route("/lenient/base", interop::base::InteropBaseServer::with_options(interop::Service, lenient).into())
+        .route("/lenient/base", interop::base::InteropBaseServer::with_options(interop::Service, lenient))
 }
 
 /// What comes goes back.

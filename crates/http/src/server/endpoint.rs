@@ -319,6 +319,12 @@ where
     }
 }
 
+impl<S: castile_soap::Service> From<Endpoint<S>> for Endpoint<dyn castile_soap::Service> {
+    fn from(endpoint: Endpoint<S>) -> Self {
+        endpoint.boxed()
+    }
+}
+
 impl<S: ?Sized> Clone for Endpoint<S> {
     fn clone(&self) -> Self {
         Endpoint { shared: self.shared.clone() }

@@ -35,10 +35,10 @@ impl Routes {
         Routes::default()
     }
 
-    /// Adds an endpoint at `path`, which starts with a slash. The first of several at one path is asked.
-    pub fn route(mut self, path: impl Into<String>, endpoint: Endpoint<dyn castile_soap::Service>) -> Self {
+    /// Adds an endpoint, or a generated server, at `path`, which starts with a slash. The first of several at one path is asked.
+    pub fn route(mut self, path: impl Into<String>, endpoint: impl Into<Endpoint<dyn castile_soap::Service>>) -> Self {
         let endpoints = &mut Arc::make_mut(&mut self.table).endpoints;
-        endpoints.push((path.into(), endpoint));
+        endpoints.push((path.into(), endpoint.into()));
         self
     }
 

@@ -453,7 +453,7 @@ macro_rules! constructors {
             /// # Errors
             /// That `url` is not an absolute `http` URL.
             pub fn new(url: &str) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
-                $crate::Caller::new(url, &$description).map(Self)
+                $crate::codegen::Caller::new(url, &$description).map(Self)
             }
         }
 
@@ -464,7 +464,7 @@ macro_rules! constructors {
             /// # Errors
             /// That `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
-                $crate::Caller::with_transport(url, transport, &$description).map(Self)
+                $crate::codegen::Caller::with_transport(url, transport, &$description).map(Self)
             }
 
             /// This client with other options.

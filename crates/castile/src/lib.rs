@@ -52,19 +52,47 @@ mod server;
 pub use castile_budget::Budget;
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
-    Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, Decoder, Deviations, Encoder,
-    ExpandedName, FromXml, Items, Nillable, NillableWithAttributes, Recursive, ToXml, datatypes,
+    Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Deviations, Encoder, ExpandedName, FromXml,
+    Items, Nillable, NillableWithAttributes, Recursive, ToXml,
 };
-pub use castile_http as http;
 #[cfg(feature = "server")]
 pub use castile_http::server::Options as ServerOptions;
 pub use castile_soap::{
     AnyHeader, Detail, Directed, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
 };
 #[cfg(feature = "client")]
-pub use client::{AnswerHead, Call, CallError, Caller, ClientOptions, HttpService};
+pub use client::{AnswerHead, Call, CallError, ClientOptions, HttpService};
 #[cfg(feature = "server")]
-pub use server::{Contract, ContractServer};
+pub use server::ContractServer;
+
+/// The simple types of XML Schema that Rust has no type for, and what a simple type of one's own is made with.
+pub mod datatypes {
+    pub use castile_databinding::datatypes::{
+        AnyUri, Base64Binary, Date, DateTime, Decimal, Duration, Entities, Entity, GDay, GMonth, GMonthDay, GYear,
+        GYearMonth, HexBinary, Id, Idref, Idrefs, Integer, Invalid, Language, List, Name, NcName, NegativeInteger,
+        Nmtoken, Nmtokens, NonNegativeInteger, NonPositiveInteger, NormalizedString, Notation, PositiveInteger,
+        Prefixes, QName, Scope, SimpleType, StreamedBinary, Time, Token, Unscoped,
+    };
+}
+
+/// What carries messages: SOAP over HTTP.
+pub mod http {
+    pub use castile_http::{Body, Error, ErrorKind, Workers};
+
+    /// Connections of clients.
+    #[cfg(feature = "client")]
+    pub mod client {
+        pub use castile_http::client::{Options, ResponseBody, Transport};
+    }
+
+    /// Endpoints, and an HTTP/1 server to run them.
+    #[cfg(feature = "server")]
+    pub mod server {
+        pub use castile_http::server::{
+            Address, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown, shutdown_signal,
+        };
+    }
+}
 
 /// What travels beside the envelope of a message: SOAP Messages with Attachments, and MTOM.
 pub mod mime {
@@ -75,8 +103,15 @@ pub mod mime {
 pub mod soap {
     pub use castile_soap::{
         Description, Document, Error, ErrorKind, FromFn, Layer, Mtom, Next, Offloading, Operation, Options, Pending,
-        Reason, ReasonText, ReplyMessage, RequestMessage, Service, Version, addressing, from_fn, layer_fn,
+        Reason, ReasonText, ReplyMessage, RequestMessage, Service, Version, from_fn, layer_fn,
     };
+
+    /// WS-Addressing: who asks, what is meant, and where answers go.
+    pub mod addressing {
+        pub use castile_soap::addressing::{
+            EndpointReference, FaultKind, Policy, Problem, Properties, RelatesTo, Replies, Usage, Version,
+        };
+    }
 }
 
 /// XML as tokens, for those who look into messages themselves.
@@ -161,7 +196,7 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_soap::{
         Description, Document as SoapDocument, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload,
-        Pending, Root, Version as SoapVersion,
+        Pending, Root, Version as SoapVersion, addressing,
     };
 
     #[cfg(feature = "client")]

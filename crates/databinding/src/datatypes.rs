@@ -48,6 +48,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     const HAS_NAMES: bool = false;
     /// How values are made of bytes, and bytes of values, for types whose values may be beside the document
     /// ([`xop`](crate::xop)): `xs:base64Binary`.
+    #[doc(hidden)]
     const BINARY: Option<Binary<Self>> = None;
     /// Whether texts consist of characters that stand for themselves in attributes as they do in content: those of numbers,
     /// moments and booleans do.
@@ -55,6 +56,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
 
     /// Whether the type is one of a contract, which may have thousands: there is less code for each of these than for
     /// the built-in ones, and no [`parse_prefix`](Self::parse_prefix).
+    #[doc(hidden)]
     const IS_OF_CONTRACT: bool = false;
 
     /// The value of a text, its white space as it was read.
@@ -75,6 +77,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
 
     /// The value of a text that [`parse`](Self::parse) refuses only for facets that it checks itself: one that an
     /// enumeration doesn't list, or one that members of a union exclude.
+    #[doc(hidden)]
     fn parse_beyond_facets(text: &str) -> Option<Self> {
         let _ = text;
         None
@@ -83,6 +86,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     /// The value that stands at `at` and ends at a `<`, and where that is. `None` leaves the matter to
     /// [`parse`](Self::parse), and must be the answer wherever that would give something else, and wherever a byte
     /// before the `<` is not plain character data.
+    #[doc(hidden)]
     #[inline]
     fn parse_prefix(input: &str, at: usize) -> Option<(Self, usize)> {
         let (text, end) = plain_text(input, at)?;

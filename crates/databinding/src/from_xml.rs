@@ -51,21 +51,28 @@ const COPY: usize = 64 << 10;
 /// compilers answer that by a walk through all that a type holds, once for each type and not for each field that holds it.
 pub trait FromXml: Sized + Send + Sync + 'static {
     /// Whether the value has a form for `xsi:nil="true"`.
+    #[doc(hidden)]
     const NILLABLE: bool = false;
     /// The attributes that the value has.
+    #[doc(hidden)]
     const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
     /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there; or a built-in
     /// simple type, which those that are derived from it may stand for.
+    #[doc(hidden)]
     const TYPE: Option<TypeName> = None;
     /// Whether the value is the same whatever else `xsi:type` says than [`TYPE`](Self::TYPE), so that a start tag with
     /// nothing but that may be known again in SOAP encoding.
+    #[doc(hidden)]
     const TYPE_IS_FIXED: bool = false;
     /// Whether the value may have facets, so that [`known_restricted`](Self::known_restricted) is to be asked.
+    #[doc(hidden)]
     const MAY_BE_RESTRICTED: bool = false;
     /// What children the element may have. Only a lenient decoder asks.
+    #[doc(hidden)]
     const CONTENT: &'static Content = &Content::Open;
 
     /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
+    #[doc(hidden)]
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         if decoder.known_start(element) { Some(Self::content(decoder, element)) } else { None }
@@ -73,6 +80,7 @@ pub trait FromXml: Sized + Send + Sync + 'static {
 
     /// As [`known`](Self::known), for an element whose type has facets. It is asked where that says nothing, so that
     /// other elements don't pay for it.
+    #[doc(hidden)]
     #[inline]
     fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         let _ = (decoder, element);
@@ -80,6 +88,7 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     }
 
     /// The value that the element at `offset` has, if it is known already: there is one place for all who refer to it.
+    #[doc(hidden)]
     fn referenced(decoder: &mut Decoder<'_>, offset: usize) -> Option<Self> {
         let _ = (decoder, offset);
         None

@@ -33,6 +33,7 @@ pub trait ToXml {
     fn content(&self, out: &mut Encoder);
 
     /// Writes the whole element between these tags.
+    #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         if Self::HAS_ATTRIBUTES || !Self::HAS_CONTENT {
@@ -47,6 +48,7 @@ pub trait ToXml {
 
     /// Writes what follows the attributes: the end of the start tag, the content and the end tag, or the end of an
     /// empty-element tag.
+    #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn rest(&self, out: &mut Encoder, end: &str) {
         if Self::HAS_CONTENT {

@@ -5,10 +5,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use castile::http::client;
-use castile::soap::{Description, Layer, Options, Pending, RequestMessage, Service, Version, layer_fn};
+use castile::soap::{Description, Layer, Options, Pending, RequestMessage, Service, layer_fn};
 use castile::xml::{Limits, Reader, Token};
-use castile::{Fault, NoDetail, Request, Response};
+use castile::{Any, AnyHeader, Fault, NoDetail, Request, Response};
 
 mod codec {
     castile::include_contract!("codec");
@@ -140,16 +139,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The last one is outermost: what is refused is logged too.
     let endpoint = CodecServer::new(Echo).layer(ApiKeys(Arc::new(keys))).layer(log);
 
-    let url = "http://localhost/codec".parse()?;
+    let client = CodecClient::with_transport("http://localhost/codec", endpoint)?;
+    let secret = Item { i: 1, f: 0.5, s: "secret".into() };
+    let request = EchoStructs { item: vec![secret] };
     for key in ["open-sesame", "let-me-in"] {
-        let message = format!(
-            "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Header>\
-             <key xmlns=\"urn:example:keys\" soap:mustUnderstand=\"1\">{key}</key></soap:Header><soap:Body>\
-             <echoStructs xmlns=\"http://example.com/bench\"><item><i>1</i><f>0.5</f><s>secret</s></item></echoStructs>\
-             </soap:Body></soap:Envelope>"
-        );
-        let reply = client::call(endpoint.clone(), &url, Version::Soap11, "", message, 1 << 20).await?;
-        println!("{}\n", reply.status);
+        let key = Any::parse(&format!("<key xmlns='urn:example:keys'>{key}</key>"))?;
+        let key = AnyHeader { must_understand: true, ..AnyHeader::from(key) };
+        match client.echo_structs(&request).header(&key).await {
+            Ok(_) => println!("answered\n"),
+            Err(error) => println!("{error}\n"),
+        }
     }
     Ok(())
 }

@@ -177,6 +177,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As for [`new`](Self::new); the buffers are left where they are then.
+    #[doc(hidden)]
     pub fn with_memory(input: &'a [u8], limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(input.len(), limits)?;
         let input = match simdutf8::basic::from_utf8(input) {
@@ -195,6 +196,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if it is too large; the buffers are left where they are then.
+    #[doc(hidden)]
     pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(text.len(), limits)?;
         Ok(Self::over(text, limits, std::mem::take(memory), true))
@@ -255,6 +257,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The buffers, for the next document, without what only an unusual one needs.
+    #[doc(hidden)]
     pub fn into_memory(mut self) -> Memory {
         self.memory.open.clear();
         self.memory.open.shrink_to(KEPT_DEPTH);
@@ -307,11 +310,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of a namespace, to be kept beyond the document. All who keep it share it.
+    #[doc(hidden)]
     pub fn kept_namespace(&self, id: NamespaceId) -> Arc<str> {
         self.memory.namespaces.kept_name(id)
     }
 
     /// The name of the namespace that a prefix has, as [`resolve`](Self::resolve) finds it, to be kept beyond the document.
+    #[doc(hidden)]
     pub fn kept_resolved(&self, prefix: &str) -> Option<Arc<str>> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.kept_name(id))
     }
@@ -324,6 +329,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many bytes of memory [`scope`](Self::scope) takes here that were not taken before, about.
+    #[doc(hidden)]
     pub fn cost_of_scope(&self) -> usize {
         self.memory.namespaces.cost_of_kept()
     }
@@ -353,6 +359,7 @@ impl<'a> Reader<'a> {
 
     /// Their names alone: each with the number that [`attribute_value`](Self::attribute_value) takes, its namespace, empty
     /// for none, and its local name.
+    #[doc(hidden)]
     #[inline]
     pub fn attribute_names(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let numbered = self.memory.attributes.iter().enumerate();
@@ -362,6 +369,7 @@ impl<'a> Reader<'a> {
 
     /// The normalised value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the
     /// byte offset of its name.
+    #[doc(hidden)]
     #[inline]
     pub fn attribute_value(&self, number: usize) -> Option<(&str, usize)> {
         let raw = self.memory.attributes.get(number)?;
@@ -378,6 +386,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the start tag that was read last has no attributes and declares nothing.
+    #[doc(hidden)]
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.memory.attributes.is_empty()
@@ -431,6 +440,7 @@ impl<'a> Reader<'a> {
 
     /// Goes on at `offset`, where something begins that stands directly in the element that is open: text, a child or
     /// its own end tag. Another reader of this document has found it there; without that, what comes is not defined.
+    #[doc(hidden)]
     pub fn go_to(&mut self, offset: usize) {
         debug_assert!(self.document.is_none(), "places in entities are not places in the document");
         if self.input.is_char_boundary(offset) {
@@ -444,6 +454,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over what is left of the element that was opened last, which ends before `offset`: another reader of this
     /// document has checked it.
+    #[doc(hidden)]
     pub fn leave_for(&mut self, offset: usize) {
         self.go_to(offset);
         self.close();

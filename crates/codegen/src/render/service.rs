@@ -134,7 +134,7 @@ fn declared(addressing: Option<Addressing>) -> Option<TokenStream> {
         Responses::Anonymous => quote! { Anonymous },
         Responses::NonAnonymous => quote! { NonAnonymous },
     };
-    let addressing = quote! { ::castile::soap::addressing };
+    let addressing = quote! { ::castile::codegen::addressing };
     Some(quote! {
         .with_addressing(#addressing::Declared { required: #required, responses: #addressing::Responses::#responses })
     })

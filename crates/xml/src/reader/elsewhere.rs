@@ -25,17 +25,20 @@ impl Memory {
 
 impl<'a> Reader<'a> {
     /// The buffers of other readers that were kept ([`Memory::keep_other`]), to be taken.
+    #[doc(hidden)]
     pub fn other_memories(&mut self) -> Vec<Memory> {
         std::mem::take(&mut self.memory.others)
     }
 
     /// A reader of the same document, at its beginning, with other buffers.
+    #[doc(hidden)]
     pub fn another(&self, memory: Memory) -> Reader<'a> {
         // What it is encoded in was checked here.
         Reader::over(self.input, self.memory.limits, memory, true)
     }
 
     /// The value of an attribute, as [`attribute_value`](Self::attribute_value) has it, to be kept beyond the next token.
+    #[doc(hidden)]
     pub fn kept_attribute_value(&self, number: usize) -> Option<(Cow<'a, str>, usize)> {
         let raw = self.memory.attributes.get(number)?;
         let value = match raw.value.source {
@@ -48,6 +51,7 @@ impl<'a> Reader<'a> {
     /// As [`begin_layout`](Self::begin_layout), for the content of an element that was opened where a layout had begun.
     /// What it declares itself is left out of what learned tags are known by, if it changes the meaning of none: so
     /// elements that each have a prefix of their own share what is learned.
+    #[doc(hidden)]
     pub fn extend_layout(&mut self) {
         let outside = self.memory.open.last().map(|open| open.namespaces as usize);
         match outside {
@@ -81,6 +85,7 @@ impl<'a> Reader<'a> {
     /// What [`open_alike`](Self::open_alike) needs, right behind the start tag that was read last. `prefix` is one that others
     /// may declare by another name, empty if there is none. `None` if the tag is the whole element, or what it declares is
     /// not as it stands.
+    #[doc(hidden)]
     pub fn alike(&self, prefix: &str) -> Option<Alike<'a>> {
         let open = self.memory.open.last()?;
         let outside = open.namespaces as usize;
@@ -110,6 +115,7 @@ impl<'a> Reader<'a> {
     /// scope of namespaces: equal but for `prefix`, where one may change, and for values of attributes that are legal as they
     /// stand and matter to nobody, since there are no attributes then. The layout goes on in it. `false` where learned tags
     /// don't hold, if `prefix` means something already, or if limits ask for another way; then nothing is read.
+    #[doc(hidden)]
     pub fn open_alike(&mut self, alike: &Alike<'a>, known: Known, length: usize, prefix: &'a str) -> bool {
         let outside = self.memory.namespaces.len();
         let is_within = self.layout_holds
@@ -151,11 +157,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the elements begin that are open, outermost first.
+    #[doc(hidden)]
     pub fn open_offsets(&self) -> impl Iterator<Item = usize> {
         self.memory.open.iter().map(|open| open.name as usize - '<'.len_utf8())
     }
 
     /// The local names of the attributes of the start tag that was read last, declarations left out, with their numbers.
+    #[doc(hidden)]
     #[inline]
     pub fn attribute_locals(&self) -> impl Iterator<Item = (usize, &str)> {
         let numbered = self.memory.attributes.iter().enumerate();
@@ -164,6 +172,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The namespace of the attribute of a number, empty for none.
+    #[doc(hidden)]
     #[inline]
     pub fn attribute_namespace(&self, number: usize) -> &str {
         self.memory.attributes.get(number).map_or("", |raw| self.namespace(raw.namespace))

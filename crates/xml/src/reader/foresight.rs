@@ -49,6 +49,7 @@ impl Foresight {
 
 impl<'a> Reader<'a> {
     /// The tag that comes next, if it is one that came before behind the tag that was read last. `None` says nothing.
+    #[doc(hidden)]
     pub fn foresee(&mut self) -> Option<Foreseen<'a>> {
         if !self.layout_holds {
             return None;
@@ -99,6 +100,7 @@ impl<'a> Reader<'a> {
 
     /// Whether another tag was [foreseen](Self::foresee) here than a start tag whose local name has this
     /// [look](crate::look). The end of an empty-element tag that is known is one.
+    #[doc(hidden)]
     #[inline]
     pub fn foresees_another(&self, look: u32) -> bool {
         let Foresight { at, next, look: foreseen, .. } = self.foresight;
@@ -107,6 +109,7 @@ impl<'a> Reader<'a> {
 
     /// Foresees the end of the element whose start tag was read last, if that is an empty-element tag that is known. Whoever says
     /// this has used the tag: what comes next is asked for from here on.
+    #[doc(hidden)]
     #[inline]
     pub fn foresee_end_of_empty(&mut self) {
         if self.end_is_due && self.last_place != Place::NOWHERE {
@@ -124,11 +127,13 @@ impl<'a> Reader<'a> {
 
     /// Goes on as if the element that was read last had not been there, for which there is no place: what comes is foreseen
     /// behind the tag before it, if it wasn't foreseen what comes behind that.
+    #[doc(hidden)]
     pub fn overlook(&mut self) {
         self.last_place = self.foresight.behind;
     }
 
     /// Keeps that a tag of `known` came where [`foresee`](Self::foresee) said nothing: its end tag or a start tag.
+    #[doc(hidden)]
     pub fn learn_next(&mut self, known: Known, is_end: bool) {
         let behind = std::mem::replace(&mut self.foresight.behind, Place::NOWHERE);
         if behind != Place::NOWHERE && self.memory.layouts.slot(known).is_some() {

@@ -17,6 +17,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the beginning of the document at once, if it is one that [`remember`](Self::remember) kept. Returns the
     /// start tag that it ends with, and the namespace of the root element.
+    #[doc(hidden)]
     pub fn resume(&mut self) -> Option<(StartTag<'a>, NamespaceId)> {
         if self.stage != Stage::Start || self.document.is_some() {
             return None;
@@ -43,6 +44,7 @@ impl<'a> Reader<'a> {
 
     /// Keeps the beginning of the document up to `tag`, which was read last, for [`resume`](Self::resume). `root` is the
     /// namespace of the root element. Does nothing if the tag has attributes other than declarations.
+    #[doc(hidden)]
     pub fn remember(&mut self, tag: StartTag<'a>, root: NamespaceId) {
         if self.document.is_some() || self.tag_end != self.at || self.attributes().next().is_some() {
             return;
@@ -61,6 +63,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the rest of the document at once, if the element that its known beginning ends with was closed last, and
     /// the document ends as one did that [`remember_rest`](Self::remember_rest) was told of.
+    #[doc(hidden)]
     pub fn resume_rest(&mut self) -> bool {
         if !self.begins_as_known || self.end_is_due {
             return false;
@@ -82,6 +85,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// What `read` says.
+    #[doc(hidden)]
     pub fn remember_rest<E>(&mut self, read: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
         let offset = self.at;
         let Buffers { preambles, open, .. } = &mut *self.memory;
@@ -102,6 +106,7 @@ impl<'a> Reader<'a> {
     // ---- tags ----
 
     /// From here on tags may be learned and recognised, as far as no declaration is added to those in scope now.
+    #[doc(hidden)]
     pub fn begin_layout(&mut self) {
         (self.layout_scope, self.layout_holds) = (None, false);
         // What was foreseen was so in another layout.
@@ -123,6 +128,7 @@ impl<'a> Reader<'a> {
 
     /// Keeps the start tag that was just read as one that stands at `known`, if nothing but white space stood before it
     /// and it has no declarations.
+    #[doc(hidden)]
     pub fn learn_start(&mut self, known: Known) {
         if self.end_is_due || !self.memory.attributes.is_empty() {
             return self.learn_tag(known);
@@ -132,6 +138,7 @@ impl<'a> Reader<'a> {
 
     /// Learns a start tag that may have attributes and declares nothing, where they say nothing that the place of the tag
     /// doesn't: when it is recognised it is taken for one without any.
+    #[doc(hidden)]
     pub fn learn_start_as_plain(&mut self, known: Known) {
         if !self.layout_holds {
             return;
@@ -158,6 +165,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the end of the element that was opened last, if its start tag is an empty-element tag and was read last.
+    #[doc(hidden)]
     #[inline]
     pub fn end_of_empty(&mut self) -> bool {
         let is_here = self.end_is_due && !self.is_watched;
@@ -170,6 +178,7 @@ impl<'a> Reader<'a> {
 
     /// Keeps the end tag that was just read as the one that closes the element at `known`. With `text`, character
     /// data stands before it and is not part of it.
+    #[doc(hidden)]
     pub fn learn_end(&mut self, known: Known, text: bool) {
         if !self.layout_holds || self.closed == 0 {
             return;
@@ -199,6 +208,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the start tag learned for `known` comes next. Reads nothing.
+    #[doc(hidden)]
     #[inline]
     pub fn is_at_known_start(&self, known: Known) -> bool {
         self.layout_holds
@@ -210,6 +220,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the end tag learned for `known` comes next. Reads nothing.
+    #[doc(hidden)]
     #[inline]
     pub fn is_at_known_end(&self, known: Known) -> bool {
         self.layout_holds
@@ -221,6 +232,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the start tag learned for `known` if it comes next and nests no deeper than the limit.
+    #[doc(hidden)]
     #[inline]
     pub fn known_start(&mut self, known: Known) -> bool {
         if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
@@ -243,6 +255,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the end tag learned for `known` if it comes next and closes the element that is open.
+    #[doc(hidden)]
     #[inline]
     pub fn known_end(&mut self, known: Known) -> bool {
         if !self.layout_holds {
@@ -267,6 +280,7 @@ impl<'a> Reader<'a> {
     /// makes something of what lies between. `value` gets the document and the offset behind the start tag and returns
     /// the value and the offset of the end tag; it answers for every character in between. Where it says nothing, `meant` gets
     /// the text with its references resolved. Otherwise nothing is read.
+    #[doc(hidden)]
     #[inline]
     pub fn known_element<T>(
         &mut self,
@@ -312,6 +326,7 @@ impl<'a> Reader<'a> {
 
     /// The text of an element without children that stands at `known`, if both its tags are as learned and the text is
     /// plain character data. Nothing is read: that is left to [`read_known_text`](Self::read_known_text).
+    #[doc(hidden)]
     pub fn known_text(&self, known: Known) -> Option<KnownText<'a>> {
         if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
@@ -325,6 +340,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the element of a text that [`known_text`](Self::known_text) has just found.
+    #[doc(hidden)]
     pub fn read_known_text(&mut self, found: KnownText<'a>) {
         self.previous_tag_end = found.end;
         self.tag_end = found.behind;

@@ -14,6 +14,7 @@ impl<'a> Reader<'a> {
     /// Reads the start tag of the element at `known`, if it is as one with attributes that was learned, or as an
     /// empty-element tag that was, but for the values of attributes, and nests no deeper than the limit. Then all is as if
     /// it had been the next token.
+    #[doc(hidden)]
     #[inline]
     pub fn known_tag(&mut self, known: Known) -> Option<StartTag<'a>> {
         if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
@@ -25,6 +26,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a whole element that stands at `known`, if it is the empty-element tag without attributes that was learned, and
     /// `value` makes something of nothing. Otherwise nothing is read.
+    #[doc(hidden)]
     pub fn known_empty<T>(&mut self, known: Known, value: impl FnOnce() -> Option<T>) -> Option<T> {
         if !self.layout_holds || self.memory.open.len() >= self.memory.limits.depth {
             return None;
@@ -47,6 +49,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the start tag of the element at `known`, if it was [foreseen](Self::foresee) as an empty-element tag without
     /// attributes.
+    #[doc(hidden)]
     #[inline]
     pub fn known_empty_start(&mut self, known: Known) -> bool {
         match self.foreseen_empty(known) {
@@ -138,6 +141,7 @@ impl<'a> Reader<'a> {
 
     /// What was kept by [`keep_placement`](Self::keep_placement) of the start tag that was recognised last, if it ends here, for
     /// the table of this address.
+    #[doc(hidden)]
     #[inline]
     pub fn placement(&self, table: usize) -> Option<&Placement> {
         let (end, id, number) = self.last_tag;
@@ -148,6 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps which of its attributes are where in a table, if the start tag that was read last was recognised.
+    #[doc(hidden)]
     pub fn keep_placement(&mut self, placement: Placement) {
         let (end, id, number) = self.last_tag;
         if end == self.at

@@ -125,9 +125,9 @@ impl FaultDetail for EchoFault {
 /// The service `Feature`.
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:addressing", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/addressing")
-    .with_addressing(::castile::soap::addressing::Declared {
+    .with_addressing(::castile::codegen::addressing::Declared {
         required: true,
-        responses: ::castile::soap::addressing::Responses::Anonymous,
+        responses: ::castile::codegen::addressing::Responses::Anonymous,
     });
 
 /// The operations of `Feature`, for those who make and read messages themselves.

@@ -1,5 +1,7 @@
 //! The client side: one message out, one message back.
 
+#[cfg(feature = "tls")]
+mod tls;
 mod transport;
 
 use std::future::poll_fn;
@@ -16,6 +18,8 @@ use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remo
 use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
+#[cfg(feature = "tls")]
+pub use self::tls::{Roots, Tls, TlsOptions};
 use self::transport::Due;
 pub use self::transport::{Options, ResponseBody, Transport};
 
@@ -240,9 +244,19 @@ pub fn url(text: &str) -> Result<Uri, Error> {
 /// The address of a service that a [`Transport`] can reach, from text.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute `http` URL.
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL or, with the feature `tls`, one of `https`.
 pub fn http_url(text: &str) -> Result<Uri, Error> {
-    url(text).and_then(|url| if url.scheme_str() == Some("http") { Ok(url) } else { Err(no_url(text)) })
+    let url = url(text)?;
+    match url.scheme_str() {
+        Some("http") => Ok(url),
+        Some("https") if cfg!(feature = "tls") => Ok(url),
+        Some("https") => {
+            let message =
+                format!("found {text:?}, and https needs the feature tls, which this program is built without");
+            Err(Error::new(ErrorKind::Request, message))
+        }
+        _ => Err(no_url(text)),
+    }
 }
 
 fn no_url(text: &str) -> Error {

@@ -1,4 +1,4 @@
-//! What can go wrong between sending a message and having the answer.
+//! What can go wrong between sending a message and having the answer, and where TLS is set up.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 
 use crate::BoxError;
 
-/// Why a call brought no message back.
+/// Why a call brought no message back, or why TLS can't be set up.
 ///
 /// A SOAP fault is not among the reasons: it is a message.
 pub struct Error {
@@ -46,6 +46,8 @@ pub enum ErrorKind {
     Body,
     /// The package that the response is, or that the request was to be, is broken.
     Package,
+    /// What TLS is to be set up with can't be used: a certificate, a key, a revocation list.
+    Tls,
 }
 
 impl Error {

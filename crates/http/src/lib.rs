@@ -33,6 +33,8 @@ mod package;
 #[cfg(feature = "server")]
 pub mod server;
 mod timeout;
+#[cfg(feature = "tls")]
+pub mod tls;
 mod workers;
 
 pub use body::Body;

@@ -16,6 +16,8 @@ mod routes;
 mod shutdown;
 mod slots;
 mod stop;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -45,9 +47,11 @@ use crate::BoxError;
 
 pub use self::address::Address;
 pub use self::endpoint::{Endpoint, Options};
-pub use self::listener::{Connection, Listener};
+pub use self::listener::{Connection, Listener, TlsPeer};
 pub use self::routes::Routes;
 pub use self::shutdown::{CutOff, Shutdown};
+#[cfg(feature = "tls")]
+pub use self::tls::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
 
 /// The most bytes of a head, as well as of the trailers of a body. More is answered 431.
 const MAX_HEAD: usize = 64 << 10;
@@ -141,7 +145,7 @@ impl Server {
 
     /// The most connections at once, at least 1. 10,000 by default, and never more than seven eighths of the descriptors that
     /// the process may have when it begins to serve (`ulimit -n`), nor than one for each 400 KiB of the memory that it may
-    /// have ([`machine::memory`]). A further one takes the place of the one that has
+    /// have ([`machine::memory`]), or 656 KiB over TLS. A further one takes the place of the one that has
     /// been idle, or sent or read most slowly; where all are at work it waits, and the next ones wait in the listener's
     /// backlog.
     pub fn max_connections(mut self, max: usize) -> Self {
@@ -241,7 +245,8 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let max_connections = self.max_connections.min(most_connections(machine::descriptors(), machine::memory()));
+        let most = most_connections(machine::descriptors(), machine::memory(), CONNECTION + L::BUFFERS);
+        let max_connections = self.max_connections.min(most);
         let grace = self.shutdown_grace;
         let running =
             Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
@@ -368,9 +373,9 @@ impl Drop for Running {
 /// How many connections there may be where a process may have so many descriptors and bytes of memory: the other descriptors are
 /// for listeners, files and what handlers open. To run out of them is worse than to be full, since then nobody's connection is
 /// even accepted.
-fn most_connections(descriptors: Option<usize>, memory: Option<usize>) -> usize {
+fn most_connections(descriptors: Option<usize>, memory: Option<usize>, connection: usize) -> usize {
     let by_descriptors = descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8);
-    let by_memory = memory.map_or(usize::MAX, |memory| memory / 2 / CONNECTION);
+    let by_memory = memory.map_or(usize::MAX, |memory| memory / 2 / connection);
     by_descriptors.min(by_memory).max(1)
 }
 
@@ -436,7 +441,7 @@ mod tests {
     #[test]
     fn connections_leave_descriptors_for_others() {
         for (descriptors, expected) in [(Some(1_024), 896), (Some(8), 7), (Some(0), 1), (None, usize::MAX)] {
-            assert_eq!(most_connections(descriptors, None), expected);
+            assert_eq!(most_connections(descriptors, None, CONNECTION), expected);
         }
     }
 
@@ -444,7 +449,7 @@ mod tests {
     #[test]
     fn connections_fit_in_the_memory() {
         for (megabytes, expected) in [(512, 1_310), (4_096, 10_485), (0, 1)] {
-            assert_eq!(most_connections(Some(100_000), Some(megabytes << 20)), expected);
+            assert_eq!(most_connections(Some(100_000), Some(megabytes << 20), CONNECTION), expected);
         }
     }
 }

@@ -14,17 +14,23 @@ use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
+#[cfg(feature = "tls")]
+use super::tls::{Connector, Tls};
 use crate::headers::ContentType;
 use crate::timeout::{Progress, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
-/// The default transport of clients: a tower service over TCP, `http` URLs only.
+/// How connections are made.
+#[cfg(not(feature = "tls"))]
+type Connector = HttpConnector;
+
+/// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for `https`.
 ///
 /// Clones share one pool of connections. A request that found its pooled connection closed before a byte was sent is
 /// sent again on another; nothing else is ever repeated.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    client: legacy::Client<HttpConnector, Body>,
+    client: legacy::Client<Connector, Body>,
     request_timeout: Duration,
     response_rate: u32,
 }
@@ -33,7 +39,7 @@ pub struct Transport {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long connecting may take. 5 s by default.
+    /// How long connecting may take, with the handshake of TLS. 5 s by default.
     pub connect_timeout: Duration,
     /// How long a request may take, from its start to the last byte of the envelope that answers it. 30 s by default.
     ///
@@ -51,6 +57,10 @@ pub struct Options {
     /// The address of this machine that connections come from, for a machine that has several. `None`, the system chooses,
     /// by default. A server at an address of the other family is then reached by no connection.
     pub local_address: Option<IpAddr>,
+    /// TLS for `https` URLs: who is trusted, and the certificate of the client. The authorities of the platform are trusted by
+    /// default.
+    #[cfg(feature = "tls")]
+    pub tls: Tls,
 }
 
 impl Default for Options {
@@ -61,6 +71,8 @@ impl Default for Options {
             response_rate: 100,
             idle_timeout: Duration::from_secs(30),
             local_address: None,
+            #[cfg(feature = "tls")]
+            tls: Tls::new(),
         }
     }
 }
@@ -77,6 +89,8 @@ impl Transport {
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(options.connect_timeout));
         connector.set_local_address(options.local_address);
+        #[cfg(feature = "tls")]
+        let connector = Connector::new(connector, options.tls.clone(), options.connect_timeout);
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)
@@ -288,9 +302,14 @@ fn late(limit: Duration) -> Error {
 }
 
 fn failed(error: legacy::Error, url: &Uri) -> Error {
-    if error.is_connect() {
-        return Error::new(ErrorKind::Connect, format!("no connection to {url}")).because(error);
-    }
-    let message = format!("the exchange with {url} broke off before a response came");
-    Error::new(ErrorKind::Exchange, message).because(error)
+    let (kind, message) = match error.is_connect() {
+        true => (ErrorKind::Connect, format!("no connection to {url}")),
+        false => (ErrorKind::Exchange, format!("the exchange with {url} broke off before a response came")),
+    };
+    #[cfg(feature = "tls")]
+    let message = match crate::tls::reason(&error) {
+        Some(reason) => format!("{message}: {reason}"),
+        None => message,
+    };
+    Error::new(kind, message).because(error)
 }

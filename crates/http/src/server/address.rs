@@ -8,6 +8,8 @@ use http::request::Parts;
 use http::uri::Scheme;
 use http::{HeaderName, Uri, header};
 
+use super::listener::TlsPeer;
+
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). Another port of the contract is sent to the
@@ -21,7 +23,8 @@ pub enum Address {
     /// connection came to, which only a [`Server`](super::Server) knows: elsewhere the contract stays as it is. So no request
     /// decides where others are sent, even if a cache hands its answer on to them.
     Asked {
-        /// The scheme, which a request doesn't tell.
+        /// The scheme, which a request doesn't tell; `https` whatever stands here if the connection speaks TLS
+        /// ([`TlsPeer`](super::TlsPeer)).
         scheme: Scheme,
         /// The hosts that clients may use, as their URLs name them: `example.org`, or `example.org:8080` with a port. Upper
         /// and lower case are the same.
@@ -36,7 +39,7 @@ pub enum Address {
 }
 
 impl Default for Address {
-    /// The address that a connection came to, over plain http.
+    /// The address that a connection came to.
     fn default() -> Self {
         Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trust_forwarded_proto: false }
     }
@@ -135,6 +138,7 @@ fn origin(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto
     let scheme = match forwarded.filter(|_| trust_forwarded_proto) {
         Some(b"http") => &Scheme::HTTP,
         Some(b"https") => &Scheme::HTTPS,
+        _ if head.extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
         _ => scheme,
     };
     Some(format!("{scheme}://{authority}"))

@@ -102,8 +102,11 @@ where
                 }
                 Order::Close => return Poll::Ready(false),
             }
-            if !early.is_empty() || stream.poll_readable(cx).is_ready() {
+            if !early.is_empty() {
                 return Poll::Ready(true);
+            }
+            if let Poll::Ready(readable) = stream.poll_readable(cx) {
+                return Poll::Ready(readable.is_ok());
             }
             alarm.as_mut().poll(cx).map(|()| false)
         });
@@ -111,7 +114,7 @@ where
             return;
         }
         activity.wait.end();
-        let service = Exchanges::new(service.clone(), activity.clone());
+        let service = Exchanges::new(service.clone(), activity.clone(), stream.tls_peer());
         let io = Watched::new(stream, early, activity.clone());
         // Boxed, so that an idle connection keeps nothing of it.
         let mut http = Box::new(shared.http.serve_connection(io, service));

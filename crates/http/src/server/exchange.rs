@@ -21,6 +21,7 @@ use super::address;
 use super::admission::Ticket;
 use super::endpoint::{Answer, close, unread};
 use super::head;
+use super::listener::TlsPeer;
 use super::refusal::Refusal;
 use super::shutdown::CutOff;
 use super::slots::Overload;
@@ -32,11 +33,12 @@ use crate::{Body, BoxError};
 pub(super) struct Exchanges<S> {
     service: S,
     activity: Arc<Activity>,
+    tls: Option<TlsPeer>,
 }
 
 impl<S> Exchanges<S> {
-    pub(super) fn new(service: S, activity: Arc<Activity>) -> Self {
-        Exchanges { service, activity }
+    pub(super) fn new(service: S, activity: Arc<Activity>, tls: Option<TlsPeer>) -> Self {
+        Exchanges { service, activity, tls }
     }
 }
 
@@ -65,6 +67,9 @@ where
             && matches!(*request.method(), Method::GET | Method::HEAD)
         {
             request.extensions_mut().insert(address::Local(local));
+        }
+        if let Some(peer) = &self.tls {
+            request.extensions_mut().insert(peer.clone());
         }
         let stage = Stage::Called { service: self.service.clone(), request: Some(request) };
         ExchangeFuture { stage, exchange }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -12,6 +13,9 @@ pub trait Listener: Send + 'static {
     /// What it accepts.
     type Connection: Connection;
 
+    /// The most bytes that each connection keeps in memory by itself, beside what HTTP reads ahead. 0 by default.
+    const BUFFERS: usize = 0;
+
     /// Accepts the next connection.
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Connection>>;
 }
@@ -19,7 +23,7 @@ pub trait Listener: Send + 'static {
 /// A stream of bytes that can wait for more of them without a buffer to put them in, which is how the server keeps
 /// thousands of idle connections: none has a buffer.
 pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Waits until reading would give bytes, or the end, or an error.
+    /// Waits until reading would give bytes, or the end. After an error the connection is dropped.
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// The address of the other end, by which the limits per peer count; `None`, the default, is not limited.
@@ -31,6 +35,48 @@ pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// ([`Address`](super::Address)). `None` by default.
     fn local_addr(&self) -> Option<SocketAddr> {
         None
+    }
+
+    /// The other end as TLS knows it, once the connection was [readable](Self::poll_readable). Each request has it among its
+    /// extensions, and a contract says `https` where it is there. `None` by default.
+    fn tls_peer(&self) -> Option<TlsPeer> {
+        None
+    }
+}
+
+/// The other end of a TLS connection, among the extensions of its requests.
+///
+/// ```
+/// use castile_http::server::TlsPeer;
+///
+/// fn is_known(extensions: &http::Extensions, known: &[u8]) -> bool {
+///     extensions.get::<TlsPeer>().and_then(|peer| peer.certificates().next()) == Some(known)
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct TlsPeer(Arc<Peer>);
+
+#[derive(Debug)]
+struct Peer {
+    certificates: Vec<Vec<u8>>,
+    server_name: Option<String>,
+}
+
+impl TlsPeer {
+    /// A peer with these certificates in DER, that asked for a server of this name.
+    pub fn new(certificates: Vec<Vec<u8>>, server_name: Option<String>) -> Self {
+        TlsPeer(Arc::new(Peer { certificates, server_name }))
+    }
+
+    /// The certificates of the client in DER, its own first. They were checked. There is none if the client wasn't asked or had
+    /// none.
+    pub fn certificates(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.certificates.iter().map(Vec::as_slice)
+    }
+
+    /// The name of the server that the client asked for (RFC 6066 §3).
+    pub fn server_name(&self) -> Option<&str> {
+        self.0.server_name.as_deref()
     }
 }
 

@@ -1,0 +1,310 @@
+//! TLS under the connections of a [`Transport`](super::Transport).
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use http::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::TokioIo;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tower_service::Service;
+
+use crate::tls::{ALPN, Identity, Pem, Sniffed, TlsVersion, provider, reason};
+use crate::{BoxError, Error, ErrorKind};
+
+/// Whom a client trusts, and who it is.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct TlsOptions {
+    /// The authorities whose certificates are trusted. Those of the platform by default.
+    pub roots: Roots,
+    /// The certificate of the client, for servers that ask for one. `None` by default.
+    pub identity: Option<Identity>,
+    /// The name that the server is asked for and that its certificate must have. `None`, the default, is the host of the URL.
+    pub server_name: Option<String>,
+    /// The oldest version that is spoken. TLS 1.2 by default.
+    pub min_version: TlsVersion,
+}
+
+/// The authorities whose certificates are trusted.
+#[derive(Clone, Debug, Default)]
+pub enum Roots {
+    /// Those that the operating system trusts.
+    #[default]
+    Platform,
+    /// Those that the operating system trusts, and further ones.
+    PlatformAnd(Vec<Pem>),
+    /// These alone. A certificate that is not one of an authority's is trusted as well if it stands here.
+    Only(Vec<Pem>),
+}
+
+/// TLS as a client speaks it. Clones share sessions that can be resumed.
+///
+/// ```no_run
+/// use castile_http::client::{Options, Roots, Tls, TlsOptions, Transport};
+/// use castile_http::tls::Pem;
+///
+/// # fn main() -> Result<(), castile_http::Error> {
+/// let mut tls = TlsOptions::default();
+/// tls.roots = Roots::PlatformAnd(vec![Pem::file("authority.pem")]);
+/// let mut options = Options::default();
+/// options.tls = Tls::with_options(&tls)?;
+/// let transport = Transport::with_options(&options);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Tls {
+    /// `None` is what all clients with default options share.
+    loaded: Option<Arc<Loaded>>,
+}
+
+struct Loaded {
+    config: Arc<ClientConfig>,
+    server_name: Option<ServerName<'static>>,
+}
+
+impl Tls {
+    /// TLS with the default options. The authorities of the platform are loaded for the first connection, and once for the process.
+    pub fn new() -> Self {
+        Tls::default()
+    }
+
+    /// Loads what `options` name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
+    pub fn with_options(options: &TlsOptions) -> Result<Self, Error> {
+        let server_name = options.server_name.as_deref().map(server_name).transpose()?;
+        let config = config(options)?;
+        Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })) })
+    }
+
+    async fn config(&self) -> Result<Arc<ClientConfig>, Error> {
+        static OF_PLATFORM: OnceCell<Arc<ClientConfig>> = OnceCell::const_new();
+        if let Some(loaded) = &self.loaded {
+            return Ok(loaded.config.clone());
+        }
+        // It reads some hundred certificates.
+        let load = || async {
+            let loading = tokio::task::spawn_blocking(|| config(&TlsOptions::default()));
+            loading.await.unwrap_or_else(|error| {
+                Err(Error::new(ErrorKind::Tls, "the authorities of the platform can't be loaded").because(error))
+            })
+        };
+        OF_PLATFORM.get_or_try_init(load).await.cloned()
+    }
+
+    fn server_name(&self, url: &Uri) -> Result<ServerName<'static>, Error> {
+        match self.loaded.as_ref().and_then(|loaded| loaded.server_name.clone()) {
+            Some(name) => Ok(name),
+            None => server_name(url.host().unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.loaded.as_ref().and_then(|loaded| loaded.server_name.as_ref());
+        f.debug_struct("Tls").field("server_name", &name).finish_non_exhaustive()
+    }
+}
+
+fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    address.unwrap_or(host).to_owned().try_into().map_err(|error: InvalidDnsNameError| {
+        let message = format!("found the server name {host:?}, expected a DNS name or an address");
+        Error::new(ErrorKind::Tls, message).because(error)
+    })
+}
+
+fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
+    let unusable = |error: rustls::Error| Error::new(ErrorKind::Tls, "TLS can't be set up").because(error);
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(options.min_version.and_later())
+        .map_err(unusable)?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier(&options.roots)?);
+    let mut config = match &options.identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => {
+            let identity = identity.load()?;
+            builder.with_client_auth_cert(identity.chain, identity.key).map_err(unusable)?
+        }
+    };
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// Who judges certificates of servers: where a platform has ways of its own, these.
+fn verifier(roots: &Roots) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+    let of_platform = |error: rustls::Error| {
+        let message = format!("the authorities of the platform can't be used: {error}");
+        Error::new(ErrorKind::Tls, message).because(error)
+    };
+    match roots {
+        Roots::Platform => Ok(Arc::new(Verifier::new(provider()).map_err(of_platform)?)),
+        Roots::PlatformAnd(more) => {
+            let mut roots = Vec::new();
+            for pem in more {
+                roots.extend(checked(pem)?);
+            }
+            Ok(Arc::new(Verifier::new_with_extra_roots(roots, provider()).map_err(of_platform)?))
+        }
+        Roots::Only(only) => {
+            let mut store = RootCertStore::empty();
+            for pem in only {
+                // Each was found to be usable.
+                store.add_parsable_certificates(checked(pem)?);
+            }
+            let verifier = WebPkiServerVerifier::builder_with_provider(store.into(), provider()).build();
+            let unusable = |error| Error::new(ErrorKind::Tls, "found no root, expected one at least").because(error);
+            Ok(verifier.map_err(unusable)?)
+        }
+    }
+}
+
+/// The certificates in a text, each of which can be that of an authority.
+fn checked(pem: &Pem) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, Error> {
+    let certificates = pem.certificates()?;
+    for (index, certificate) in certificates.iter().enumerate() {
+        RootCertStore::empty().add(certificate.clone()).map_err(|error| pem.unusable(index, &error))?;
+    }
+    Ok(certificates)
+}
+
+/// Connects over TCP, and shakes hands where the URL says `https`.
+#[derive(Clone, Debug)]
+pub(super) struct Connector {
+    tcp: HttpConnector,
+    tls: Tls,
+    /// For both together.
+    limit: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(mut tcp: HttpConnector, tls: Tls, limit: Duration) -> Self {
+        tcp.enforce_http(false);
+        Connector { tcp, tls, limit }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.tcp.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, url: Uri) -> Self::Future {
+        let deadline = Instant::now() + self.limit;
+        let (tls, limit) = (self.tls.clone(), self.limit);
+        let is_https = url.scheme_str() == Some("https");
+        let connecting = self.tcp.call(url.clone());
+        Box::pin(async move {
+            let stream = connecting.await?;
+            if !is_https {
+                return Ok(Stream::Plain(stream));
+            }
+            let (name, config) = (tls.server_name(&url)?, tls.config().await?);
+            let handshake = TlsConnector::from(config).connect(name, Sniffed::new(stream.into_inner()));
+            match timeout_at(deadline, handshake).await {
+                Ok(Ok(stream)) => Ok(Stream::Tls(Box::new(TokioIo::new(stream)))),
+                Ok(Err(error)) => Err(broken_off(error).into()),
+                Err(_) => Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into()),
+            }
+        })
+    }
+}
+
+fn broken_off(error: io::Error) -> Error {
+    let message = match reason(&error) {
+        Some(reason) => reason,
+        None if error.kind() == io::ErrorKind::UnexpectedEof => {
+            "the server closed the connection in the TLS handshake".to_owned()
+        }
+        None => format!("the TLS handshake broke off: {error}"),
+    };
+    Error::new(ErrorKind::Connect, message).because(error)
+}
+
+/// A connection with or without TLS.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Plain(TokioIo<TcpStream>),
+    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>),
+}
+
+impl Stream {
+    fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+            Stream::Tls(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+        }
+    }
+
+    fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
+        match self.get_mut() {
+            Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+            Stream::Tls(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+        }
+    }
+}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        match self {
+            Stream::Plain(stream) => stream.inner().connected(),
+            Stream::Tls(stream) => stream.inner().get_ref().0.stream.connected(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        self.read().poll_read(cx, buffer)
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.write().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.write().poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write().poll_shutdown(cx)
+    }
+}

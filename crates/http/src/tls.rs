@@ -1,0 +1,163 @@
+//! TLS 1.2 and 1.3 for both sides: where certificates and keys are read from, and what goes wrong in words.
+
+mod pem;
+mod reason;
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, ready};
+
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{InconsistentKeys, SupportedProtocolVersion};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::{Error, ErrorKind};
+
+pub use self::pem::Pem;
+pub(crate) use self::reason::reason;
+
+/// The protocol that is negotiated (RFC 7301).
+pub(crate) const ALPN: &[u8] = b"http/1.1";
+
+/// A certificate with its chain, and the key to it: who a server is, or a client.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    chain: Pem,
+    key: Pem,
+}
+
+impl Identity {
+    /// The certificate comes first in `chain`, then those of its issuers, without the root. `key` is not encrypted: PKCS #8,
+    /// PKCS #1 or SEC 1. Both may be in one file.
+    pub fn new(chain: Pem, key: Pem) -> Self {
+        Identity { chain, key }
+    }
+
+    /// Reads both, and checks that they belong together.
+    pub(crate) fn load(&self) -> Result<LoadedIdentity, Error> {
+        let (chain, key) = (self.chain.certificates()?, self.key.private_key()?);
+        let signer = provider().key_provider.load_private_key(key.clone_key()).map_err(|error| {
+            Error::new(ErrorKind::Tls, format!("the private key in {} can't be used", self.key)).because(error)
+        })?;
+        match rustls::sign::CertifiedKey::new(chain.clone(), signer).keys_match() {
+            Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => {
+                Ok(LoadedIdentity { chain, key })
+            }
+            Err(rustls::Error::InconsistentKeys(_)) => {
+                let message =
+                    format!("the private key in {} is not that of the certificate in {}", self.key, self.chain);
+                Err(Error::new(ErrorKind::Tls, message))
+            }
+            Err(error) => Err(self.chain.unusable(0, &error)),
+        }
+    }
+}
+
+/// An identity as it was read.
+#[derive(PartialEq)]
+pub(crate) struct LoadedIdentity {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl Clone for LoadedIdentity {
+    fn clone(&self) -> Self {
+        LoadedIdentity { chain: self.chain.clone(), key: self.key.clone_key() }
+    }
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum TlsVersion {
+    /// RFC 5246, with ECDHE and authenticated encryption only.
+    #[default]
+    Tls12,
+    /// RFC 8446.
+    Tls13,
+}
+
+impl TlsVersion {
+    /// This version and later ones.
+    pub(crate) fn and_later(self) -> &'static [&'static SupportedProtocolVersion] {
+        static TLS13: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
+        match self {
+            TlsVersion::Tls12 => rustls::DEFAULT_VERSIONS,
+            TlsVersion::Tls13 => &TLS13,
+        }
+    }
+}
+
+/// Cryptography by AWS-LC. The process may have another provider as its default.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    static PROVIDER: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| Arc::new(aws_lc_rs::default_provider()));
+    PROVIDER.clone()
+}
+
+/// A stream whose first byte tells TLS from plain HTTP.
+#[derive(Debug)]
+pub(crate) struct Sniffed<T> {
+    pub(crate) stream: T,
+    is_known: bool,
+}
+
+impl<T> Sniffed<T> {
+    pub(crate) fn new(stream: T) -> Self {
+        Sniffed { stream, is_known: false }
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Sniffed<T> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        if let (false, Some(first)) = (self.is_known, buffer.filled().get(before)) {
+            self.is_known = true;
+            // Types of records are small numbers (RFC 8446 §5.1); methods and versions of HTTP are capitals.
+            if first.is_ascii_uppercase() {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, PlainHttp)));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Sniffed<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// The other end speaks HTTP without TLS.
+#[derive(Debug)]
+pub(crate) struct PlainHttp;
+
+impl std::fmt::Display for PlainHttp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("found plain HTTP, expected TLS")
+    }
+}
+
+impl std::error::Error for PlainHttp {}

@@ -1,0 +1,175 @@
+//! Certificates, keys and revocation lists in PEM (RFC 7468).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+
+use crate::{Error, ErrorKind};
+
+/// The most bytes of a PEM file. Revocation lists of large authorities have tens of megabytes.
+const LARGEST_PEM: u64 = 256 << 20;
+
+/// PEM text in a file or in memory. A file is read when it is needed, and again when TLS is reloaded.
+#[derive(Clone)]
+pub struct Pem(Source);
+
+#[derive(Clone)]
+enum Source {
+    File(PathBuf),
+    Bytes(Arc<[u8]>),
+}
+
+impl Pem {
+    /// PEM text in a file.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Pem(Source::File(path.into()))
+    }
+
+    /// PEM text in memory.
+    pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
+        Pem(Source::Bytes(bytes.as_ref().into()))
+    }
+
+    /// All certificates, at least one.
+    pub(crate) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
+        self.all("certificate")
+    }
+
+    /// All revocation lists, at least one.
+    pub(crate) fn revocation_lists(&self) -> Result<Vec<CertificateRevocationListDer<'static>>, Error> {
+        self.all("certificate revocation list")
+    }
+
+    /// The first private key.
+    pub(crate) fn private_key(&self) -> Result<PrivateKeyDer<'static>, Error> {
+        const KEY: &str = "private key that is not encrypted";
+        Ok(self.all(KEY)?.swap_remove(0))
+    }
+
+    /// The error that the certificate or list of this number can't be used.
+    pub(crate) fn unusable(&self, index: usize, error: &rustls::Error) -> Error {
+        let message = format!("item {} in {self} can't be used: {}", index + 1, super::reason::of(error));
+        Error::new(ErrorKind::Tls, message)
+    }
+
+    fn all<T: PemObject>(&self, what: &str) -> Result<Vec<T>, Error> {
+        let text = self
+            .read()
+            .map_err(|error| Error::new(ErrorKind::Tls, format!("{self} can't be read: {error}")).because(error))?;
+        let found: Result<Vec<T>, _> = T::pem_slice_iter(&text).collect();
+        match found {
+            Ok(found) if found.is_empty() => {
+                let message = format!("found no {what} in {self}, but {}", sections(&text));
+                Err(Error::new(ErrorKind::Tls, message))
+            }
+            Ok(found) => Ok(found),
+            Err(error) => Err(Error::new(ErrorKind::Tls, format!("{self} is broken: {}", broken(&error)))),
+        }
+    }
+
+    fn read(&self) -> io::Result<Cow<'_, [u8]>> {
+        match &self.0 {
+            Source::Bytes(bytes) => Ok(bytes.as_ref().into()),
+            Source::File(path) => {
+                let mut text = Vec::new();
+                File::open(path)?.take(LARGEST_PEM + 1).read_to_end(&mut text)?;
+                if text.len() as u64 > LARGEST_PEM {
+                    return Err(io::Error::other(format!("it has more than {} MiB", LARGEST_PEM >> 20)));
+                }
+                Ok(text.into())
+            }
+        }
+    }
+}
+
+/// Where the text is.
+impl fmt::Display for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Source::File(path) => write!(f, "{}", path.display()),
+            Source::Bytes(bytes) => write!(f, "PEM of {} bytes", bytes.len()),
+        }
+    }
+}
+
+/// Without the text, which may be a key.
+impl fmt::Debug for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pem({self})")
+    }
+}
+
+/// What stands in a text instead of what was looked for, by the labels of its sections.
+fn sections(text: &[u8]) -> String {
+    const SHOWN: usize = 4;
+    let labels = text.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(|line| {
+        let label = line.strip_prefix(b"-----BEGIN ")?;
+        Some(
+            castile_xml::excerpt(&String::from_utf8_lossy(label.trim_ascii_end().trim_ascii()), 40)
+                .replace("-----", ""),
+        )
+    });
+    let labels: Vec<String> = labels.collect();
+    match labels.len() {
+        0 if text.is_empty() => "nothing".to_owned(),
+        0 => format!("{} bytes without a line -----BEGIN …-----", text.len()),
+        1..=SHOWN => labels.join(", "),
+        more => format!("{} and {} more", labels[..SHOWN].join(", "), more - SHOWN),
+    }
+}
+
+/// What is wrong with a text. Its lines may be those of a key, so they are not shown.
+fn broken(error: &pem::Error) -> String {
+    match error {
+        pem::Error::MissingSectionEnd { end_marker } => {
+            format!("found no line -----END {}-----", castile_xml::excerpt(&String::from_utf8_lossy(end_marker), 40))
+        }
+        pem::Error::IllegalSectionStart { .. } => "a line begins with -----BEGIN and doesn't end in -----".to_owned(),
+        pem::Error::Base64Decode(_) => "what stands between BEGIN and END is not base64".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_what_was_found() {
+        let cases = [
+            ("", "found no certificate in PEM of 0 bytes, but nothing"),
+            ("text", "found no certificate in PEM of 4 bytes, but 4 bytes without a line -----BEGIN …-----"),
+            (
+                "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN X-----\n-----END X-----",
+                "found no certificate in PEM of 88 bytes, but PRIVATE KEY, X",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\nAAAA\n",
+                "PEM of 33 bytes is broken: found no line -----END CERTIFICATE-----",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+                "PEM of 56 bytes is broken: what stands between BEGIN and END is not base64",
+            ),
+            ("-----BEGIN \n", "PEM of 12 bytes is broken: a line begins with -----BEGIN and doesn't end in -----"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Pem::bytes(text).certificates().unwrap_err().to_string(), expected);
+        }
+        let missing = Pem::file("no/such.pem").private_key().unwrap_err().to_string();
+        assert!(missing.starts_with("no/such.pem can't be read: No such file"), "{missing}");
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let key = "-----BEGIN PRIVATE KEY-----\nsecret\n";
+        let (pem, error) = (Pem::bytes(key), Pem::bytes(key).private_key().unwrap_err());
+        assert!(!format!("{pem:?}{error:?}").contains("secret"));
+    }
+}

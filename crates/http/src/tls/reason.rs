@@ -1,0 +1,154 @@
+//! Why TLS failed, in words that say what was found and what was expected.
+
+use std::error::Error;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use rustls::pki_types::UnixTime;
+use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
+
+use super::PlainHttp;
+
+/// Why the other end could not be spoken to, if that is known of an error.
+pub(crate) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<crate::Error>() {
+            return Some(error.to_string());
+        }
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return Some(of(error));
+        }
+        if let Some(plain) = error.downcast_ref::<PlainHttp>() {
+            return Some(plain.to_string());
+        }
+        // An `io::Error` names as its source what is below what it wraps.
+        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+/// What an error of TLS means.
+pub(crate) fn of(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(error) => of_certificate(error),
+        rustls::Error::AlertReceived(alert) => {
+            let meaning = of_alert(*alert).map_or_else(String::new, |meaning| format!(": {meaning}"));
+            format!("the other end sent the alert {alert:?}{meaning}")
+        }
+        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            "found bytes that are not TLS, expected a handshake".to_owned()
+        }
+        rustls::Error::NoCertificatesPresented => "found no client certificate, expected one".to_owned(),
+        rustls::Error::PeerIncompatible(incompatible) => of_incompatible(incompatible),
+        other => other.to_string(),
+    }
+}
+
+fn of_certificate(error: &CertificateError) -> String {
+    match error {
+        CertificateError::UnknownIssuer => "the certificate is not issued by an authority that is trusted".to_owned(),
+        CertificateError::ExpiredContext { time, not_after } => {
+            format!("the certificate expired at {}, and it is {}", date(*not_after), date(*time))
+        }
+        CertificateError::NotValidYetContext { time, not_before } => {
+            format!("the certificate is valid from {} on, and it is {}", date(*not_before), date(*time))
+        }
+        CertificateError::ExpiredRevocationListContext { time, next_update } => {
+            format!("the revocation list was due anew at {}, and it is {}", date(*next_update), date(*time))
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let names: Vec<String> = presented.iter().map(|name| format!("{:?}", name_of(name))).collect();
+            let found = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
+            format!("the certificate is for {found}, expected {:?}", expected.to_str())
+        }
+        CertificateError::Revoked => "the certificate is revoked".to_owned(),
+        CertificateError::UnknownRevocationStatus => "no revocation list covers the certificate".to_owned(),
+        CertificateError::BadSignature => "the certificate is not signed by its issuer's key".to_owned(),
+        CertificateError::BadEncoding => "found no X.509 certificate, expected one in DER".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The name alone, where rustls says `DnsName("…")`.
+fn name_of(presented: &str) -> &str {
+    let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.map_or(presented, |inner| inner.trim_matches('"'))
+}
+
+fn of_alert(alert: AlertDescription) -> Option<&'static str> {
+    Some(match alert {
+        AlertDescription::CertificateRequired => "it expects a client certificate and got none",
+        AlertDescription::UnknownCA => "our certificate is not issued by an authority that it trusts",
+        AlertDescription::BadCertificate
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::AccessDenied => "it doesn't accept our certificate",
+        AlertDescription::CertificateExpired => "our certificate is expired",
+        AlertDescription::CertificateRevoked => "our certificate is revoked",
+        AlertDescription::UnrecognisedName => "it doesn't know the server name",
+        AlertDescription::ProtocolVersion => "it speaks no version of TLS that is allowed here",
+        AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => {
+            "no cipher or key exchange is allowed on both sides, or it expects a client certificate"
+        }
+        _ => return None,
+    })
+}
+
+fn of_incompatible(incompatible: &PeerIncompatible) -> String {
+    let found = match incompatible {
+        PeerIncompatible::ServerDoesNotSupportTls12Or13 | PeerIncompatible::Tls12NotOffered => "found TLS 1.1 or older",
+        PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig | PeerIncompatible::Tls12NotOfferedOrEnabled => {
+            "found a version of TLS that is not allowed here"
+        }
+        PeerIncompatible::NoCipherSuitesInCommon => "found no cipher suite that is allowed on both sides",
+        PeerIncompatible::NoKxGroupsInCommon => "found no key exchange that is allowed on both sides",
+        PeerIncompatible::NoSignatureSchemesInCommon
+        | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon => {
+            "found no signature scheme that is allowed on both sides"
+        }
+        other => return format!("the other end is not compatible: {other:?}"),
+    };
+    found.to_owned()
+}
+
+/// A time as HTTP writes it.
+fn date(time: UnixTime) -> String {
+    /// 9999-12-31, which is the last day that HTTP can write, and what certificates have that don't expire.
+    const LAST: u64 = 253_402_214_400;
+    match time.as_secs() {
+        seconds @ ..LAST => httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
+        _ => "a time after the year 9998".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_alone() {
+        for (presented, expected) in [("DnsName(\"a.b\")", "a.b"), ("IpAddress(::1)", "::1"), ("other", "other")] {
+            assert_eq!(name_of(presented), expected);
+        }
+    }
+
+    #[test]
+    fn any_time_can_be_shown() {
+        for seconds in [0, 253_402_214_399, 253_402_214_400, 253_402_300_799, u64::MAX] {
+            date(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
+        }
+    }
+
+    #[test]
+    fn a_reason_is_found_below_other_errors() {
+        let alert = rustls::Error::AlertReceived(AlertDescription::CertificateRequired);
+        let error = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, alert));
+        let expected = "the other end sent the alert CertificateRequired: it expects a client certificate and got none";
+        assert_eq!(reason(&error).as_deref(), Some(expected));
+        assert_eq!(reason(&io::Error::other("another")), None);
+    }
+}

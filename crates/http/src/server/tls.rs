@@ -35,7 +35,7 @@ const MAX_REFUSED: usize = 64 << 10;
 
 /// The answer to HTTP without TLS.
 const USE_HTTPS: &[u8] =
-    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 57\r\n\
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
     connection: close\r\n\r\nfound plain HTTP, expected TLS: this port is for https://\n";
 
 /// What a server is to clients, and what it asks of them.

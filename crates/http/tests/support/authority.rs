@@ -1,0 +1,73 @@
+//! Certificates for tests, made when they are needed.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+#![allow(unreachable_pub, reason = "every test file has a copy of its own")]
+
+use castile_http::tls::{Identity, Pem};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType, IsCa, KeyIdMethod,
+    KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
+};
+
+/// An authority, trusted by those who have its [`root`](Self::root).
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    pub fn new(name: &str) -> Self {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    pub fn root(&self) -> Pem {
+        Pem::bytes(self.root_pem())
+    }
+
+    pub fn root_pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A certificate for `name` with its key, and some change.
+    pub fn issue(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        change(&mut params);
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        Issued { der: certificate.der().to_vec(), chain: certificate.pem(), key: key.serialize_pem() }
+    }
+
+    /// A list that revokes the certificate of this serial number.
+    pub fn revoke(&self, serial: u64) -> Pem {
+        Pem::bytes(self.revoke_pem(serial))
+    }
+
+    pub fn revoke_pem(&self, serial: u64) -> String {
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(4000, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: vec![RevokedCertParams {
+                serial_number: SerialNumber::from(serial),
+                revocation_time: date_time_ymd(2020, 1, 1),
+                reason_code: None,
+                invalidity_date: None,
+            }],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.0).unwrap().pem().unwrap()
+    }
+}
+
+pub struct Issued {
+    pub der: Vec<u8>,
+    pub chain: String,
+    pub key: String,
+}
+
+impl Issued {
+    pub fn identity(&self) -> Identity {
+        Identity::new(Pem::bytes(&self.chain), Pem::bytes(&self.key))
+    }
+}

@@ -1,0 +1,470 @@
+//! TLS on both sides: who is trusted, what is seen of the other end, and that nobody is held up.
+
+#[path = "support/authority.rs"]
+mod authority;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use authority::{Authority, Issued};
+use bytes::Bytes;
+use castile_http::client::{self, Roots, TlsOptions as ClientOptions, Transport};
+use castile_http::server::{ClientCertificates, ClientRoots, Server, Shutdown, Tls, TlsOptions, TlsPeer};
+use castile_http::tls::{Identity, Pem, TlsVersion};
+use castile_http::{Body, Error, ErrorKind};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, HandshakeKind, RootCertStore};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tower_service::Service;
+
+static AUTHORITY: LazyLock<Authority> = LazyLock::new(|| Authority::new("authority"));
+static OTHER_AUTHORITY: LazyLock<Authority> = LazyLock::new(|| Authority::new("another"));
+static LOCALHOST: LazyLock<Issued> = LazyLock::new(|| AUTHORITY.issue("localhost", |_| {}));
+static CLIENT: LazyLock<Issued> = LazyLock::new(|| AUTHORITY.issue("client", |_| {}));
+const REVOKED: u64 = 77;
+
+/// What is told of a client without a certificate that asked for localhost.
+const ANONYMOUS: &str = "Some((Some(\"localhost\"), None))";
+
+/// Tells what it sees of the client: the name that it asked for, and whether its certificate, if it has one, is the one that
+/// is expected. `/slow` takes a while.
+#[derive(Clone)]
+struct Tell;
+
+impl<B> Service<Request<B>> for Tell {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let is_slow = request.uri().path() == "/slow";
+        let peer = request.extensions().get::<TlsPeer>().cloned();
+        Box::pin(async move {
+            if is_slow {
+                sleep(Duration::from_millis(300)).await;
+            }
+            let is_expected = |peer: &TlsPeer| peer.certificates().next().map(|found| found == CLIENT.der);
+            let seen = peer.as_ref().map(|peer| (peer.server_name(), is_expected(peer)));
+            Ok(Response::new(Full::from(format!("{seen:?}"))))
+        })
+    }
+}
+
+/// A running server.
+struct Host {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    server: JoinHandle<Shutdown>,
+}
+
+impl Host {
+    async fn start(tls: &Tls) -> Self {
+        Host::start_with(Server::new(), tls).await
+    }
+
+    async fn start_with(server: Server, tls: &Tls) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let end = async move {
+            let _ = stopped.await;
+        };
+        let server = tokio::spawn(server.serve(tls.listen(listener), Tell, end));
+        Host { address, stop: Some(stop), server }
+    }
+
+    fn url(&self, host: &str) -> String {
+        format!("https://{host}:{}/", self.address.port())
+    }
+
+    /// A connection whose handshake is done, or the reason why not.
+    async fn connect(&self, config: &Arc<ClientConfig>) -> Result<TlsStream<TcpStream>, String> {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        TlsConnector::from(config.clone()).connect(name, stream).await.map_err(|error| error.to_string())
+    }
+}
+
+fn tls(change: impl FnOnce(&mut TlsOptions)) -> Tls {
+    let mut options = TlsOptions::new(LOCALHOST.identity());
+    change(&mut options);
+    Tls::with_options(options).unwrap()
+}
+
+/// A transport that trusts the authority.
+fn transport(change: impl FnOnce(&mut ClientOptions)) -> Transport {
+    let mut tls = ClientOptions::default();
+    tls.roots = Roots::Only(vec![AUTHORITY.root()]);
+    change(&mut tls);
+    let mut options = client::Options::default();
+    options.tls = client::Tls::with_options(&tls).unwrap();
+    Transport::with_options(&options)
+}
+
+async fn ask(transport: &Transport, url: &str) -> Result<String, Error> {
+    let request = Request::get(url).body(Body::from(Bytes::new())).unwrap();
+    let response = transport.clone().call(request).await?;
+    let body = response.into_body().collect().await?.to_bytes();
+    Ok(String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// What the client of other people's TLS is configured with, for one version.
+fn config(version: &'static rustls::SupportedProtocolVersion) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(LOCALHOST_ROOT.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[version]).unwrap();
+    Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+static LOCALHOST_ROOT: LazyLock<CertificateDer<'static>> =
+    LazyLock::new(|| CertificateDer::from_pem_slice(AUTHORITY.root_pem().as_bytes()).unwrap());
+
+/// A request over a connection, and the body of its answer.
+async fn get(stream: &mut TlsStream<TcpStream>) -> Result<String, String> {
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.map_err(|error| error.to_string())?;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.map_err(|error| error.to_string())?);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).await.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8(body).unwrap())
+}
+
+const TLS12: &rustls::SupportedProtocolVersion = &rustls::version::TLS12;
+const TLS13: &rustls::SupportedProtocolVersion = &rustls::version::TLS13;
+
+#[tokio::test]
+async fn both_versions_are_spoken() {
+    let host = Host::start(&tls(|_| {})).await;
+    for version in [TLS12, TLS13] {
+        let mut stream = host.connect(&config(version)).await.unwrap();
+        assert_eq!(stream.get_ref().1.protocol_version(), Some(version.version));
+        assert_eq!(get(&mut stream).await.unwrap(), ANONYMOUS);
+    }
+    let host = Host::start(&tls(|options| options.min_version = TlsVersion::Tls13)).await;
+    assert!(host.connect(&config(TLS13)).await.is_ok());
+    let error = host.connect(&config(TLS12)).await.unwrap_err();
+    assert!(error.contains("ProtocolVersion"), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_client_does_not_trust_is_said_in_the_first_line() {
+    let expired = |params: &mut rcgen::CertificateParams| {
+        params.not_before = rcgen::date_time_ymd(2001, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+    };
+    let cases = [
+        (AUTHORITY.issue("b.example", |_| {}), "the certificate is for \"b.example\", expected \"localhost\""),
+        (AUTHORITY.issue("localhost", expired), "the certificate expired at Tue, 01 Jan 2002 00:00:00 GMT, and it is "),
+        (OTHER_AUTHORITY.issue("localhost", |_| {}), "the certificate is not issued by an authority that is trusted"),
+    ];
+    for (issued, expected) in cases {
+        let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+        let url = host.url("localhost");
+        let error = ask(&transport(|_| {}), &url).await.unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("no connection to {url}: {expected}")), "{message}");
+        assert_eq!(error.kind(), ErrorKind::Connect);
+    }
+}
+
+#[tokio::test]
+async fn a_client_may_expect_another_name_and_more_roots() {
+    let issued = OTHER_AUTHORITY.issue("b.example", |_| {});
+    let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+    let transport = transport(|options| {
+        options.server_name = Some("b.example".to_owned());
+        options.roots = Roots::Only(vec![AUTHORITY.root(), OTHER_AUTHORITY.root()]);
+    });
+    assert_eq!(ask(&transport, &host.url("127.0.0.1")).await.unwrap(), "Some((Some(\"b.example\"), None))");
+    // An address is no name to ask for (RFC 6066 §3), and a certificate may have it.
+    let issued = AUTHORITY.issue("127.0.0.1", |_| {});
+    let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+    assert_eq!(ask(&self::transport(|_| {}), &host.url("127.0.0.1")).await.unwrap(), "Some((None, None))");
+}
+
+#[tokio::test]
+async fn the_platforms_roots_may_be_extended() {
+    let host = Host::start(&tls(|_| {})).await;
+    let transport = transport(|options| options.roots = Roots::PlatformAnd(vec![AUTHORITY.root()]));
+    assert_eq!(ask(&transport, &host.url("localhost")).await.unwrap(), ANONYMOUS);
+    // This authority is no platform's.
+    let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connect);
+}
+
+#[tokio::test]
+async fn certificates_of_clients_are_checked() {
+    let roots = || ClientRoots::new(AUTHORITY.root()).revocation_lists(AUTHORITY.revoke(REVOKED));
+    let revoked = AUTHORITY.issue("client", |params| params.serial_number = Some(REVOKED.into()));
+    let stranger = OTHER_AUTHORITY.issue("client", |_| {});
+    let clients = [
+        (Some(&*CLIENT), None),
+        (None, Some("CertificateRequired: it expects a client certificate and got none")),
+        (Some(&revoked), Some("CertificateRevoked: our certificate is revoked")),
+        (Some(&stranger), Some("UnknownCA: our certificate is not issued by an authority that it trusts")),
+    ];
+    for (is_required, client_certificates) in
+        [(true, ClientCertificates::Required(roots())), (false, ClientCertificates::Optional(roots()))]
+    {
+        let host = Host::start(&tls(|options| options.client_certificates = client_certificates)).await;
+        for (client, refused) in clients {
+            let transport = transport(|options| options.identity = client.map(Issued::identity));
+            let answer = ask(&transport, &host.url("localhost")).await.map_err(|error| error.to_string());
+            match refused {
+                Some(refused) if client.is_some() || is_required => {
+                    let error = answer.unwrap_err();
+                    assert!(error.ends_with(&format!("the other end sent the alert {refused}")), "{error}");
+                }
+                _ if client.is_some() => assert_eq!(answer.unwrap(), "Some((Some(\"localhost\"), Some(true)))"),
+                _ => assert_eq!(answer.unwrap(), ANONYMOUS),
+            }
+        }
+    }
+}
+
+/// The files of an identity, which change.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new(issued: &Issued) -> Self {
+        let files = Files(tempfile::tempdir().unwrap());
+        files.write(issued);
+        files
+    }
+
+    fn write(&self, issued: &Issued) {
+        std::fs::write(self.0.path().join("chain.pem"), &issued.chain).unwrap();
+        std::fs::write(self.0.path().join("key.pem"), &issued.key).unwrap();
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::new(Pem::file(self.0.path().join("chain.pem")), Pem::file(self.0.path().join("key.pem")))
+    }
+}
+
+#[tokio::test]
+async fn a_reload_drops_no_connection_and_no_session() {
+    let files = Files::new(&LOCALHOST);
+    let tls = tls(|options| options.identity = files.identity());
+    let host = Host::start(&tls).await;
+    for version in [TLS12, TLS13] {
+        files.write(&LOCALHOST);
+        let _ = tls.reload();
+        let config = config(version);
+        let mut open = host.connect(&config).await.unwrap();
+        assert_eq!(open.get_ref().1.handshake_kind(), Some(HandshakeKind::Full));
+        get(&mut open).await.unwrap();
+
+        let renewed = AUTHORITY.issue("localhost", |_| {});
+        files.write(&renewed);
+        assert!(tls.reload().unwrap());
+        assert!(!tls.reload().unwrap(), "nothing changed");
+
+        get(&mut open).await.unwrap();
+        let mut resumed = host.connect(&config).await.unwrap();
+        get(&mut resumed).await.unwrap();
+        assert_eq!(resumed.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
+        let fresh = host.connect(&self::config(version)).await.unwrap();
+        assert_eq!(fresh.get_ref().1.peer_certificates().unwrap()[0].as_ref(), renewed.der);
+    }
+}
+
+#[tokio::test]
+async fn a_broken_file_leaves_what_was_loaded() {
+    let files = Files::new(&LOCALHOST);
+    let tls = tls(|options| options.identity = files.identity());
+    let host = Host::start(&tls).await;
+    let key = files.0.path().join("key.pem");
+    std::fs::write(&key, AUTHORITY.issue("localhost", |_| {}).key).unwrap();
+    let error = tls.reload().unwrap_err();
+    let chain = files.0.path().join("chain.pem");
+    let expected =
+        format!("the private key in {} is not that of the certificate in {}", key.display(), chain.display());
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Tls, expected));
+    std::fs::write(&key, "").unwrap();
+    let expected = format!("found no private key that is not encrypted in {}, but nothing", key.display());
+    assert_eq!(tls.reload().unwrap_err().to_string(), expected);
+    assert!(host.connect(&config(TLS13)).await.is_ok());
+}
+
+/// A ticket holds the certificate of its client, which is not looked at again.
+#[tokio::test]
+async fn who_is_revoked_can_not_resume() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("revoked.pem");
+    let write = |serial| std::fs::write(&list, AUTHORITY.revoke_pem(serial)).unwrap();
+    write(1);
+    let roots = ClientRoots::new(AUTHORITY.root()).revocation_lists(Pem::file(&list));
+    let tls = tls(|options| options.client_certificates = ClientCertificates::Required(roots));
+    let host = Host::start(&tls).await;
+    let client = AUTHORITY.issue("client", |params| params.serial_number = Some(REVOKED.into()));
+    let mut roots = RootCertStore::empty();
+    roots.add(LOCALHOST_ROOT.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(
+            vec![CertificateDer::from(client.der)],
+            rustls::pki_types::PrivateKeyDer::from_pem_slice(client.key.as_bytes()).unwrap(),
+        )
+        .unwrap();
+    let config = Arc::new(config);
+    for expected in [HandshakeKind::Full, HandshakeKind::Resumed] {
+        let mut stream = host.connect(&config).await.unwrap();
+        get(&mut stream).await.unwrap();
+        assert_eq!(stream.get_ref().1.handshake_kind(), Some(expected));
+    }
+    write(REVOKED);
+    assert!(tls.reload().unwrap());
+    let refused = match host.connect(&config).await {
+        Ok(mut stream) => get(&mut stream).await,
+        Err(error) => Err(error),
+    };
+    assert!(refused.unwrap_err().contains("CertificateRevoked"));
+}
+
+#[tokio::test]
+async fn plain_http_is_answered_in_plain_http() {
+    let host = Host::start(&tls(|_| {})).await;
+    let mut stream = TcpStream::connect(host.address).await.unwrap();
+    stream.write_all(b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\n<a/>").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{head}");
+    assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
+    assert_eq!(body, "found plain HTTP, expected TLS: this port is for https://\n");
+    let error = ask(&transport(|_| {}), &host.url("localhost").replace("https", "http")).await.unwrap();
+    assert_eq!(error, body);
+}
+
+#[tokio::test]
+async fn tls_to_a_plain_port_is_recognised() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    tokio::spawn(Server::new().serve(listener, Tell, std::future::pending()));
+    let error = ask(&transport(|_| {}), &url).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("no connection to {url}: found plain HTTP, expected TLS"));
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_tls_end_the_connection() {
+    let host = Host::start(&tls(|_| {})).await;
+    for bytes in [&[0_u8; 64][..], &[0x16; 64], b"\x16\x03\x01\x00\x02\x01\x00garbage"] {
+        let mut stream = TcpStream::connect(host.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        // An alert (RFC 8446 §6).
+        assert!(answer.is_empty() || answer[0] == 0x15, "{answer:?}");
+    }
+}
+
+/// Neither a peer that is silent nor one that begins a handshake is waited for longer than a head may take.
+#[tokio::test]
+async fn who_is_silent_holds_up_nobody() {
+    let limit = Duration::from_millis(300);
+    let host = Host::start_with(Server::new().header_read_timeout(limit), &tls(|_| {})).await;
+    let mut silent = Vec::new();
+    for begun in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"] {
+        let mut stream = TcpStream::connect(host.address).await.unwrap();
+        stream.write_all(begun).await.unwrap();
+        silent.push(stream);
+    }
+    // One that shakes hands and says nothing more.
+    let mut open = host.connect(&config(TLS13)).await.unwrap();
+    let begun = Instant::now();
+    ask(&transport(|_| {}), &host.url("localhost")).await.unwrap();
+    assert!(begun.elapsed() < limit);
+    for stream in &mut silent {
+        let closed = timeout(limit * 10, stream.read_to_end(&mut Vec::new())).await;
+        assert!(closed.is_ok());
+    }
+    assert!(timeout(limit * 10, open.read_to_end(&mut Vec::new())).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_handshake_makes_way_for_a_newcomer() {
+    let host = Host::start_with(Server::new().max_connections(2), &tls(|_| {})).await;
+    let mut silent = Vec::new();
+    for _ in 0..2 {
+        silent.push(TcpStream::connect(host.address).await.unwrap());
+    }
+    let answer = timeout(Duration::from_secs(5), ask(&transport(|_| {}), &host.url("localhost"))).await;
+    assert_eq!(answer.unwrap().unwrap(), ANONYMOUS);
+}
+
+#[tokio::test]
+async fn a_shutdown_finishes_what_is_at_work() {
+    let mut host = Host::start(&tls(|_| {})).await;
+    let (transport, url) = (transport(|_| {}), host.url("localhost"));
+    let slow = tokio::spawn(async move { ask(&transport, &format!("{url}slow")).await });
+    sleep(Duration::from_millis(100)).await;
+    host.stop.take().unwrap().send(()).unwrap();
+    assert_eq!(slow.await.unwrap().unwrap(), ANONYMOUS);
+    assert!(host.server.await.unwrap().is_complete());
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_used_again() {
+    let host = Host::start_with(Server::new().max_connections_per_peer(1), &tls(|_| {})).await;
+    let transport = transport(|_| {});
+    for _ in 0..3 {
+        ask(&transport, &host.url("localhost")).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_can_not_be_used_is_named() {
+    let wrong = Pem::bytes("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let mut options = TlsOptions::new(LOCALHOST.identity());
+    options.client_certificates = ClientCertificates::Required(ClientRoots::new(wrong.clone()));
+    let error = Tls::with_options(options).unwrap_err().to_string();
+    assert_eq!(error, "item 1 in PEM of 59 bytes can't be used: found no X.509 certificate, expected one in DER");
+
+    let mut options = ClientOptions::default();
+    options.server_name = Some("a b".to_owned());
+    let error = client::Tls::with_options(&options).unwrap_err().to_string();
+    assert_eq!(error, "found the server name \"a b\", expected a DNS name or an address");
+    options.server_name = None;
+    options.roots = Roots::Only(Vec::new());
+    let error = client::Tls::with_options(&options).unwrap_err().to_string();
+    assert_eq!(error, "found no root, expected one at least");
+}
+
+/// The handshake counts as connecting.
+#[tokio::test]
+async fn a_server_that_never_answers_the_handshake_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let mut options = client::Options::default();
+    options.connect_timeout = Duration::from_millis(100);
+    let error = ask(&Transport::with_options(&options), &url).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("no connection to {url}: no TLS handshake within 100ms"));
+    assert_eq!(error.kind(), ErrorKind::Connect);
+}

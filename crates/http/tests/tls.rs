@@ -1,4 +1,5 @@
 //! TLS on both sides: who is trusted, what is seen of the other end, and that nobody is held up.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/authority.rs"]
 mod authority;

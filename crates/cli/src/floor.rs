@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bytes::Bytes;
+use http::uri::Scheme;
 
 use crate::process;
 
@@ -24,5 +25,5 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .iter()
         .map(|file| std::fs::read(file).map(Bytes::from).with_context(|| file.display().to_string()))
         .collect::<anyhow::Result<_>>()?;
-    arguments.process.serve(|listener, end| castile_suites::floor::serve(listener, answers, end))
+    arguments.process.serve(&Scheme::HTTP, |listener, end| castile_suites::floor::serve(listener, answers, end))
 }

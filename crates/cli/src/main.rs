@@ -26,6 +26,7 @@ mod quantity;
 mod report;
 mod serve;
 mod source;
+mod tls;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]

@@ -6,7 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 
 use anyhow::Context;
+use castile::http::server::shutdown_signal;
 use castile_load::Network;
+use http::uri::Scheme;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,8 +45,13 @@ impl Arguments {
         arguments
     }
 
-    /// Listens, tells so on standard output, and serves until the process is asked to end.
-    pub(crate) fn serve<F: Future>(&self, serve: impl FnOnce(TcpListener, End) -> F) -> anyhow::Result<F::Output> {
+    /// Listens, tells the URL on standard output, and serves until the process is asked to end. SIGHUP asks for that unless it
+    /// asks to reload what TLS is set up with.
+    pub(crate) fn serve<F: Future>(
+        &self,
+        scheme: &Scheme,
+        serve: impl FnOnce(TcpListener, End) -> F,
+    ) -> anyhow::Result<F::Output> {
         castile_load::allow_descriptors();
         // The process has no other thread yet.
         if let Some(network) = &self.network {
@@ -52,24 +59,28 @@ impl Arguments {
         }
         runtime()?.block_on(async {
             let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
-            out!("listening on http://{}", listener.local_addr()?);
-            Ok(serve(listener, self.end()).await)
+            out!("listening on {scheme}://{}", listener.local_addr()?);
+            Ok(serve(listener, self.end(*scheme == Scheme::HTTPS)).await)
         })
     }
 
-    fn end(&self) -> End {
+    fn end(&self, reloads: bool) -> End {
+        let asked = async move {
+            let _ = match reloads {
+                true => Ok(shutdown_signal().await),
+                false => asked_to_end().await,
+            };
+        };
         if self.until_stdin_closes {
             let closed = stdin_closed();
             Box::pin(async {
                 tokio::select! {
-                    _ = asked_to_end() => {}
+                    () = asked => {}
                     () = closed => {}
                 }
             })
         } else {
-            Box::pin(async {
-                let _ = asked_to_end().await;
-            })
+            Box::pin(asked)
         }
     }
 }

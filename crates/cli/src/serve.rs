@@ -20,7 +20,7 @@ use minijinja::{Environment, context};
 
 use crate::problems::{WARNING, counted};
 use crate::quantity::time;
-use crate::{outcome, process};
+use crate::{outcome, process, tls};
 
 /// How many of them are listed.
 const LISTED: usize = 20;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// A host that clients may use, as their URLs name it, with its port unless that is 80. Contracts name the one that is
+    /// A host that clients may use, as their URLs name it, with its port unless that is 80, or 443 with TLS. Contracts name the one that is
     /// asked, or else the first [default: the address that a connection came to]
     #[arg(long = "host", value_name = "HOST[:PORT]", value_parser = host)]
     hosts: Vec<String>,
@@ -44,6 +44,8 @@ pub(crate) struct Arguments {
     /// How long requests at work are waited for when the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     grace: Duration,
+    #[command(flatten)]
+    tls: tls::ServerArguments,
 }
 
 /// Serves until it is asked to end, and then finishes what is in flight.
@@ -59,18 +61,26 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
     let routes = routes.page(move |_| html(page.clone()));
     let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
-    let shutdown = arguments.process.serve(|listener, end| async move {
+    let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
+    let server = Server::new().budget(budget).shutdown_grace(arguments.grace);
+    let service = Beside::new(quakes, routes);
+    let tls = arguments.tls.load()?;
+    let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+    let shutdown = arguments.process.serve(&scheme, |listener, end| async {
         if let Ok(address) = listener.local_addr() {
             for path in &paths {
-                out!("http://{address}{path}?wsdl");
+                out!("{scheme}://{address}{path}?wsdl");
             }
         }
-        let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
-        Server::new()
-            .budget(budget)
-            .shutdown_grace(arguments.grace)
-            .serve(listener, Beside::new(quakes, routes), end)
-            .await
+        match tls {
+            None => server.serve(listener, service, end).await,
+            Some(tls) => {
+                let listener = tls.listen(listener);
+                // It ends with the runtime.
+                tokio::spawn(tls::keep_loaded(tls));
+                server.serve(listener, service, end).await
+            }
+        }
     })?;
     if shutdown.is_complete() {
         return Ok(ExitCode::SUCCESS);

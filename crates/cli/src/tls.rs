@@ -1,0 +1,112 @@
+//! TLS on the command line: what a server is set up with, and whom a client trusts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
+use castile::http::tls::{Identity, Pem};
+use tokio::time::sleep;
+
+use crate::problems::WARNING;
+
+/// How often the files of a server are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// What a server is set up with.
+#[derive(clap::Args)]
+#[group(id = "server_tls")]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct ServerArguments {
+    /// Serve https with this certificate and its chain, in PEM. It is loaded again when the file changes, which is looked for
+    /// every 5 s, and on SIGHUP
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key to the certificate, in PEM and not encrypted
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Require certificates of clients, issued by one of the authorities in this PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+    /// Check certificates of clients, and serve clients without one too
+    #[arg(long, requires = "client_ca")]
+    client_cert_optional: bool,
+    /// Refuse the certificates of clients that a revocation list in this PEM file names
+    #[arg(long, value_name = "FILE", requires = "client_ca")]
+    client_crl: Option<PathBuf>,
+}
+
+impl ServerArguments {
+    /// What is given, if TLS is asked for.
+    pub(crate) fn load(&self) -> anyhow::Result<Option<Tls>> {
+        let (Some(chain), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let mut options = TlsOptions::new(Identity::new(Pem::file(chain), Pem::file(key)));
+        if let Some(authorities) = &self.client_ca {
+            let mut roots = ClientRoots::new(Pem::file(authorities));
+            if let Some(lists) = &self.client_crl {
+                roots = roots.revocation_lists(Pem::file(lists));
+            }
+            options.client_certificates = match self.client_cert_optional {
+                true => ClientCertificates::Optional(roots),
+                false => ClientCertificates::Required(roots),
+            };
+        }
+        Ok(Some(Tls::with_options(options)?))
+    }
+}
+
+/// Loads the files again when they change, and when SIGHUP asks for it. What can't be used is reported once, and what was loaded
+/// before stays.
+pub(crate) async fn keep_loaded(tls: Tls) {
+    let mut hang_ups = HangUps::new();
+    let mut reported = None;
+    loop {
+        let is_asked = tokio::select! {
+            () = hang_ups.next() => true,
+            () = sleep(LOOK_EVERY) => false,
+        };
+        let loading = tls.clone();
+        let Ok(loaded) = tokio::task::spawn_blocking(move || loading.reload()).await else { return };
+        let error = match loaded {
+            Ok(is_new) => {
+                match is_new {
+                    true => note!("TLS: loaded new files"),
+                    false if is_asked => note!("TLS: nothing is new in the files"),
+                    false => {}
+                }
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(error) = &error
+            && (is_asked || reported.as_ref() != Some(error))
+        {
+            note!("{WARNING}warning{WARNING:#}: TLS: {error}; what was loaded before stays");
+        }
+        reported = error;
+    }
+}
+
+/// The times that the process is sent SIGHUP, where there is one.
+struct HangUps {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl HangUps {
+    fn new() -> Self {
+        HangUps {
+            #[cfg(unix)]
+            signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal
+            && signal.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}

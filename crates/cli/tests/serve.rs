@@ -2,9 +2,18 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+#[path = "../../http/tests/support/authority.rs"]
+mod authority;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use authority::{Authority, Issued};
+use castile::http::client::{Options, Roots, Tls, TlsOptions, Transport};
+use castile::http::tls::{Identity, Pem};
+use castile::http::{Body, ErrorKind};
+use http_body_util::BodyExt;
 
 struct Served {
     child: Child,
@@ -19,7 +28,8 @@ impl Served {
         let mut line = String::new();
         let mut output = BufReader::new(child.stdout.as_mut().unwrap());
         output.read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let (_, address) = line.trim().strip_prefix("listening on ").unwrap().split_once("://").unwrap();
+        let address = address.to_owned();
         Served { child, address }
     }
 
@@ -39,10 +49,14 @@ impl Served {
         contract
     }
 
+    fn signal(&self, signal: &str) {
+        let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+    }
+
     /// Sends SIGTERM, and gives the exit code and what is said on standard error.
     fn terminate(mut self) -> (i32, String) {
-        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
-        assert!(killed.success());
+        self.signal("-TERM");
         let mut errors = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         (self.child.wait().unwrap().code().unwrap(), errors)
@@ -151,4 +165,66 @@ fn a_request_without_memory_is_answered_503() {
     }
     let (code, errors) = served.terminate();
     assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+/// The contract of a service over https, or the error.
+fn contract_over_tls(address: &str, tls: &TlsOptions) -> Result<String, castile::http::Error> {
+    use tower_service::Service;
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut options = Options::default();
+        options.tls = Tls::with_options(tls)?;
+        let request = http::Request::get(format!("https://{address}/wstest?wsdl")).body(Body::from(String::new())).unwrap();
+        let response = Transport::with_options(&options).call(request).await?;
+        let body = response.into_body().collect().await?.to_bytes();
+        Ok(String::from_utf8(body.to_vec()).unwrap())
+    })
+}
+
+/// The next line on standard error.
+fn next_error(errors: &mut BufReader<ChildStderr>) -> String {
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    line
+}
+
+#[test]
+fn tls_is_served_and_reloaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let write = |issued: &Issued| {
+        std::fs::write(path("chain.pem"), &issued.chain).unwrap();
+        std::fs::write(path("key.pem"), &issued.key).unwrap();
+    };
+    let (authority, renewed) = (Authority::new("a"), Authority::new("b"));
+    std::fs::write(path("clients.pem"), authority.root()).unwrap();
+    write(&authority.issue("127.0.0.1", |_| {}));
+    let (chain, key, clients) = (path("chain.pem"), path("key.pem"), path("clients.pem"));
+    let mut served = Served::start(&["--tls-cert", &chain, "--tls-key", &key, "--client-ca", &clients]);
+    let mut errors = BufReader::new(served.child.stderr.take().unwrap());
+
+    let client = authority.issue("client", |_| {});
+    let mut options = TlsOptions::default();
+    options.roots = Roots::Only(vec![Pem::bytes(authority.root())]);
+    let error = contract_over_tls(&served.address, &options).unwrap_err().to_string();
+    assert!(error.contains("it expects a client certificate and got none"), "{error}");
+    options.identity = Some(Identity::new(Pem::bytes(&client.chain), Pem::bytes(&client.key)));
+    let contract = contract_over_tls(&served.address, &options).unwrap();
+    assert!(contract.contains(&format!("https://{}/wstest", served.address)), "{contract}");
+
+    std::fs::write(&key, "").unwrap();
+    served.signal("-HUP");
+    let expected = format!(
+        "warning: TLS: found no private key that is not encrypted in {key}, but nothing; what was loaded before stays\n"
+    );
+    assert_eq!(next_error(&mut errors), expected);
+    contract_over_tls(&served.address, &options).unwrap();
+
+    write(&renewed.issue("127.0.0.1", |_| {}));
+    served.signal("-HUP");
+    assert_eq!(next_error(&mut errors), "TLS: loaded new files\n");
+    assert_eq!(contract_over_tls(&served.address, &options).unwrap_err().kind(), ErrorKind::Connect);
+    options.roots = Roots::Only(vec![Pem::bytes(renewed.root())]);
+    contract_over_tls(&served.address, &options).unwrap();
 }

@@ -103,8 +103,12 @@ impl Host {
     }
 }
 
+fn identity(issued: &Issued) -> Identity {
+    Identity::new(Pem::bytes(&issued.chain), Pem::bytes(&issued.key))
+}
+
 fn tls(change: impl FnOnce(&mut TlsOptions)) -> Tls {
-    let mut options = TlsOptions::new(LOCALHOST.identity());
+    let mut options = TlsOptions::new(identity(&LOCALHOST));
     change(&mut options);
     Tls::with_options(options).unwrap()
 }
@@ -112,7 +116,7 @@ fn tls(change: impl FnOnce(&mut TlsOptions)) -> Tls {
 /// A transport that trusts the authority.
 fn transport(change: impl FnOnce(&mut ClientOptions)) -> Transport {
     let mut tls = ClientOptions::default();
-    tls.roots = Roots::Only(vec![AUTHORITY.root()]);
+    tls.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root())]);
     change(&mut tls);
     let mut options = client::Options::default();
     options.tls = client::Tls::with_options(&tls).unwrap();
@@ -136,7 +140,7 @@ fn config(version: &'static rustls::SupportedProtocolVersion) -> Arc<ClientConfi
 }
 
 static LOCALHOST_ROOT: LazyLock<CertificateDer<'static>> =
-    LazyLock::new(|| CertificateDer::from_pem_slice(AUTHORITY.root_pem().as_bytes()).unwrap());
+    LazyLock::new(|| CertificateDer::from_pem_slice(AUTHORITY.root().as_bytes()).unwrap());
 
 /// A request over a connection, and the body of its answer.
 async fn get(stream: &mut TlsStream<TcpStream>) -> Result<String, String> {
@@ -181,7 +185,7 @@ async fn what_a_client_does_not_trust_is_said_in_the_first_line() {
         (OTHER_AUTHORITY.issue("localhost", |_| {}), "the certificate is not issued by an authority that is trusted"),
     ];
     for (issued, expected) in cases {
-        let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+        let host = Host::start(&tls(|options| options.identity = identity(&issued))).await;
         let url = host.url("localhost");
         let error = ask(&transport(|_| {}), &url).await.unwrap_err();
         let message = error.to_string();
@@ -193,22 +197,22 @@ async fn what_a_client_does_not_trust_is_said_in_the_first_line() {
 #[tokio::test]
 async fn a_client_may_expect_another_name_and_more_roots() {
     let issued = OTHER_AUTHORITY.issue("b.example", |_| {});
-    let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+    let host = Host::start(&tls(|options| options.identity = identity(&issued))).await;
     let transport = transport(|options| {
         options.server_name = Some("b.example".to_owned());
-        options.roots = Roots::Only(vec![AUTHORITY.root(), OTHER_AUTHORITY.root()]);
+        options.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root()), Pem::bytes(OTHER_AUTHORITY.root())]);
     });
     assert_eq!(ask(&transport, &host.url("127.0.0.1")).await.unwrap(), "Some((Some(\"b.example\"), None))");
     // An address is no name to ask for (RFC 6066 §3), and a certificate may have it.
     let issued = AUTHORITY.issue("127.0.0.1", |_| {});
-    let host = Host::start(&tls(|options| options.identity = issued.identity())).await;
+    let host = Host::start(&tls(|options| options.identity = identity(&issued))).await;
     assert_eq!(ask(&self::transport(|_| {}), &host.url("127.0.0.1")).await.unwrap(), "Some((None, None))");
 }
 
 #[tokio::test]
 async fn the_platforms_roots_may_be_extended() {
     let host = Host::start(&tls(|_| {})).await;
-    let transport = transport(|options| options.roots = Roots::PlatformAnd(vec![AUTHORITY.root()]));
+    let transport = transport(|options| options.roots = Roots::PlatformAnd(vec![Pem::bytes(AUTHORITY.root())]));
     assert_eq!(ask(&transport, &host.url("localhost")).await.unwrap(), ANONYMOUS);
     // This authority is no platform's.
     let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err();
@@ -217,7 +221,8 @@ async fn the_platforms_roots_may_be_extended() {
 
 #[tokio::test]
 async fn certificates_of_clients_are_checked() {
-    let roots = || ClientRoots::new(AUTHORITY.root()).revocation_lists(AUTHORITY.revoke(REVOKED));
+    let roots =
+        || ClientRoots::new(Pem::bytes(AUTHORITY.root())).revocation_lists(Pem::bytes(AUTHORITY.revoke(REVOKED)));
     let revoked = AUTHORITY.issue("client", |params| params.serial_number = Some(REVOKED.into()));
     let stranger = OTHER_AUTHORITY.issue("client", |_| {});
     let clients = [
@@ -231,7 +236,7 @@ async fn certificates_of_clients_are_checked() {
     {
         let host = Host::start(&tls(|options| options.client_certificates = client_certificates)).await;
         for (client, refused) in clients {
-            let transport = transport(|options| options.identity = client.map(Issued::identity));
+            let transport = transport(|options| options.identity = client.map(identity));
             let answer = ask(&transport, &host.url("localhost")).await.map_err(|error| error.to_string());
             match refused {
                 Some(refused) if client.is_some() || is_required => {
@@ -315,9 +320,9 @@ async fn a_broken_file_leaves_what_was_loaded() {
 async fn who_is_revoked_can_not_resume() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("revoked.pem");
-    let write = |serial| std::fs::write(&list, AUTHORITY.revoke_pem(serial)).unwrap();
+    let write = |serial| std::fs::write(&list, AUTHORITY.revoke(serial)).unwrap();
     write(1);
-    let roots = ClientRoots::new(AUTHORITY.root()).revocation_lists(Pem::file(&list));
+    let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root())).revocation_lists(Pem::file(&list));
     let tls = tls(|options| options.client_certificates = ClientCertificates::Required(roots));
     let host = Host::start(&tls).await;
     let client = AUTHORITY.issue("client", |params| params.serial_number = Some(REVOKED.into()));
@@ -443,7 +448,7 @@ async fn connections_are_kept_and_used_again() {
 #[tokio::test]
 async fn what_can_not_be_used_is_named() {
     let wrong = Pem::bytes("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
-    let mut options = TlsOptions::new(LOCALHOST.identity());
+    let mut options = TlsOptions::new(identity(&LOCALHOST));
     options.client_certificates = ClientCertificates::Required(ClientRoots::new(wrong.clone()));
     let error = Tls::with_options(options).unwrap_err().to_string();
     assert_eq!(error, "item 1 in PEM of 59 bytes can't be used: found no X.509 certificate, expected one in DER");

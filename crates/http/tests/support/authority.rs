@@ -1,8 +1,8 @@
 //! Certificates for tests, made when they are needed.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(unreachable_pub, reason = "every test file has a copy of its own")]
+#![allow(dead_code, reason = "and uses a part of it")]
 
-use castile_http::tls::{Identity, Pem};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType, IsCa, KeyIdMethod,
     KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
@@ -20,11 +20,8 @@ impl Authority {
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    pub fn root(&self) -> Pem {
-        Pem::bytes(self.root_pem())
-    }
-
-    pub fn root_pem(&self) -> String {
+    /// Its own certificate in PEM.
+    pub fn root(&self) -> String {
         self.0.pem()
     }
 
@@ -38,11 +35,7 @@ impl Authority {
     }
 
     /// A list that revokes the certificate of this serial number.
-    pub fn revoke(&self, serial: u64) -> Pem {
-        Pem::bytes(self.revoke_pem(serial))
-    }
-
-    pub fn revoke_pem(&self, serial: u64) -> String {
+    pub fn revoke(&self, serial: u64) -> String {
         let list = CertificateRevocationListParams {
             this_update: date_time_ymd(2020, 1, 1),
             next_update: date_time_ymd(4000, 1, 1),
@@ -60,14 +53,9 @@ impl Authority {
     }
 }
 
+/// A certificate and its key, in PEM.
 pub struct Issued {
     pub der: Vec<u8>,
     pub chain: String,
     pub key: String,
-}
-
-impl Issued {
-    pub fn identity(&self) -> Identity {
-        Identity::new(Pem::bytes(&self.chain), Pem::bytes(&self.key))
-    }
 }

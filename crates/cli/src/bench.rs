@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use castile_load::report::{self, FLOOR, Results, Row, Term};
-use castile_load::{Bench, Endpoint, Interrupt, Load, Network, Placement, Progress, ab};
+use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
@@ -19,7 +19,7 @@ pub(crate) use self::entrants::start_own;
 use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use crate::peers::Peer;
-use crate::{outcome, output, process};
+use crate::{outcome, output, process, tls};
 
 /// The suite that was published across a network as well, each side on a machine of its own.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -67,6 +67,8 @@ pub(crate) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     outcome: outcome::Arguments,
+    #[command(flatten)]
+    tls: tls::ClientArguments,
     /// Where to write results.json and index.html
     #[arg(long, value_name = "DIR", default_value = "castile-report", help_heading = "Reports")]
     out: PathBuf,
@@ -127,11 +129,12 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     }
     arguments.outcome.expect_files()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
-    if let Some(url) = &arguments.url {
-        Endpoint::resolve(url)?;
-    }
+    let url = match &arguments.url {
+        Some(url) => Some((url.clone(), arguments.tls.endpoint(url)?)),
+        None => None,
+    };
     let entrants = Entrants {
-        url: arguments.url.clone(),
+        url,
         peers: peers(arguments, &loads)?,
         network: arguments.network,
         with_floor: !arguments.no_floor,

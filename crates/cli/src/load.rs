@@ -23,7 +23,7 @@ use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::quantity::count;
-use crate::{bench, outcome, output, problems, source};
+use crate::{bench, outcome, output, problems, source, tls};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -108,6 +108,8 @@ pub(crate) struct Arguments {
     check_one_in: u64,
     #[command(flatten)]
     outcome: outcome::Arguments,
+    #[command(flatten)]
+    tls: tls::ClientArguments,
 
     /// Where to write results.json and index.html, the report
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
@@ -172,7 +174,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
             begin: Arc::new(move |_| Box::new(UserScript::new(&mix))),
         },
     };
-    let target = Target::url(&url)?;
+    let target = Target::foreign(&url, arguments.tls.endpoint(&url)?);
     let target = match arguments.load.server_pid {
         Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,

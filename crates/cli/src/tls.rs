@@ -1,10 +1,14 @@
 //! TLS on the command line: what a server is set up with, and whom a client trusts.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use castile::http::client;
 use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
 use castile::http::tls::{Identity, Pem};
+use castile_load::Endpoint;
+use castile_suites::tls::Driver;
 use tokio::time::sleep;
 
 use crate::problems::WARNING;
@@ -108,5 +112,53 @@ impl HangUps {
             return;
         }
         std::future::pending().await
+    }
+}
+
+/// Whom a client trusts, and who it is.
+#[derive(Debug, clap::Args)]
+#[group(id = "trust")]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct Trust {
+    /// Trust the authorities in this PEM file alone, and not those of the system; may be repeated
+    #[arg(long = "ca", value_name = "FILE")]
+    pub(crate) authorities: Vec<PathBuf>,
+    /// The client's certificate and its chain, in PEM, for servers that ask for one
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// The key to the client's certificate, in PEM and not encrypted
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(crate) client_key: Option<PathBuf>,
+}
+
+/// How a client of one server speaks TLS.
+#[derive(Debug, clap::Args)]
+#[group(id = "client_tls")]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct ClientArguments {
+    #[command(flatten)]
+    trust: Trust,
+    /// The name that the server is asked for and that its certificate must have [default: the host of the URL]
+    #[arg(long, value_name = "NAME")]
+    server_name: Option<String>,
+}
+
+impl ClientArguments {
+    /// The endpoint at a URL of http, or of https to be spoken to as these arguments say.
+    pub(crate) fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
+        if !url.starts_with("https://") {
+            return Ok(Endpoint::resolve(url)?);
+        }
+        let ClientArguments { trust: Trust { authorities, client_cert, client_key }, server_name } = self;
+        let mut options = client::TlsOptions::default();
+        if !authorities.is_empty() {
+            options.roots = client::Roots::Only(authorities.iter().map(Pem::file).collect());
+        }
+        if let (Some(chain), Some(key)) = (client_cert, client_key) {
+            options.identity = Some(Identity::new(Pem::file(chain), Pem::file(key)));
+        }
+        options.server_name.clone_from(server_name);
+        let tls: Arc<dyn castile_load::Tls> = Arc::new(Driver(client::Tls::with_options(&options)?));
+        Ok(Endpoint::resolve_with(url, &tls)?)
     }
 }

@@ -175,7 +175,8 @@ fn contract_over_tls(address: &str, tls: &TlsOptions) -> Result<String, castile:
     runtime.block_on(async {
         let mut options = Options::default();
         options.tls = Tls::with_options(tls)?;
-        let request = http::Request::get(format!("https://{address}/wstest?wsdl")).body(Body::from(String::new())).unwrap();
+        let request =
+            http::Request::get(format!("https://{address}/wstest?wsdl")).body(Body::from(String::new())).unwrap();
         let response = Transport::with_options(&options).call(request).await?;
         let body = response.into_body().collect().await?.to_bytes();
         Ok(String::from_utf8(body.to_vec()).unwrap())

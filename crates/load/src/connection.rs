@@ -10,8 +10,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
 
+use crate::Secured;
 use crate::response::{Response, ResponseReader};
 use crate::script::HttpResponse;
+use crate::secure::Open;
 use crate::typed::{BoxError, User};
 
 /// How long a server that said it would close may take to do so.
@@ -22,8 +24,9 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 pub(crate) struct Connection {
     address: SocketAddr,
     source: Option<IpAddr>,
+    secured: Option<Secured>,
     timeout: Duration,
-    stream: Option<TcpStream>,
+    stream: Option<Open>,
     reader: ResponseReader,
     /// Responses since the connection was opened.
     answered: u64,
@@ -53,6 +56,7 @@ impl Connection {
         Connection {
             address: user.endpoint.address,
             source: user.source,
+            secured: user.endpoint.secured.clone(),
             timeout: user.timeout,
             stream: None,
             reader: ResponseReader::new(),
@@ -64,10 +68,21 @@ impl Connection {
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection { address, source, stream, reader, answered, watchdog, .. } = self;
+        let Connection { address, source, secured, stream, reader, answered, watchdog, .. } = self;
+        let exchange = async {
+            let stream = match stream {
+                Some(stream) => stream,
+                None => {
+                    let opened = open_stream(*address, *source, secured.as_ref()).await.map_err(Failure::Connect)?;
+                    *answered = 0;
+                    stream.insert(opened)
+                }
+            };
+            attempt(stream, reader, answered, request).await
+        };
         let result = tokio::select! {
             biased;
-            result = attempt(*address, *source, stream, reader, answered, request) => result,
+            result = exchange => result,
             () = watchdog.bites_at(limit) => Err(Failure::Timeout(self.timeout)),
         };
         if result.is_err() {
@@ -111,32 +126,26 @@ impl Connection {
 }
 
 async fn attempt(
-    address: SocketAddr,
-    source: Option<IpAddr>,
-    stream: &mut Option<TcpStream>,
+    stream: &mut Open,
     reader: &mut ResponseReader,
     answered: &mut u64,
     request: &[u8],
 ) -> Result<Response, Failure> {
-    let stream = match stream {
-        Some(stream) => stream,
-        None => {
-            let opened = open(address, source).await.map_err(Failure::Connect)?;
-            *answered = 0;
-            stream.insert(opened)
-        }
-    };
     reader.clear();
     // A server may refuse a request before it has read all of it, and close: why stands in what it answered, although no
     // more can be sent (RFC 9112 §9.5).
-    match (stream.write_all(request).await, receive(stream, reader, answered).await) {
+    let sent = async {
+        stream.write_all(request).await?;
+        stream.flush().await
+    };
+    match (sent.await, receive(stream, reader, answered).await) {
         (Ok(()), received) => received,
         (Err(_), Ok(response)) => Ok(Response { close: true, ..response }),
         (Err(error), Err(_)) => Err(Failure::Io(error)),
     }
 }
 
-async fn receive(stream: &mut TcpStream, reader: &mut ResponseReader, answered: &mut u64) -> Result<Response, Failure> {
+async fn receive(stream: &mut Open, reader: &mut ResponseReader, answered: &mut u64) -> Result<Response, Failure> {
     loop {
         let count = stream.read(reader.space().map_err(Failure::Protocol)?).await.map_err(Failure::Io)?;
         let response = match count {
@@ -148,6 +157,14 @@ async fn receive(stream: &mut TcpStream, reader: &mut ResponseReader, answered: 
             *answered += 1;
             return response.map_err(Failure::Protocol);
         }
+    }
+}
+
+async fn open_stream(address: SocketAddr, source: Option<IpAddr>, secured: Option<&Secured>) -> io::Result<Open> {
+    let stream = open(address, source).await?;
+    match secured {
+        None => Ok(Open::Plain(stream)),
+        Some(Secured { host, tls }) => tls.connect(host, stream).await.map(Open::Secured),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where requests go.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Secured, Tls};
 
 /// An HTTP endpoint, resolved once, so that no measurement waits for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Endpoint {
     pub authority: String,
     /// The path of the URL with its query, `/` when it has none.
     pub path: String,
+    /// TLS, if it speaks that.
+    pub secured: Option<Secured>,
 }
 
 impl Endpoint {
@@ -22,19 +25,33 @@ impl Endpoint {
         let rest = url
             .strip_prefix("http://")
             .ok_or_else(|| input("found no http:// at the start, expected http://HOST[:PORT][/PATH]"))?;
+        let (endpoint, _) = Endpoint::resolve_rest(url, rest, 80)?;
+        Ok(endpoint)
+    }
+
+    /// Reads and resolves `http://HOST[:PORT][/PATH]` or, to be spoken to over `tls`, `https://HOST[:PORT][/PATH]`.
+    pub fn resolve_with(url: &str, tls: &Arc<dyn Tls>) -> Result<Self, Error> {
+        let Some(rest) = url.strip_prefix("https://") else { return Endpoint::resolve(url) };
+        let (endpoint, host) = Endpoint::resolve_rest(url, rest, 443)?;
+        Ok(Endpoint { secured: Some(Secured { host, tls: tls.clone() }), ..endpoint })
+    }
+
+    /// The endpoint that stands behind the scheme, without TLS, and its host.
+    fn resolve_rest(url: &str, rest: &str, port: u16) -> Result<(Self, String), Error> {
+        let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
         let (authority, path) = match rest.find('/') {
             Some(slash) => rest.split_at(slash),
             None => (rest, "/"),
         };
         if authority.is_empty() || authority.contains('@') {
-            return Err(input("expected HOST[:PORT] after http://"));
+            return Err(input("expected HOST[:PORT] after ://"));
         }
         if path.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control()) {
             return Err(input("found white space in the path"));
         }
         // An IPv6 literal has colons of its own, inside brackets (RFC 3986 §3.2.2).
         let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
-        let host_and_port = if has_port { authority.to_owned() } else { format!("{authority}:80") };
+        let host_and_port = if has_port { authority.to_owned() } else { format!("{authority}:{port}") };
         let address = host_and_port
             .to_socket_addrs()
             .map_err(|error| {
@@ -44,7 +61,8 @@ impl Endpoint {
             })?
             .next()
             .ok_or_else(|| input("the host has no address"))?;
-        Ok(Endpoint { address, authority: authority.to_owned(), path: path.to_owned() })
+        let host = host_and_port.rsplit_once(':').map_or(authority, |(host, _)| host).to_owned();
+        Ok((Endpoint { address, authority: authority.to_owned(), path: path.to_owned(), secured: None }, host))
     }
 
     /// Another path of this server.

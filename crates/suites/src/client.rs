@@ -52,7 +52,8 @@ impl<C, F: AsyncFn(&C, usize) -> Result<u64, BoxError>> TypedClient for Typed<C,
 
 /// The URL of a user's endpoint.
 pub(crate) fn url(user: &User) -> String {
-    format!("http://{}{}", user.endpoint.authority, user.endpoint.path)
+    let scheme = if user.endpoint.secured.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}{}", user.endpoint.authority, user.endpoint.path)
 }
 
 /// The transport of a client, which counts the bytes of bodies.
@@ -74,6 +75,8 @@ impl Counting {
         options.connect_timeout = user.timeout;
         options.request_timeout = user.timeout;
         options.local_address = user.source;
+        #[cfg(feature = "tls")]
+        crate::tls::speak(user, &mut options);
         Counting { transport: Transport::with_options(&options), count: Arc::default() }
     }
 }

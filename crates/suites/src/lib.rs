@@ -14,6 +14,8 @@ mod random;
 pub mod seismic;
 pub mod styles;
 mod suite;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod wspex;
 pub mod wstest;
 

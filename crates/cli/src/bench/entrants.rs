@@ -9,7 +9,9 @@ use std::time::Duration;
 use anyhow::Context;
 use bytes::Bytes;
 use castile_load::report::{self, FLOOR};
-use castile_load::{Against, Bench, Case, Driver, Load, Network, Placement, Plan, Progress, Server, Target, Warmup};
+use castile_load::{
+    Against, Bench, Case, Driver, Endpoint, Load, Network, Placement, Plan, Progress, Server, Target, Warmup,
+};
 
 use crate::peers::{Peer, check};
 use crate::process;
@@ -18,7 +20,7 @@ use crate::process;
 #[derive(Debug)]
 pub(super) struct Entrants {
     /// Somebody else's endpoint in the place of Castile's server.
-    pub(super) url: Option<String>,
+    pub(super) url: Option<(String, Endpoint)>,
     pub(super) peers: Vec<Peer>,
     pub(super) network: Option<Network>,
     pub(super) with_floor: bool,
@@ -33,7 +35,7 @@ impl Entrants {
     pub(super) fn names(&self, load: &Load) -> Vec<String> {
         let mut names = Vec::new();
         if load.against != Against::Floor {
-            names.push(self.url.clone().unwrap_or_else(|| CASTILE.to_owned()));
+            names.push(self.url.as_ref().map_or(CASTILE, |(url, _)| url).to_owned());
             names.extend(self.peers.iter().filter(|peer| peer.serves(&load.case)).map(|peer| peer.name.clone()));
             names.extend(self.network.map(|network| format!("{CASTILE} across {network}")));
         }
@@ -70,7 +72,7 @@ impl Entrants {
         let mut target = self.own(&bench.placement)?;
         bench.ask_each(&mut target).await.context("there is nothing to measure")?;
         let (name, versions) = match &self.url {
-            Some(url) => (url.clone(), None),
+            Some((url, _)) => (url.clone(), None),
             None => (CASTILE.to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned())),
         };
         let title = versions.is_some().then(|| "Castile".to_owned());
@@ -120,7 +122,7 @@ impl Entrants {
     /// The server under test.
     pub(super) fn own(&self, placement: &Placement) -> anyhow::Result<Target> {
         match &self.url {
-            Some(url) => Ok(Target::url(url)?),
+            Some((url, endpoint)) => Ok(Target::foreign(url, endpoint.clone())),
             None => {
                 let server = start_own(placement, "serve", None, &self.data_arguments())?;
                 Ok(Target::server(CASTILE, server))

@@ -17,6 +17,7 @@ use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
@@ -95,6 +96,31 @@ impl Tls {
         Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })) })
     }
 
+    /// Shakes hands over a stream that is connected to `host`, for transports of your own. It takes as long as the server does:
+    /// [`Transport`](super::Transport) limits that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Connect`] says what the server does that is not accepted, or what it doesn't accept.
+    pub async fn connect<S>(
+        &self,
+        host: &str,
+        stream: S,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<S>, Error>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin,
+    {
+        self.shake_hands(host, stream).await
+    }
+
+    async fn shake_hands<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        host: &str,
+        stream: S,
+    ) -> Result<TlsStream<Sniffed<S>>, Error> {
+        let (name, config) = (self.server_name(host)?, self.config().await?);
+        TlsConnector::from(config).connect(name, Sniffed::new(stream)).await.map_err(broken_off)
+    }
+
     async fn config(&self) -> Result<Arc<ClientConfig>, Error> {
         static OF_PLATFORM: OnceCell<Arc<ClientConfig>> = OnceCell::const_new();
         if let Some(loaded) = &self.loaded {
@@ -110,10 +136,10 @@ impl Tls {
         OF_PLATFORM.get_or_try_init(load).await.cloned()
     }
 
-    fn server_name(&self, url: &Uri) -> Result<ServerName<'static>, Error> {
+    fn server_name(&self, host: &str) -> Result<ServerName<'static>, Error> {
         match self.loaded.as_ref().and_then(|loaded| loaded.server_name.clone()) {
             Some(name) => Ok(name),
-            None => server_name(url.host().unwrap_or_default()),
+            None => server_name(host),
         }
     }
 }
@@ -223,11 +249,9 @@ impl Service<Uri> for Connector {
             if !is_https {
                 return Ok(Stream::Plain(stream));
             }
-            let (name, config) = (tls.server_name(&url)?, tls.config().await?);
-            let handshake = TlsConnector::from(config).connect(name, Sniffed::new(stream.into_inner()));
+            let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
             match timeout_at(deadline, handshake).await {
-                Ok(Ok(stream)) => Ok(Stream::Tls(Box::new(TokioIo::new(stream)))),
-                Ok(Err(error)) => Err(broken_off(error).into()),
+                Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)))),
                 Err(_) => Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into()),
             }
         })

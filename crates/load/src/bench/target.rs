@@ -78,8 +78,12 @@ impl Target {
 
     /// Somebody else's endpoint, of which only what comes over the network is known.
     pub fn url(url: &str) -> Result<Self, Error> {
-        let endpoint = Endpoint::resolve(url)?;
-        Ok(Target::new(url.to_owned(), endpoint, Route::Fixed, None))
+        Ok(Target::foreign(url, Endpoint::resolve(url)?))
+    }
+
+    /// Somebody else's endpoint, under a name.
+    pub fn foreign(name: impl Into<String>, endpoint: Endpoint) -> Self {
+        Target::new(name.into(), endpoint, Route::Fixed, None)
     }
 
     /// An endpoint that is served by this process on this machine, whose use of processors and memory is measured.

@@ -11,7 +11,7 @@ use castile_xsd::{Recorder, Resolver};
 use crate::fetch::{Fetch, Limits};
 use crate::generate::is_same;
 use crate::quantity::{count, some_time};
-use crate::{outcome, output, problems, source};
+use crate::{outcome, output, problems, source, tls};
 
 /// Make one self-contained file of a contract and all that it imports
 ///
@@ -43,6 +43,8 @@ pub(crate) struct Arguments {
     /// How much may be fetched in all, in megabytes (1,000,000 bytes)
     #[arg(long, value_name = "MB", default_value = "64", value_parser = count::<u32>, requires = "fetch")]
     max_size: u32,
+    #[command(flatten)]
+    trust: tls::Trust,
 }
 
 /// Writes the bundle, even if parts of the contract are broken, and the problems.
@@ -69,14 +71,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
     }
     let shown = &*shown;
-    let fetch = Fetch::new(
-        files,
-        arguments.fetch.then_some(Limits {
-            timeout: arguments.timeout,
-            max_time: arguments.max_time,
-            max_size: u64::from(arguments.max_size) * 1_000_000,
-        }),
-    );
+    let limits = Limits {
+        timeout: arguments.timeout,
+        max_time: arguments.max_time,
+        max_size: u64::from(arguments.max_size) * 1_000_000,
+    };
+    let network = arguments.fetch.then(|| Ok::<_, anyhow::Error>((limits, arguments.trust.for_fetching()?)));
+    let fetch = Fetch::new(files, network.transpose()?);
     if source::is_url(shown) {
         // What the server answered is looked at before it is read as a contract; it is kept, and not fetched again.
         let bytes = fetch.read(shown).map_err(|error| anyhow::anyhow!("{shown} can't be read: {error}"))?;

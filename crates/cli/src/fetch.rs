@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use castile_wsdl::Files;
 use castile_xml::visible;
 use castile_xsd::{Request, Resolver, builtin_namespaces, join};
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Error, ResponseExt};
 
 use crate::bundle::kilobytes;
@@ -49,17 +50,14 @@ struct State {
 
 impl Fetch {
     /// Without limits there is no network.
-    pub(crate) fn new(files: Files, limits: Option<Limits>) -> Self {
-        let network = limits.map(|limits| {
+    pub(crate) fn new(files: Files, network: Option<(Limits, TlsConfig)>) -> Self {
+        let network = network.map(|(limits, tls)| {
             let config = Agent::config_builder()
                 .timeout_global(Some(limits.timeout))
                 .timeout_connect(Some(limits.timeout.min(MAX_CONNECT_TIME)))
                 .max_redirects(MAX_REDIRECTS)
                 .user_agent(concat!("castile/", env!("CARGO_PKG_VERSION")))
-                .tls_config(
-                    // Contracts come from servers within organisations, whose authorities the system knows.
-                    ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build(),
-                )
+                .tls_config(tls)
                 .build();
             (config.new_agent(), limits)
         });

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use aws_lc_rs::digest::{SHA256, digest};
 use castile_codegen::{Diagnostic, Document, FaultTypes, Files, Generated, Options, Severity};
 use castile_xml::visible;
-use ring::digest::{SHA256, digest};
 
 use crate::{outcome, output, problems, source};
 

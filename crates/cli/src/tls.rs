@@ -1,15 +1,17 @@
 //! TLS on the command line: what a server is set up with, and whom a client trusts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use castile::http::client;
 use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
 use castile::http::tls::{Identity, Pem};
 use castile_load::Endpoint;
 use castile_suites::tls::Driver;
 use tokio::time::sleep;
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
 use crate::problems::WARNING;
 
@@ -129,6 +131,45 @@ pub(crate) struct Trust {
     /// The key to the client's certificate, in PEM and not encrypted
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(crate) client_key: Option<PathBuf>,
+}
+
+impl Trust {
+    /// TLS for documents that are fetched. Contracts come from servers within organisations, whose authorities the system knows.
+    pub(crate) fn for_fetching(&self) -> anyhow::Result<TlsConfig> {
+        let mut roots = Vec::new();
+        for path in &self.authorities {
+            roots.extend(certificates(path)?);
+        }
+        let client = match (&self.client_cert, &self.client_key) {
+            (Some(chain), Some(key)) => {
+                let (chain, text) = (certificates(chain)?, read(key)?);
+                let unusable = || format!("found no private key that is not encrypted in {}", key.display());
+                Some(ClientCert::new_with_certs(&chain, PrivateKey::from_pem(&text).with_context(unusable)?))
+            }
+            _ => None,
+        };
+        let roots = if roots.is_empty() { RootCerts::PlatformVerifier } else { RootCerts::new_with_certs(&roots) };
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = TlsConfig::builder().root_certs(roots).client_cert(client);
+        Ok(config.unversioned_rustls_crypto_provider(provider).build())
+    }
+}
+
+fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate<'static>>> {
+    let mut certificates = Vec::new();
+    for item in parse_pem(&read(path)?) {
+        if let PemItem::Certificate(certificate) = item.with_context(|| format!("{} is broken", path.display()))? {
+            certificates.push(certificate);
+        }
+    }
+    if certificates.is_empty() {
+        bail!("found no certificate in {}", path.display());
+    }
+    Ok(certificates)
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))
 }
 
 /// How a client of one server speaks TLS.

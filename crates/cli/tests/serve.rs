@@ -228,4 +228,21 @@ fn tls_is_served_and_reloaded() {
     assert_eq!(contract_over_tls(&served.address, &options).unwrap_err().kind(), ErrorKind::Connect);
     options.roots = Roots::Only(vec![Pem::bytes(renewed.root())]);
     contract_over_tls(&served.address, &options).unwrap();
+
+    // The commands that call servers take the same options.
+    let (roots, client_chain, client_key) = (path("roots.pem"), path("client.pem"), path("client.key"));
+    std::fs::write(&roots, renewed.root()).unwrap();
+    std::fs::write(&client_chain, &client.chain).unwrap();
+    std::fs::write(&client_key, &client.key).unwrap();
+    let tls = ["--ca", &roots, "--client-cert", &client_chain, "--client-key", &client_key];
+    let (url, bundle) = (format!("https://{}/wstest", served.address), path("wstest.castile"));
+    castile(&[&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle], &tls[..]].concat());
+    let load = ["load", &bundle, "--operation", "EchoVoid", "--url", &url, "--users", "2", "--requests", "10"];
+    castile(&[&load, &tls[..]].concat());
+}
+
+/// Runs a command that succeeds.
+fn castile(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
 }

@@ -13,6 +13,8 @@ pub mod orders {
 }
 use orders::*;
 
+pub mod certificates;
+
 /// The caller. A layer or a middleware puts it into the extensions of the request, where methods find it.
 #[derive(Clone, Debug)]
 pub struct Caller(pub String);

@@ -146,8 +146,7 @@ impl Tls {
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.loaded.as_ref().and_then(|loaded| loaded.server_name.as_ref());
-        f.debug_struct("Tls").field("server_name", &name).finish_non_exhaustive()
+        f.debug_struct("Tls").finish_non_exhaustive()
     }
 }
 

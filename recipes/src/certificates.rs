@@ -1,0 +1,26 @@
+//! Certificates for the recipe about TLS. In your own programs they come from your authority.
+
+use std::error::Error;
+use std::path::Path;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+
+/// Writes `authority.pem` and, issued by it, `server.pem` with `server.key` for localhost and `client.pem` with `client.key`.
+///
+/// # Errors
+/// A file can't be written.
+pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut params = CertificateParams::new([])?;
+    params.distinguished_name.push(DnType::CommonName, "authority");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("authority.pem"), authority.pem())?;
+    for (file, name) in [("server", "localhost"), ("client", "ada")] {
+        let key = KeyPair::generate()?;
+        let certificate = CertificateParams::new([name.to_owned()])?.signed_by(&key, &authority)?;
+        std::fs::write(folder.join(file).with_extension("pem"), certificate.pem())?;
+        std::fs::write(folder.join(file).with_extension("key"), key.serialize_pem())?;
+    }
+    Ok(())
+}

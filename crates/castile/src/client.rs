@@ -234,7 +234,7 @@ impl Caller {
     /// A caller over HTTP connections of its own.
     ///
     /// # Errors
-    /// That `url` is not an absolute `http` URL.
+    /// That `url` is not an absolute `http` URL or, with the feature `tls`, one of `https`.
     pub fn new(url: &str, description: &'static Description) -> Result<Self, castile_http::Error> {
         Ok(Caller::of(client::http_url(url)?, Transport::new(), description))
     }

@@ -39,7 +39,8 @@
 //!
 //! `OrdersServer::new(Shop)` is a tower service, and `OrdersClient::new(url)?.place(&order).await` calls it. A [`Request`] and a
 //! [`Response`] have header blocks and attachments beside the message; a [`Call`] sets them for a client. [`ServerOptions`] and
-//! [`ClientOptions`] say what is allowed. `docs/recipes.md` in the repository has programs for common tasks.
+//! [`ClientOptions`] say what is allowed. With the feature `tls`, which is on by default, clients call `https` URLs and servers speak
+//! TLS. `docs/recipes.md` in the repository has programs for common tasks.
 //!
 //! A message that violates the contract is answered with a [`Fault`] that names the place. Sizes, depth and times are limited by
 //! default.

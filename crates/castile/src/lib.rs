@@ -84,14 +84,25 @@ pub mod http {
     #[cfg(feature = "client")]
     pub mod client {
         pub use castile_http::client::{Options, ResponseBody, Transport};
+        #[cfg(feature = "tls")]
+        pub use castile_http::client::{Roots, Tls, TlsOptions};
     }
 
     /// Endpoints, and an HTTP/1 server to run them.
     #[cfg(feature = "server")]
     pub mod server {
         pub use castile_http::server::{
-            Address, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown, shutdown_signal,
+            Address, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown, TlsPeer,
+            shutdown_signal,
         };
+        #[cfg(feature = "tls")]
+        pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
+    }
+
+    /// What both sides of TLS show and speak.
+    #[cfg(feature = "tls")]
+    pub mod tls {
+        pub use castile_http::tls::{Identity, Pem, TlsVersion};
     }
 }
 

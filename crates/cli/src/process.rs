@@ -66,10 +66,11 @@ impl Arguments {
 
     fn end(&self, reloads: bool) -> End {
         let asked = async move {
-            let _ = match reloads {
-                true => Ok(shutdown_signal().await),
-                false => asked_to_end().await,
-            };
+            if reloads {
+                shutdown_signal().await;
+            } else {
+                let _ = asked_to_end().await;
+            }
         };
         if self.until_stdin_closes {
             let closed = stdin_closed();

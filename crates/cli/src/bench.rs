@@ -4,6 +4,7 @@ mod adjust;
 mod entrants;
 mod profile;
 mod schedule;
+mod secured;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use castile_suites::{SUITES, Suite};
 pub(crate) use self::entrants::start_own;
 use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
+use self::secured::Secured;
 use crate::peers::Peer;
 use crate::{outcome, output, process, tls};
 
@@ -51,6 +53,12 @@ pub(crate) struct Arguments {
     /// Measure another endpoint of the same contract instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
+    /// Measure Castile and the HTTP floor over TLS. Connections that are new resume a session
+    #[arg(long = "tls", conflicts_with_all = ["url", "peers"], help_heading = "TLS")]
+    over_tls: bool,
+    /// Begin each connection with a full handshake
+    #[arg(long, requires = "over_tls", help_heading = "TLS")]
+    full_handshakes: bool,
     /// Measure these peers, or `all`, beside, in turn, each once all its answers were found right; `castile peers` lists them
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
     peers: Vec<String>,
@@ -140,6 +148,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
         with_floor: !arguments.no_floor,
         warms: arguments.profile != Profile::Quick,
         data: arguments.data.clone(),
+        tls: arguments.over_tls.then(|| Secured::new(arguments.full_handshakes)).transpose()?,
     };
     if arguments.dry_run {
         output::text(&schedule::text(&loads, &entrants));

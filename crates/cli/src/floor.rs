@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bytes::Bytes;
+use castile_suites::floor;
 use http::uri::Scheme;
 
-use crate::process;
+use crate::{process, tls};
 
 /// Serve fixed answers with HTTP alone: the floor under every SOAP server
 #[derive(clap::Args)]
@@ -16,6 +17,8 @@ pub(crate) struct Arguments {
     /// The file that answers a request for `/0`; the next one answers `/1`, and so on
     #[arg(long = "answer", value_name = "FILE")]
     answers: Vec<PathBuf>,
+    #[command(flatten)]
+    tls: tls::ServerArguments,
 }
 
 /// Serves until it is asked to end.
@@ -25,5 +28,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .iter()
         .map(|file| std::fs::read(file).map(Bytes::from).with_context(|| file.display().to_string()))
         .collect::<anyhow::Result<_>>()?;
-    arguments.process.serve(&Scheme::HTTP, |listener, end| castile_suites::floor::serve(listener, answers, end))
+    match arguments.tls.load()? {
+        None => arguments.process.serve(&Scheme::HTTP, |listener, end| floor::serve(listener, answers, end)),
+        Some(tls) => {
+            arguments.process.serve(&Scheme::HTTPS, |listener, end| floor::serve(tls.listen(listener), answers, end))
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::{Endpoint, Error, ErrorKind, Placement, Process};
+use crate::{Endpoint, Error, ErrorKind, Placement, Process, Tls};
 
 /// What a server prints before the URL at which it listens.
 const LISTENING: &str = "listening on ";
@@ -26,7 +26,26 @@ impl Server {
     /// Starts a server, of this name in messages, on the cores that are its own, and waits until it prints `listening on http://HOST:PORT`.
     ///
     /// The thread that calls this runs on the driver's cores afterwards.
-    pub fn start(name: &str, mut command: Command, placement: &Placement) -> Result<Server, Error> {
+    pub fn start(name: &str, command: Command, placement: &Placement) -> Result<Server, Error> {
+        Server::start_at(name, command, placement, Endpoint::resolve)
+    }
+
+    /// Starts a server that may print an `https` URL, to be spoken to over `tls`.
+    pub fn start_with(
+        name: &str,
+        command: Command,
+        placement: &Placement,
+        tls: &Arc<dyn Tls>,
+    ) -> Result<Server, Error> {
+        Server::start_at(name, command, placement, |url| Endpoint::resolve_with(url, tls))
+    }
+
+    fn start_at(
+        name: &str,
+        mut command: Command,
+        placement: &Placement,
+        resolve: impl FnOnce(&str) -> Result<Endpoint, Error>,
+    ) -> Result<Server, Error> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         placement.enter_server()?;
         let started = Instant::now();
@@ -36,7 +55,7 @@ impl Server {
         let output = process.child().stdout.take();
         let stdin = process.child().stdin.take();
         match output.and_then(wait_for_url) {
-            Some(url) => Ok(Server { process, endpoint: Endpoint::resolve(&url)?, started, _stdin: stdin }),
+            Some(url) => Ok(Server { process, endpoint: resolve(&url)?, started, _stdin: stdin }),
             None => {
                 // One that has just closed its output may need a moment to have ended.
                 process.has_ended_within(Duration::from_millis(200));

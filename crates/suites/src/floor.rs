@@ -4,11 +4,12 @@
 //! It runs in the same process setting as the server under test: same runtime, allocator and cores.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use castile::http::server::{Connection, Listener};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -16,18 +17,18 @@ use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
 
 /// When connections can't be accepted, most likely because files have run out, a pause lets some close.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` is ready.
-pub async fn serve(listener: TcpListener, answers: Vec<Bytes>, shutdown: impl Future<Output = ()>) {
+/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` is ready. Of what accepts connections, with TLS or without,
+/// it has no other than the server under test.
+pub async fn serve(mut listener: impl Listener, answers: Vec<Bytes>, shutdown: impl Future<Output = ()>) {
     let answers: Arc<[Bytes]> = answers.into();
     let accept = async {
         loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
+            match poll_fn(|context| listener.poll_accept(context)).await {
+                Ok(stream) => {
                     tokio::spawn(connection(stream, answers.clone()));
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
@@ -41,17 +42,15 @@ pub async fn serve(listener: TcpListener, answers: Vec<Bytes>, shutdown: impl Fu
 }
 
 /// Failures of one connection are its peer's to notice, and concern no other.
-async fn connection(stream: TcpStream, answers: Arc<[Bytes]>) {
+async fn connection(stream: impl Connection, answers: Arc<[Bytes]>) {
     let service = service_fn(|request| answer(request, &answers));
-    if stream.set_nodelay(true).is_ok() {
-        // No timer: a limit on the time of a head is what a server adds to the floor.
-        let _ = http1::Builder::new()
-            .header_read_timeout(None)
-            // Head and body in one buffer: to copy a few KB costs less than to hand the kernel a list of two.
-            .writev(false)
-            .serve_connection(TokioIo::new(stream), service)
-            .await;
-    }
+    // No timer: a limit on the time of a head is what a server adds to the floor.
+    let _ = http1::Builder::new()
+        .header_read_timeout(None)
+        // Head and body in one buffer: to copy a few KB costs less than to hand the kernel a list of two.
+        .writev(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
 }
 
 async fn answer(mut request: Request<Incoming>, answers: &[Bytes]) -> Result<Response<Full<Bytes>>, Infallible> {

@@ -13,6 +13,7 @@ use castile_load::{
     Against, Bench, Case, Driver, Endpoint, Load, Network, Placement, Plan, Progress, Server, Target, Warmup,
 };
 
+use super::secured::Secured;
 use crate::peers::{Peer, check};
 use crate::process;
 
@@ -28,6 +29,8 @@ pub(super) struct Entrants {
     pub(super) warms: bool,
     /// The quakes.
     pub(super) data: Option<PathBuf>,
+    /// TLS, if Castile and the floor are to speak it.
+    pub(super) tls: Option<Secured>,
 }
 
 impl Entrants {
@@ -75,7 +78,8 @@ impl Entrants {
             Some((url, _)) => (url.clone(), None),
             None => (CASTILE.to_owned(), Some(env!("CARGO_PKG_VERSION").to_owned())),
         };
-        let title = versions.is_some().then(|| "Castile".to_owned());
+        let over = if self.tls.is_some() { " over TLS" } else { "" };
+        let title = versions.is_some().then(|| format!("Castile{over}"));
         let language = versions.is_some().then(|| LANGUAGE.to_owned());
         known.note(report::Target { name, title, versions, language, first_answer_ms: None }, &target);
         bench.targets.push(target);
@@ -99,16 +103,18 @@ impl Entrants {
             }
         }
         if let Some(network) = self.network {
-            let server = start_own(&bench.placement, "serve", Some(network), &self.data_arguments())?;
+            let server = self.start_own(&bench.placement, "serve", Some(network), &self.data_arguments())?;
             network.connect()?;
             let mut target = Target::server(CASTILE, server).across(network.to_string());
             bench.ask_each(&mut target).await.context("there is nothing to measure across the network")?;
             bench.targets.push(target);
         }
         if let Some(floor) = floor {
-            let mut target = floor.start(&bench.placement)?;
+            let (arguments, numbers) = floor.arguments();
+            let server = self.start_own(&bench.placement, "floor", None, &arguments)?;
+            let mut target = Target::floor(server, numbers);
             bench.ask_each(&mut target).await.context("the floor is not as it should be")?;
-            let title = Some("HTTP alone".to_owned());
+            let title = Some(format!("HTTP{over} alone"));
             let language = Some(LANGUAGE.to_owned());
             known.note(
                 report::Target { name: FLOOR.to_owned(), title, versions: None, language, first_answer_ms: None },
@@ -124,7 +130,7 @@ impl Entrants {
         match &self.url {
             Some((url, endpoint)) => Ok(Target::foreign(url, endpoint.clone())),
             None => {
-                let server = start_own(placement, "serve", None, &self.data_arguments())?;
+                let server = self.start_own(placement, "serve", None, &self.data_arguments())?;
                 Ok(Target::server(CASTILE, server))
             }
         }
@@ -147,6 +153,20 @@ impl Entrants {
         Ok(target)
     }
 
+    /// Starts a command of this binary as one of those who are measured.
+    fn start_own(
+        &self,
+        placement: &Placement,
+        name: &str,
+        network: Option<Network>,
+        more: &[OsString],
+    ) -> anyhow::Result<Server> {
+        let Some(tls) = &self.tls else { return start_own(placement, name, network, more) };
+        let mut command = own_command(name, network, more)?;
+        command.args(tls.arguments());
+        Ok(Server::start_with(&format!("castile {name}"), command, placement, &tls.client)?)
+    }
+
     fn data_arguments(&self) -> Vec<OsString> {
         self.data.iter().flat_map(|file| ["--data".into(), file.into()]).collect()
     }
@@ -167,10 +187,14 @@ pub(crate) fn start_own(
     network: Option<Network>,
     more: &[OsString],
 ) -> anyhow::Result<Server> {
+    Ok(Server::start(&format!("castile {name}"), own_command(name, network, more)?, placement)?)
+}
+
+fn own_command(name: &str, network: Option<Network>, more: &[OsString]) -> anyhow::Result<Command> {
     let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
     let mut command = Command::new(binary);
     command.arg(name).args(process::Arguments::of_child(network)).args(more);
-    Ok(Server::start(&format!("castile {name}"), command, placement)?)
+    Ok(command)
 }
 
 /// What is known of targets, from suite to suite.
@@ -251,9 +275,10 @@ impl Answers {
 }
 
 impl Floor<'_> {
-    fn start(&self, placement: &Placement) -> anyhow::Result<Target> {
+    /// What the floor is started with, and which of its answers is for which load.
+    fn arguments(&self) -> (Vec<OsString>, Vec<Option<usize>>) {
         let files = self.0.iter().flatten();
-        let more: Vec<OsString> = files.flat_map(|file| ["--answer".into(), file.into()]).collect();
+        let arguments = files.flat_map(|file| ["--answer".into(), file.into()]).collect();
         let mut count = 0;
         let numbers = self.0.iter().map(|file| {
             file.as_ref()?;
@@ -261,7 +286,7 @@ impl Floor<'_> {
             Some(count - 1)
         });
         let numbers = numbers.collect();
-        Ok(Target::floor(start_own(placement, "floor", None, &more)?, numbers))
+        (arguments, numbers)
     }
 }
 

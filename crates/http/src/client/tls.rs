@@ -12,8 +12,8 @@ use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
@@ -40,6 +40,8 @@ pub struct TlsOptions {
     pub server_name: Option<String>,
     /// The oldest version that is spoken. TLS 1.2 by default.
     pub min_version: TlsVersion,
+    /// Whether each connection has a full handshake, and no session is resumed. Off by default.
+    pub full_handshakes: bool,
 }
 
 /// The authorities whose certificates are trusted.
@@ -173,6 +175,9 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
         }
     };
     config.alpn_protocols = vec![ALPN.to_vec()];
+    if options.full_handshakes {
+        config.resumption = Resumption::disabled();
+    }
     Ok(Arc::new(config))
 }
 

@@ -1,0 +1,42 @@
+//! `castile bench --tls`: Castile and the floor with one certificate, and a driver that trusts it.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use anyhow::Context;
+use castile::http::client::{Roots, Tls, TlsOptions};
+use castile::http::tls::Pem;
+use castile_suites::tls::Driver;
+
+/// A certificate for localhost with an ECDSA key on P-256, good until 2109. Its key is no secret, so it is for nothing else.
+const CERTIFICATE: &str = include_str!("secured/certificate.pem");
+const KEY: &str = include_str!("secured/key.pem");
+
+/// What servers are started with, and how the driver speaks to them.
+#[derive(Debug)]
+pub(super) struct Secured {
+    folder: tempfile::TempDir,
+    pub(super) client: Arc<dyn castile_load::Tls>,
+}
+
+impl Secured {
+    /// TLS with sessions that are resumed, or with a full handshake for each connection.
+    pub(super) fn new(full_handshakes: bool) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir().context("no place for the certificate of the servers")?;
+        for (name, text) in [("certificate.pem", CERTIFICATE), ("key.pem", KEY)] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+        }
+        let mut options = TlsOptions::default();
+        options.roots = Roots::Only(vec![Pem::bytes(CERTIFICATE)]);
+        options.server_name = Some("localhost".to_owned());
+        options.full_handshakes = full_handshakes;
+        Ok(Secured { folder, client: Arc::new(Driver(Tls::with_options(&options)?)) })
+    }
+
+    /// The arguments of a server that speaks it.
+    pub(super) fn arguments(&self) -> [OsString; 4] {
+        let file = |name: &str| self.folder.path().join(name).into();
+        ["--tls-cert".into(), file("certificate.pem"), "--tls-key".into(), file("key.pem")]
+    }
+}

@@ -17,8 +17,9 @@ use castile_http::client::{self, Roots, TlsOptions as ClientOptions, Transport};
 use castile_http::server::{ClientCertificates, ClientRoots, Server, Shutdown, Tls, TlsOptions, TlsPeer};
 use castile_http::tls::{Identity, Pem, TlsVersion};
 use castile_http::{Body, Error, ErrorKind};
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, HandshakeKind, RootCertStore};
@@ -41,11 +42,11 @@ const REVOKED: u64 = 77;
 const ANONYMOUS: &str = "Some((Some(\"localhost\"), None))";
 
 /// Tells what it sees of the client: the name that it asked for, and whether its certificate, if it has one, is the one that
-/// is expected. `/slow` takes a while.
+/// is expected. `/slow` takes a while, and what is posted comes back.
 #[derive(Clone)]
 struct Tell;
 
-impl<B> Service<Request<B>> for Tell {
+impl Service<Request<Incoming>> for Tell {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -54,12 +55,16 @@ impl<B> Service<Request<B>> for Tell {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         let is_slow = request.uri().path() == "/slow";
         let peer = request.extensions().get::<TlsPeer>().cloned();
         Box::pin(async move {
             if is_slow {
                 sleep(Duration::from_millis(300)).await;
+            }
+            if request.method() == Method::POST {
+                let posted = request.into_body().collect().await.unwrap().to_bytes();
+                return Ok(Response::new(Full::from(posted)));
             }
             let is_expected = |peer: &TlsPeer| peer.certificates().next().map(|found| found == CLIENT.der);
             let seen = peer.as_ref().map(|peer| (peer.server_name(), is_expected(peer)));
@@ -443,6 +448,16 @@ async fn connections_are_kept_and_used_again() {
     for _ in 0..3 {
         ask(&transport, &host.url("localhost")).await.unwrap();
     }
+}
+
+/// Many records each way, and more than any buffer holds.
+#[tokio::test]
+async fn large_bodies_come_through() {
+    let host = Host::start(&tls(|_| {})).await;
+    let sent: Vec<u8> = (0..4 << 20_u32).map(|number| (number * 7 >> 3) as u8).collect();
+    let request = Request::post(host.url("localhost")).body(Body::from(Bytes::from(sent.clone()))).unwrap();
+    let response = transport(|_| {}).call(request).await.unwrap();
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), sent);
 }
 
 #[tokio::test]

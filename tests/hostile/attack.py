@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import ssl
 import tomllib
 from pathlib import Path
 
@@ -30,7 +31,7 @@ MEMORY = 32_000_000
 SERVED = {
     "name", "why", "path", "query", "type", "action", "headers", "soap", "header", "payload", "body", "variants", "steps", "connections", "ramp",
     "times", "keep", "again", "seconds", "within", "limit", "descriptors", "flags", "slow", "answers", "says", "says_not", "cpu_per_byte", "cpu_per_request",
-    "cpu_per_second", "memory", "probe", "probe_size", "ends_within", "exits", "chunked", "method", "length",
+    "cpu_per_second", "memory", "probe", "probe_size", "tls", "ends_within", "exits", "chunked", "method", "length",
 }
 COMMAND = {
     "name", "why", "command", "files", "answers_with", "serves", "within", "cpu", "memory", "output", "exits", "terminal", "lacks",
@@ -134,6 +135,8 @@ def piece_bytes(piece, variant):
             return piece.replace("{v}", variant).encode("utf-8", "surrogatepass")
         case {"hex": text}:
             return bytes.fromhex(text)
+        case {"client_hello": name}:
+            return client_hello(name)
         case {"gzip": pieces}:
             return gzip.compress(build(pieces, variant), 6)
         case {"encode": encoding, "of": pieces}:
@@ -150,6 +153,16 @@ def piece_bytes(piece, variant):
             return numbered(once, numbers) if b"{n" in once else once * times
         case _:
             raise SystemExit(f"{piece!r} is not a piece")
+
+
+def client_hello(name):
+    """What a client of TLS begins with."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        context.wrap_bio(incoming, outgoing, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        return outgoing.read()
 
 
 def numbered(once, numbers):

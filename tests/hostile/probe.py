@@ -1,8 +1,8 @@
 """A bystander: calls echoVoid as a new client every 10 ms, whatever became of the calls before, and tells how long each took.
 
-    probe.py PORT QUIET-PORT [SIZE]
+    probe.py PORT QUIET-PORT [SIZE] [--tls]
 
-With SIZE its messages have so many bytes. Then it calls every 250 ms, and where it is told 503 it tries again as Retry-After
+With --tls it speaks TLS with the first server, and calls every 50 ms, since a handshake takes it long. With SIZE its messages have so many bytes. Then it calls every 250 ms, and where it is told 503 it tries again as Retry-After
 says, which counts. Each time it calls two servers, of which nobody attacks the second: what that one takes is what the machine
 takes, and the bystander itself. It is a process of its own, so that neither the attackers nor their interpreter's lock are measured. It goes
 on until standard input ends, and writes a line for each call: the port, when it began on the monotonic clock, and seconds to
@@ -12,6 +12,7 @@ its answer, or `inf`.
 import asyncio
 import os
 import re
+import ssl
 import sys
 import time
 
@@ -28,8 +29,18 @@ HEAD = (
 )
 
 
+# Ports at which TLS is spoken, and how.
+TLS = {}
+
+
+def unverified():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
 async def answer(port, request):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=TLS.get(port))
     try:
         writer.write(request)
         return await reader.read()
@@ -59,11 +70,14 @@ async def timed(port, request, is_large, results):
 
 
 async def main():
-    ports = [int(port) for port in sys.argv[1:3]]
-    is_large = len(sys.argv) > 3
+    arguments = [argument for argument in sys.argv[1:] if argument != "--tls"]
+    ports = [int(port) for port in arguments[:2]]
+    is_large = len(arguments) > 2
+    if len(arguments) < len(sys.argv[1:]):
+        TLS[ports[0]] = unverified()
     # White space after the root element is part of the message.
-    body = BODY.ljust(int(sys.argv[3])) if is_large else BODY
-    request, every = HEAD.format(len(body)).encode() + body, 0.25 if is_large else 0.01
+    body = BODY.ljust(int(arguments[2])) if is_large else BODY
+    request, every = HEAD.format(len(body)).encode() + body, 0.25 if is_large else 0.05 if TLS else 0.01
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin, over.set)

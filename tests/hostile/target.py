@@ -1,6 +1,7 @@
 """The process that is attacked, and what it takes."""
 
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -9,14 +10,18 @@ import tempfile
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# Those of `castile bench --tls`.
+CERTIFICATES = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/src/bench/secured"
 
 
 class Server:
     """A `castile serve` of its own on a free port of loopback."""
 
-    def __init__(self, castile, flags=(), limit=None, descriptors=None):
+    def __init__(self, castile, flags=(), limit=None, descriptors=None, tls=False):
         self.log = tempfile.TemporaryFile()
         command = [castile, "serve", "--addr", "127.0.0.1:0", *flags]
+        if tls:
+            command += ["--tls-cert", CERTIFICATES / "certificate.pem", "--tls-key", CERTIFICATES / "key.pem"]
 
         def confine():
             # Before it begins, since it looks how much memory it may have.
@@ -35,7 +40,7 @@ class Server:
 
     def await_port(self):
         for _ in range(1000):
-            match = re.search(r"listening on http://127\.0\.0\.1:(\d+)", self.output())
+            match = re.search(r"listening on https?://127\.0\.0\.1:(\d+)", self.output())
             if match:
                 return int(match[1])
             if self.process.poll() is not None:

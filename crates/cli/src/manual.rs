@@ -65,7 +65,14 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
             "castile bundle 'https://example.org/orders?wsdl' --fetch -o orders.castile",
         ],
     ),
-    ("serve", &["castile serve", "castile serve --addr 0.0.0.0:8080 --host orders.example.org"]),
+    (
+        "serve",
+        &[
+            "castile serve",
+            "castile serve --addr 0.0.0.0:8080 --host orders.example.org",
+            "castile serve --tls-cert server.pem --tls-key server.key --client-ca authority.pem",
+        ],
+    ),
     (
         "bench",
         &[
@@ -73,6 +80,7 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
             "castile bench wstest --op GetOrder --method closed --runs 6",
             "castile bench --profile standard --out before",
             "castile bench wstest --fail-if 'p99>20ms' --junit results.xml",
+            "castile bench wstest --op EchoVoid --tls --no-keepalive --full-handshakes",
         ],
     ),
     (

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{Error, ErrorKind};
 
 pub use self::pem::Pem;
+#[cfg(feature = "client")]
 pub(crate) use self::reason::reason;
 
 /// The protocol that is negotiated (RFC 7301).

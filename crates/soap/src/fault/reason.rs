@@ -2,8 +2,9 @@ use std::fmt;
 
 /// What happened, for people, in one language or in several (SOAP 1.1 §4.4 `faultstring`, SOAP 1.2 Part 1 §5.4.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-// Boxed, since faults are in the results of all methods.
-pub struct Reason(Box<[ReasonText]>);
+// One word, since faults are in the results of all methods. `None` is no text.
+#[allow(clippy::box_collection, reason = "a boxed slice has two words")]
+pub struct Reason(Option<Box<Vec<ReasonText>>>);
 
 /// A reason in one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,25 +22,26 @@ impl Reason {
     }
 
     /// This reason in one more language. SOAP 1.1 carries the first one alone.
-    pub fn with(self, language: impl Into<String>, text: impl Into<String>) -> Self {
-        let more = ReasonText { language: language.into(), text: text.into() };
-        Reason(self.0.into_iter().chain([more]).collect())
+    pub fn with(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
+        self.0.get_or_insert_default().push(ReasonText { language: language.into(), text: text.into() });
+        self
     }
 
     /// The first text; empty if there is none.
     pub fn as_str(&self) -> &str {
-        self.0.first().map_or("", |first| &first.text)
+        self.texts().first().map_or("", |first| &first.text)
     }
 
     /// The texts in all languages.
     pub fn texts(&self) -> &[ReasonText] {
-        &self.0
+        self.0.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 
 impl FromIterator<ReasonText> for Reason {
     fn from_iter<I: IntoIterator<Item = ReasonText>>(texts: I) -> Self {
-        Reason(texts.into_iter().collect())
+        let texts: Vec<ReasonText> = texts.into_iter().collect();
+        Reason((!texts.is_empty()).then(|| Box::new(texts)))
     }
 }
 

@@ -1,12 +1,13 @@
-//! Auto traits of public types. `tests/api/castile.txt` doesn't list them, and a field can take them away.
+//! Auto traits and sizes of public types. `tests/api/castile.txt` does not list them, and a field can change them.
 
+use castile::codegen::Caller;
 use castile::http::client::Transport;
 use castile::http::server::{Routes, Server};
 use castile::mime::{Attachment, Attachments, Content, ContentId, Part};
 use castile::soap::{Next, Options, Pending, ReplyMessage, RequestMessage};
 use castile::{
-    Any, AnyElements, AnyHeader, AnyType, Array, Call, CallError, Caller, ClientOptions, ContractServer, Deviations,
-    Fault, Items, Nillable, NoDetail, Raw, Recursive, Request, Response, ServerOptions, Shared,
+    Any, AnyElements, AnyHeader, AnyType, Array, Call, CallError, ClientOptions, ContractServer, Deviations, Fault,
+    Items, Nillable, NoDetail, Raw, Recursive, Request, Response, ServerOptions, Shared,
 };
 
 /// What crosses threads and is kept.
@@ -50,6 +51,7 @@ fn messages_go_from_task_to_task() {
 
 #[test]
 fn clients_and_servers_are_shared() {
+    // Generated clients are one.
     is_owned::<Caller>();
     is_owned::<Transport>();
     is_owned::<ClientOptions>();
@@ -71,6 +73,12 @@ fn errors_are_boxed_by_question_marks() {
     is_error::<castile::mime::Error>();
     is_error::<castile::soap::Error>();
     is_error::<castile::xml::Error>();
+}
+
+/// Clippy warns of results whose error has 128 bytes.
+#[test]
+fn errors_are_small() {
+    assert!(size_of::<Fault>() < 120 && size_of::<CallError>() < 128);
 }
 
 /// A call is spawned, before it is awaited and while it is.

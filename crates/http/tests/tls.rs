@@ -454,7 +454,7 @@ async fn connections_are_kept_and_used_again() {
 #[tokio::test]
 async fn large_bodies_come_through() {
     let host = Host::start(&tls(|_| {})).await;
-    let sent: Vec<u8> = (0..4 << 20_u32).map(|number| (number * 7 >> 3) as u8).collect();
+    let sent: Vec<u8> = (0..4 << 20_u32).map(|number| ((number * 7) >> 3) as u8).collect();
     let request = Request::post(host.url("localhost")).body(Body::from(Bytes::from(sent.clone()))).unwrap();
     let response = transport(|_| {}).call(request).await.unwrap();
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), sent);

@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
     let server = Server::new().budget(budget).shutdown_grace(arguments.grace);
     let service = Beside::new(quakes, routes);
-    let tls = arguments.tls.load()?;
+    let (tls, files) = (arguments.tls.load()?, arguments.tls.files());
     let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
     let shutdown = arguments.process.serve(&scheme, |listener, end| async {
         if let Ok(address) = listener.local_addr() {
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             Some(tls) => {
                 let listener = tls.listen(listener);
                 // It ends with the runtime.
-                tokio::spawn(tls::keep_loaded(tls));
+                tokio::spawn(tls::keep_loaded(tls, files));
                 server.serve(listener, service, end).await
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
 use castile::http::client;
@@ -42,6 +42,11 @@ pub(crate) struct ServerArguments {
 }
 
 impl ServerArguments {
+    /// The files that are given.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        [&self.tls_cert, &self.tls_key, &self.client_ca, &self.client_crl].into_iter().flatten().cloned().collect()
+    }
+
     /// What is given, if TLS is asked for.
     pub(crate) fn load(&self) -> anyhow::Result<Option<Tls>> {
         let (Some(chain), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
@@ -62,14 +67,21 @@ impl ServerArguments {
 
 /// Loads the files again when they change, and when SIGHUP asks for it. What can't be used is reported once, and what was loaded
 /// before stays.
-pub(crate) async fn keep_loaded(tls: Tls) {
+pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>) {
     let mut hang_ups = HangUps::new();
     let mut reported = None;
+    // What is loaded may be older, so the first look loads.
+    let mut seen = None;
     loop {
         let is_asked = tokio::select! {
             () = hang_ups.next() => true,
             () = sleep(LOOK_EVERY) => false,
         };
+        let now = Some(stamps(&files));
+        if now == seen && !is_asked {
+            continue;
+        }
+        seen = now;
         let loading = tls.clone();
         let Ok(loaded) = tokio::task::spawn_blocking(move || loading.reload()).await else { return };
         let error = match loaded {
@@ -90,6 +102,15 @@ pub(crate) async fn keep_loaded(tls: Tls) {
         }
         reported = error;
     }
+}
+
+/// When each file was changed last, and its size. To read revocation lists each time would take longer.
+fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+    let stamp = |file: &PathBuf| {
+        let about = std::fs::metadata(file).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    };
+    files.iter().map(stamp).collect()
 }
 
 /// The times that the process is sent SIGHUP, where there is one.

@@ -70,7 +70,7 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
         &[
             "castile serve",
             "castile serve --addr 0.0.0.0:8080 --host orders.example.org",
-            "castile serve --tls-cert server.pem --tls-key server.key --client-ca authority.pem",
+            "castile serve --tls-cert a.pem --tls-key a.key --client-ca ca.pem",
         ],
     ),
     (

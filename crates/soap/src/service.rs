@@ -118,8 +118,8 @@ pub struct RequestMessage {
     pub reservation: Option<Arc<Reservation>>,
     /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
     pub extensions: Extensions,
-    /// The headers of HTTP that the message came with. `None` is none.
-    pub http_headers: Option<Box<HeaderMap>>,
+    /// Boxed, since requests are handed on several times.
+    pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// The address of whoever sent the message, if the carrier knows one.
     pub peer: Option<IpAddr>,
     /// When the carrier gives the request up, if it does.
@@ -186,9 +186,19 @@ impl RequestMessage {
         RequestMessage { charset, ..self }
     }
 
+    /// This request with the headers of HTTP that it came with.
+    pub fn with_http_headers(self, headers: impl Into<Box<HeaderMap>>) -> Self {
+        RequestMessage { http_headers: Some(headers.into()), ..self }
+    }
+
     /// The headers of HTTP that the message came with.
     pub fn http_headers(&self) -> &HeaderMap {
         http_headers(&self.http_headers)
+    }
+
+    /// The headers of HTTP, to be changed.
+    pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
+        self.http_headers.get_or_insert_default()
     }
 
     /// The header blocks of the message, for whomever they are. It is for layers: whoever handles an operation asks its

@@ -283,11 +283,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
         let mut request = castile_soap::RequestMessage::new(message_type.version, message)
             .with_action(action)
-            .with_charset(message_type.charset);
+            .with_charset(message_type.charset)
+            .with_http_headers(mem::take(&mut asked.headers).unwrap_or_default());
         // It is kept here as well, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
         request.extensions = mem::take(&mut asked.extensions);
-        request.http_headers = mem::take(&mut asked.headers);
         request.accepts_mtom = asked.accepts_mtom;
         request.peer = asked.ticket.peer();
         asked.ticket.work().await?;

@@ -47,11 +47,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let mut request = RequestMessage::new(message_type.version, message.root)
             .with_action(action)
             .with_charset(message_type.charset)
+            .with_http_headers(asked.headers.unwrap_or_default())
             .with_attachments(packaging, message.attachments);
         request.reservation = Some(reservation.clone());
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;
-        request.http_headers = asked.headers;
         request.peer = asked.ticket.peer();
         coming.begin_work(&asked.ticket);
         asked.ticket.work().await?;

@@ -451,7 +451,7 @@ macro_rules! constructors {
             #[doc = concat!("A client of the service at `url`", $("; the contract names `", $address, "`",)? ".")]
             ///
             /// # Errors
-            /// That `url` is not an absolute `http` URL.
+            /// That `url` is not an absolute `http` or `https` URL.
             pub fn new(url: &str) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
                 $crate::codegen::Caller::new(url, &$description).map(Self)
             }

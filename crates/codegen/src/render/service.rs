@@ -1,6 +1,7 @@
 //! Services: the trait to be implemented, the server and the client.
 
 use castile_wsdl::{Addressing, Responses, Version};
+use castile_xml::visible;
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 
@@ -177,8 +178,8 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     };
     let client_documentation = format!("A client of `{}` over any HTTP transport{speaks}.", plan.name);
     let client_documentation = documentation::line(&client_documentation);
-    // As in an address: a backtick would end what is code.
-    let address = (!plan.address.is_empty()).then(|| plan.address.replace('`', "%60"));
+    // It becomes code in a line of documentation, which a backtick or a line feed would end.
+    let address = (!plan.address.is_empty()).then(|| visible(&plan.address.replace('`', "%60")).into_owned());
     let address = address.map(|address| quote! { , #address });
     quote! {
         #client_documentation

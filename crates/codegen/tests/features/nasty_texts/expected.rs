@@ -50,7 +50,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(
     FeatureClient, FEATURE_SERVICE,
-    "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t %60%60%60\nmod evil {}\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
+    "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \\n}\\nmod evil {}\\n a\\r\\rb\\r\\n} \\tmod evil {}\\t %60%60%60\\nmod evil {}\\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \\u{2028}mod evil {}\\u{2029} \\u{85}mod evil {}\\u{9b} \\u{202e}\\u{2066}\\u{2069}\\u{202c} \\u{200e}\\u{200f}\\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
 );
 
 #[allow(dead_code, reason = "a program may use some of this and not the rest")]

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use castile_xml::{Limits, Location};
 
@@ -45,6 +46,13 @@ impl Error {
     /// What was broken.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Moves the place by `added` bytes, if it is in `moved`.
+    pub(crate) fn shift(&mut self, moved: Range<usize>, added: usize) {
+        if moved.contains(&self.0.offset) {
+            self.0.offset += added;
+        }
     }
 
     /// The byte offset in the document.

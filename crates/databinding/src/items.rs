@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::mem;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -134,6 +135,13 @@ impl Streamed {
     /// How many bytes of the document stand before the elements.
     pub fn offset(&self) -> usize {
         self.offset
+    }
+
+    /// Moves the elements by `added` bytes, if they are in `moved`.
+    pub(crate) fn shift(&mut self, moved: Range<usize>, added: usize) {
+        if moved.contains(&self.offset) {
+            self.offset += added;
+        }
     }
 }
 

@@ -396,6 +396,33 @@ impl Encoder {
         }
     }
 
+    /// Writes an element and then, behind the name in its start tag, attributes that depend on what was written: names and values.
+    #[doc(hidden)]
+    pub fn amended(&mut self, write: impl FnOnce(&mut Self), attributes: impl FnOnce(&str) -> Vec<(String, String)>) {
+        let start = self.out.len();
+        write(self);
+        let end = self.out.len();
+        let element = String::from_utf8_lossy(&self.out[start..]);
+        // What was written may be nothing.
+        let Some(name) = element.find([' ', '\t', '\r', '\n', '/', '>']) else { return };
+        let (at, attributes) = (start + name, attributes(&element));
+        let rest = self.out.split_off(at);
+        for (name, value) in &attributes {
+            self.attribute(name, value);
+        }
+        let added = self.out.len() - at;
+        self.out.extend_from_slice(&rest);
+        // What stood behind the name, and was noted with its place, stands further on.
+        if let Some(error) = &mut self.failed {
+            error.shift(at..end, added);
+        }
+        if let Some(streamed) = &mut self.streamed {
+            streamed.shift(at..end, added);
+        }
+        let (searched, found) = self.default_namespace;
+        self.default_namespace = (searched.min(start), found);
+    }
+
     // ---- groups and wildcards ----
 
     /// Writes a group.
@@ -636,13 +663,6 @@ impl Encoder {
         self.fail_with("a value that XML 1.0 can't carry");
     }
 
-    /// Notes that something can't be written, which was written apart.
-    #[cold]
-    #[doc(hidden)]
-    pub fn fail_because(&mut self, error: Error) {
-        self.failed.get_or_insert(error);
-    }
-
     #[cold]
     pub(crate) fn fail_with(&mut self, message: &'static str) {
         self.fail_as(ErrorKind::Unwritable, message.into());
@@ -659,6 +679,26 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_behind_an_amended_name_moved() {
+        let mut encoder = Encoder::default();
+        encoder.raw("<a>");
+        encoder.amended(
+            |out| {
+                out.raw("<b c=\"");
+                out.text("\u{0}");
+                out.raw("\"/>");
+            },
+            |element| {
+                assert!(element.starts_with("<b c="), "{element}");
+                vec![("d".to_owned(), "\"".to_owned())]
+            },
+        );
+        encoder.amended(|_| {}, |_| unreachable!("nothing was written"));
+        assert_eq!(String::from_utf8_lossy(&encoder.out), "<a><b d=\"&quot;\" c=\"\"/>");
+        assert_eq!(encoder.finish().map_err(|error| error.offset()), Err("<a><b d=\"&quot;\" c=\"".len()));
+    }
 
     #[test]
     fn a_document_that_outgrows_its_limit_is_given_up_soon() {

@@ -245,7 +245,7 @@ impl WriteHeader for AnyHeader {
     fn write_to(&self, version: Version, out: &mut Encoder) {
         let AnyHeader { block, must_understand, role, relay } = self;
         let direction = Direction { must_understand: *must_understand, role: role.clone(), relay: *relay };
-        direction.write(&block.xml(), version, out);
+        direction.write(|out| out.raw(&block.xml()), version, out);
     }
 }
 
@@ -267,10 +267,4 @@ pub(crate) fn attribute(xml: &str, namespace: &str, local: &str) -> Option<Strin
     let mut attributes = reader.attributes();
     let found = attributes.find(|attribute| attribute.namespace == namespace && attribute.name.local() == local);
     found.map(|attribute| attribute.value.to_owned())
-}
-
-/// The text of an element, cut behind the name in its start tag.
-pub(crate) fn split_name(xml: &str) -> (&str, &str) {
-    // It is well-formed, so the name ends somewhere.
-    xml.split_at(xml.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(xml.len()))
 }

@@ -1,9 +1,14 @@
 //! Header blocks that no contract declares, as they are written and read again.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_databinding::Any;
+use castile_databinding::datatypes::StreamedBinary;
+use castile_databinding::encoded::Shared;
 use castile_databinding::schema::Element;
-use castile_soap::{AnyHeader, Headers, Options, RequestMessage, Root, Version, WriteHeader, message};
+use castile_databinding::{Any, Decoder, Encoder, Error, ToXml};
+use castile_mime::Packaging;
+use castile_soap::{
+    AnyHeader, Header, Headers, Options, RequestMessage, Root, ToPayload, Version, WriteHeader, message,
+};
 
 static TEXT: Root = Root::new(Element::new("", "text", 0), "<text>", "</text>");
 
@@ -63,5 +68,78 @@ fn only_soap_12_relays() {
         );
         let header = RequestMessage::new(version, message).headers(&Options::default());
         assert_eq!(header.ok().map(|header| header[0].relay), relays, "{value} in {version:?}");
+    }
+}
+
+/// A block or a payload that has a text twice, which is one.
+struct Twice(Shared<String>);
+
+impl Twice {
+    fn new(text: &str) -> Self {
+        Twice(Shared::new(text.to_owned()))
+    }
+}
+
+impl ToXml for Twice {
+    fn content(&self, out: &mut Encoder) {
+        let text = Some(self.0.clone());
+        out.accessors("<item>", &[text.clone(), text], "</item>");
+    }
+}
+
+impl Header for Twice {
+    const ELEMENT: &'static Element = &Element::new("urn:n", "twice", 1);
+
+    fn read(_: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        unreachable!("blocks are written here")
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        out.element("<n:twice xmlns:n=\"urn:n\">", self, "</n:twice>");
+    }
+}
+
+/// Ids began anew in a block that says whom it is for.
+#[test]
+fn shared_values_of_a_directed_block_have_ids_of_their_own() {
+    static ROOT: Root = Root::new(Element::new("", "twice", 0), "<twice>", "</twice>");
+    for version in Version::ALL {
+        let (first, second) = (Twice::new("a").must_understand(), Twice::new("b").for_role("urn:role"));
+        let header: [&dyn WriteHeader; 2] = [&first, &second];
+        let message = message::write_with(version, Headers::new(&header), &ROOT, &Twice::new("c"), Vec::new()).unwrap();
+        let message = String::from_utf8(message).unwrap();
+        for (id, text) in [(1, "a"), (2, "b"), (3, "c")] {
+            assert_eq!(message.matches(&format!("id=\"id{id}\">{text}<")).count(), 1, "{id} in {message}");
+        }
+        assert_eq!(message.matches("id=\"id").count(), 3, "{message}");
+    }
+}
+
+/// A block that refers to an attachment.
+struct Attached;
+
+impl Header for Attached {
+    const ELEMENT: &'static Element = &Element::new("urn:n", "attached", 2);
+
+    fn read(_: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
+        unreachable!("blocks are written here")
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        let value = StreamedBinary::Attached("cid:a".to_owned());
+        out.element("<n:attached xmlns:n=\"urn:n\">", &value, "</n:attached>");
+    }
+}
+
+/// It was sent without its attachment.
+#[test]
+fn a_directed_block_may_refer_to_an_attachment() {
+    let (plain, directed) = (Attached, Attached.must_understand());
+    let blocks: [&dyn WriteHeader; 2] = [&plain, &directed];
+    for block in blocks {
+        let written = "t".to_owned().write(Version::Soap11, Headers::new(&[block]), &TEXT, Encoder::default(), None);
+        let written = written.unwrap();
+        let message = String::from_utf8_lossy(written.message.bytes().unwrap());
+        assert_eq!(written.packaging, Some(Packaging::Mtom), "{message}");
     }
 }

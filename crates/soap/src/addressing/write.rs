@@ -49,10 +49,10 @@ fn reference_parameter(version: Version, parameter: &Any, out: &mut Encoder) {
     if version == Version::Submission || blocks::attribute(xml, namespace, IS_REFERENCE_PARAMETER).is_some() {
         return out.raw(xml);
     }
-    let (start, rest) = blocks::split_name(xml);
-    let prefix = blocks::unused_prefix(xml);
-    out.raw(start);
-    out.attribute(&format!("xmlns:{prefix}"), &namespace.to_owned());
-    out.attribute(&format!("{prefix}:{IS_REFERENCE_PARAMETER}"), &true);
-    out.raw(rest);
+    let attributes = |xml: &str| {
+        let prefix = blocks::unused_prefix(xml);
+        let declaration = (format!("xmlns:{prefix}"), namespace.to_owned());
+        vec![declaration, (format!("{prefix}:{IS_REFERENCE_PARAMETER}"), "true".to_owned())]
+    };
+    out.amended(|out| out.raw(xml), attributes);
 }

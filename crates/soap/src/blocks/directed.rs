@@ -2,7 +2,7 @@
 
 use castile_databinding::Encoder;
 
-use super::{WriteHeader, attribute, split_name, unused_prefix};
+use super::{WriteHeader, attribute, unused_prefix};
 use crate::Version;
 
 /// A header block that says whom it is for, or that it must be understood. [`Header`](crate::Header) makes it of a block that a
@@ -47,12 +47,7 @@ impl<H> Directed<H> {
 
 impl<H: WriteHeader> WriteHeader for Directed<H> {
     fn write_to(&self, version: Version, out: &mut Encoder) {
-        let mut block = Encoder::default();
-        self.block.write_to(version, &mut block);
-        match block.finish() {
-            Ok(block) => self.direction.write(&String::from_utf8_lossy(&block), version, out),
-            Err(error) => out.fail_because(error),
-        }
+        self.direction.write(|out| self.block.write_to(version, out), version, out);
     }
 }
 
@@ -66,33 +61,32 @@ pub(super) struct Direction {
 
 impl Direction {
     /// Writes a block with those attributes that it doesn't have yet.
-    pub(super) fn write(&self, xml: &str, version: Version, out: &mut Encoder) {
-        let Direction { mut must_understand, relay, ref role } = *self;
-        let (mut role, mut relay) = (role.as_ref(), relay && version == Version::Soap12);
-        if must_understand || role.is_some() || relay {
-            let has = |local: &str| attribute(xml, version.namespace(), local).is_some();
-            must_understand &= !has("mustUnderstand");
-            relay &= !has("relay");
-            role = role.filter(|_| !has(version.role_attribute()));
+    pub(super) fn write(&self, block: impl FnOnce(&mut Encoder), version: Version, out: &mut Encoder) {
+        if !self.must_understand && self.role.is_none() && !self.relay {
+            return block(out);
         }
-        let (start, rest) = split_name(xml);
-        out.raw(start);
-        if must_understand || role.is_some() || relay {
-            let prefix = unused_prefix(xml);
-            out.attribute(&format!("xmlns:{prefix}"), &version.namespace().to_owned());
-            if must_understand {
-                match version {
-                    Version::Soap11 => out.attribute(&format!("{prefix}:mustUnderstand"), &1i32),
-                    Version::Soap12 => out.attribute(&format!("{prefix}:mustUnderstand"), &true),
-                }
-            }
-            if let Some(role) = role {
-                out.attribute(&format!("{prefix}:{}", version.role_attribute()), role);
-            }
-            if relay {
-                out.attribute(&format!("{prefix}:relay"), &true);
-            }
+        out.amended(block, |xml| self.missing(xml, version));
+    }
+
+    /// The attributes that the block doesn't have.
+    fn missing(&self, xml: &str, version: Version) -> Vec<(String, String)> {
+        let must_understand = match version {
+            Version::Soap11 => "1",
+            Version::Soap12 => "true",
+        };
+        let said = [
+            ("mustUnderstand", self.must_understand.then_some(must_understand)),
+            (version.role_attribute(), self.role.as_deref()),
+            ("relay", (self.relay && version == Version::Soap12).then_some("true")),
+        ];
+        let said = said.into_iter().filter_map(|(local, value)| Some((local, value?)));
+        let mut missing = said.filter(|(local, _)| attribute(xml, version.namespace(), local).is_none()).peekable();
+        if missing.peek().is_none() {
+            return Vec::new();
         }
-        out.raw(rest);
+        let prefix = unused_prefix(xml);
+        let declaration = (format!("xmlns:{prefix}"), version.namespace().to_owned());
+        let missing = missing.map(|(local, value)| (format!("{prefix}:{local}"), value.to_owned()));
+        [declaration].into_iter().chain(missing).collect()
     }
 }

@@ -3,6 +3,7 @@
 use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
 
+use crate::blocks::BODY;
 use crate::{Error, ErrorKind, Version};
 
 /// The header blocks with which a message is refused.
@@ -20,16 +21,13 @@ pub(crate) fn of_refusal(version: Version, error: &Error) -> String {
     out.finish().ok().and_then(|blocks| String::from_utf8(blocks).ok()).unwrap_or_default()
 }
 
-/// Writes what stands before the payload of a message whose header has this content, or none.
-pub(crate) fn write_prologue(version: Version, header: &str, out: &mut Encoder) {
-    const BODY: &str = "<soap:Body>";
+/// Writes what stands before the payload of a message, with what writes its header if it has one.
+pub(crate) fn write_prologue(version: Version, header: Option<impl FnOnce(&mut Encoder)>, out: &mut Encoder) {
     let prologue = version.prologue();
-    if header.is_empty() {
-        return out.raw(prologue);
-    }
+    let Some(write) = header else { return out.raw(prologue) };
     out.raw(prologue.strip_suffix(BODY).unwrap_or(prologue));
     out.raw("<soap:Header>");
-    out.raw(header);
+    write(out);
     out.raw("</soap:Header>");
     out.raw(BODY);
 }

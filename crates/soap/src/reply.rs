@@ -217,16 +217,7 @@ pub(crate) fn of_fault<D: FaultDetail>(
     if fault.is_of_memory() {
         return ReplyMessage::exhausted(version);
     }
-    let mut header = Encoder::default();
-    if let Detail::Declared(detail) = &fault.detail
-        && detail.is_header()
-    {
-        detail.write(&mut header);
-    }
-    match header.finish() {
-        Ok(header) => write_fault(version, exchange, &String::from_utf8_lossy(&header), fault),
-        Err(error) => unwritable(version, exchange, &error),
-    }
+    write_fault(version, exchange, "", fault)
 }
 
 /// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
@@ -295,7 +286,7 @@ fn version(request: &RequestMessage, options: &Options) -> Version {
     message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
-/// A fault with the content of a header, which may be empty.
+/// A fault whose header has these blocks, as text, beside its own.
 pub(crate) fn write_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
@@ -303,19 +294,29 @@ pub(crate) fn write_fault<D: FaultDetail>(
     fault: &Fault<D>,
 ) -> ReplyMessage {
     let (first, action) = exchange.map(|exchange| exchange.of_fault(fault)).unwrap_or_default();
-    let mut blocks = Encoder::default();
-    blocks.raw(&first);
-    if version == Version::Soap11 {
-        addressing::write_fault_detail(fault, &mut blocks);
-    }
-    blocks.raw(header);
-    fault.headers.own().iter().for_each(|block| block.write_to(version, &mut blocks));
-    let mut out = Encoder::default();
-    let blocks = match blocks.finish() {
-        Ok(blocks) => blocks,
-        Err(error) => return unwritable(version, exchange, &error),
+    let is_about_addressing = version == Version::Soap11 && addressing::fault_detail(fault).is_some();
+    let detail = match &fault.detail {
+        Detail::Declared(detail) if detail.is_header() => Some(detail),
+        _ => None,
     };
-    header::write_prologue(version, &String::from_utf8_lossy(&blocks), &mut out);
+    let own = fault.headers.own();
+    let has_header =
+        is_about_addressing || detail.is_some() || !(first.is_empty() && header.is_empty() && own.is_empty());
+    let write_header = |out: &mut Encoder| {
+        out.raw(&first);
+        if is_about_addressing {
+            addressing::write_fault_detail(fault, out);
+        }
+        out.raw(header);
+        if let Some(detail) = detail {
+            out.encode(version.encoding());
+            detail.write(out);
+        }
+        own.iter().for_each(|block| block.write_to(version, out));
+    };
+    // One encoder for all of it: no two values have the same id.
+    let mut out = Encoder::default();
+    header::write_prologue(version, has_header.then_some(write_header), &mut out);
     fault.write(version, &mut out);
     out.raw(version.epilogue());
     match out.finish() {

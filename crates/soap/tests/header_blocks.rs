@@ -7,7 +7,8 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Any, Decoder, Encoder, Error, ToXml};
 use castile_mime::Packaging;
 use castile_soap::{
-    AnyHeader, Header, Headers, Options, RequestMessage, Root, ToPayload, Version, WriteHeader, message,
+    AnyHeader, Fault, FaultDetail, Header, Headers, Options, ReplyMessage, RequestMessage, Root, ToPayload, Version,
+    WriteHeader, message,
 };
 
 static TEXT: Root = Root::new(Element::new("", "text", 0), "<text>", "</text>");
@@ -141,5 +142,48 @@ fn a_directed_block_may_refer_to_an_attachment() {
         let written = written.unwrap();
         let message = String::from_utf8_lossy(written.message.bytes().unwrap());
         assert_eq!(written.packaging, Some(Packaging::Mtom), "{message}");
+    }
+}
+
+/// What a fault says of itself, in the body or in the header.
+struct Said {
+    twice: Twice,
+    is_header: bool,
+}
+
+impl FaultDetail for Said {
+    const ELEMENTS: &'static [Element] = &[Element::new("urn:n", "twice", 1)];
+
+    fn read(_: &mut Decoder<'_>, _: usize) -> Result<Self, Error> {
+        unreachable!("faults are written here")
+    }
+
+    fn write(&self, out: &mut Encoder) {
+        Header::write(&self.twice, out);
+    }
+
+    fn is_header(&self) -> bool {
+        self.is_header
+    }
+}
+
+/// Ids began anew in the detail.
+#[test]
+fn shared_values_of_a_fault_and_its_header_have_ids_of_their_own() {
+    for version in Version::ALL {
+        for (is_header, order) in [(false, ["a", "b", "c"]), (true, ["c", "a", "b"])] {
+            let fault = Fault::sender("R").with_detail(Said { twice: Twice::new("c"), is_header });
+            let fault = fault.with_header(Twice::new("a")).with_header(Twice::new("b").must_understand());
+            let reply = ReplyMessage::from_fault(version, &fault);
+            let message = String::from_utf8_lossy(reply.message.bytes().unwrap());
+            let id = if version == Version::Soap11 { " id" } else { " soapenc:id" };
+            for (index, text) in order.into_iter().enumerate() {
+                let written = format!("{id}=\"id{}\">{text}<", index + 1);
+                assert_eq!(message.matches(&written).count(), 1, "{written} in {message}");
+            }
+            assert_eq!(message.matches("id=\"id").count(), 3, "{message}");
+            let detail = &message[message.find("<soap:Body>").unwrap()..];
+            assert_eq!(detail.contains("twice"), !is_header, "{message}");
+        }
     }
 }

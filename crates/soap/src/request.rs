@@ -157,7 +157,7 @@ impl<T> Request<T> {
     /// # Errors
     /// That the block is not what the contract declares, or is there twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.carried.typed()
+        self.carried.typed(self.version())
     }
 
     /// The header blocks of this name, as XML, for whomever they are.
@@ -165,7 +165,7 @@ impl<T> Request<T> {
     /// # Errors
     /// That there is no memory for them.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(|its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
+        self.carried.all(self.version(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
     /// All header blocks, as XML.
@@ -173,7 +173,7 @@ impl<T> Request<T> {
     /// # Errors
     /// That there is no memory for them.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(|_, _| true)
+        self.carried.all(self.version(), |_, _| true)
     }
 
     /// The attachments, as they come. What is not read is passed over before the answer begins.

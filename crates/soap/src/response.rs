@@ -4,7 +4,7 @@ use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::blocks::Blocks;
-use crate::{AnyHeader, Error, Header, WriteHeader};
+use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A response: its message as a value, and all that goes with it.
 ///
@@ -116,7 +116,7 @@ impl<T> Response<T> {
     /// # Errors
     /// That the block is not what the contract declares, or is there twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.carried.typed()
+        self.carried.typed(Version::default())
     }
 
     /// The header blocks of this name, as XML.
@@ -124,7 +124,8 @@ impl<T> Response<T> {
     /// # Errors
     /// That there is no memory for them.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(|its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
+        self.carried
+            .all(Version::default(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
     /// All header blocks, as XML.
@@ -132,7 +133,7 @@ impl<T> Response<T> {
     /// # Errors
     /// That there is no memory for them.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(|_, _| true)
+        self.carried.all(Version::default(), |_, _| true)
     }
 
     /// The attachments to be sent with it.

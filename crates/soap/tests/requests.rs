@@ -14,7 +14,7 @@ use common::{ENVELOPE, Note, text};
 use futures_util::FutureExt;
 
 /// A header block that the contract declares for requests.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Ticket(i32);
 
 impl Header for Ticket {
@@ -205,10 +205,20 @@ fn blocks_say_whom_they_are_for() {
         assert!(text(&message).contains(&written), "{}", text(&message));
     }
     // They are for others, and not for us.
-    let request = Request::new(()).with_header(block);
-    assert_eq!(request.header::<Ticket>().unwrap(), None);
-    let [block] = &request.headers().unwrap()[..] else { panic!("there is one") };
-    assert!(block.must_understand && block.role.as_deref() == Some("urn:b"));
+    for version in Version::ALL {
+        let request = Request::new(()).with_version(version).with_header(block.clone());
+        assert_eq!(request.header::<Ticket>().unwrap(), None);
+        let [block] = &request.headers().unwrap()[..] else { panic!("there is one") };
+        assert!(block.must_understand && block.role.as_deref() == Some("urn:b"));
+        assert_eq!(block.relay, version == Version::Soap12);
+        assert_eq!(request.headers_named("urn:h", "ticket").unwrap(), [block.clone()]);
+    }
+    // In the order in which nobody thinks of the version, too.
+    let next = "http://www.w3.org/2003/05/soap-envelope/role/next";
+    for (version, is_for_us) in [(Version::Soap11, false), (Version::Soap12, true)] {
+        let request = Request::new(()).with_header(Ticket(7).for_role(next)).with_version(version);
+        assert_eq!(request.header::<Ticket>().unwrap(), is_for_us.then_some(Ticket(7)));
+    }
     let request = Request::new(()).with_header(Ticket(7).must_understand());
     assert_eq!(request.header::<Ticket>().unwrap(), Some(Ticket(7)));
 }

@@ -106,15 +106,19 @@ impl Blocks {
         Blocks::Received(Box::new(Received { text, envelope, options, operation, reservation }))
     }
 
-    pub(crate) fn typed<T: Header>(&self) -> Result<Option<T>, Error> {
-        self.read(|received| received.typed())
+    /// The block for us that `T` is. `version` is that of a message that is not written yet.
+    pub(crate) fn typed<T: Header>(&self, version: Version) -> Result<Option<T>, Error> {
+        self.read(version, |received| received.typed())
     }
 
-    pub(crate) fn all(&self, wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<AnyHeader>, Error> {
-        self.read(|received| received.read(|header| header.all(|block| wanted(&block.namespace, &block.local))))
+    /// The blocks that `wanted` says by their names.
+    pub(crate) fn all(&self, version: Version, wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<AnyHeader>, Error> {
+        self.read(version, |received| {
+            received.read(|header| header.all(|block| wanted(&block.namespace, &block.local)))
+        })
     }
 
-    fn read<T: Default>(&self, read: impl FnOnce(&Received) -> Result<T, Error>) -> Result<T, Error> {
+    fn read<T: Default>(&self, version: Version, read: impl FnOnce(&Received) -> Result<T, Error>) -> Result<T, Error> {
         match self {
             Blocks::Nothing => Ok(T::default()),
             Blocks::Received(received) => read(received),
@@ -122,12 +126,12 @@ impl Blocks {
             Blocks::Own(_) => {
                 let blocks = self.own();
                 let root = Root::of_body("<soap:Body>", &[]);
-                let message = message::write_with(Version::Soap11, Headers::new(&blocks), &root, &(), Vec::new())?;
+                let message = message::write_with(version, Headers::new(&blocks), &root, &(), Vec::new())?;
                 let message = Bytes::from(message);
                 let options = Options::default();
                 let mut reader = Reader::new(&message, options.limits)?;
                 let (envelope, _) = Envelope::read(&mut reader)?;
-                Blocks::received(envelope, reader.input(), &message, &options, None, None).read(read)
+                Blocks::received(envelope, reader.input(), &message, &options, None, None).read(version, read)
             }
         }
     }

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Fault;
 use crate::blocks::Blocks;
-use crate::{AnyHeader, Error, Header, WriteHeader};
+use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// The header blocks and the headers of HTTP of a fault. It is a field of faults so that these can be made of their parts.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,7 @@ impl<D> Fault<D> {
     /// # Errors
     /// That the block is not what it is declared to be, or is there twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.headers.0.as_ref().map_or(Ok(None), |beside| beside.blocks.typed())
+        self.headers.0.as_ref().map_or(Ok(None), |beside| beside.blocks.typed(Version::default()))
     }
 
     /// All header blocks, as XML.
@@ -85,6 +85,6 @@ impl<D> Fault<D> {
     /// # Errors
     /// That there is no memory for them.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
-        self.headers.0.as_ref().map_or(Ok(Vec::new()), |beside| beside.blocks.all(|_, _| true))
+        self.headers.0.as_ref().map_or(Ok(Vec::new()), |beside| beside.blocks.all(Version::default(), |_, _| true))
     }
 }

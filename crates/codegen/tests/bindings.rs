@@ -750,8 +750,8 @@ async fn any_header_block_is_at_hand_if_that_was_asked_for() {
     let plain = AnyHeader::from(
         Any::parse("<a xmlns='urn:a' xmlns:soap='urn:soap' xmlns:soap0='urn:b'><soap:b soap0:c=''/></a>").unwrap(),
     );
-    let named = AnyHeader { role: Some("urn:role".into()), must_understand: true, ..plain.clone() };
-    let known = AnyHeader { must_understand: true, ..AnyHeader::from(Any::parse("<k xmlns='urn:known'/>").unwrap()) };
+    let named = plain.clone().for_role("urn:role").must_understand();
+    let known = AnyHeader::from(Any::parse("<k xmlns='urn:known'/>").unwrap()).must_understand();
     let (text, key) = ("t".to_owned(), KeyHeader(7));
     let call = client.echo(&text).header(&key).header(&plain).header(&named).header(&known);
     let answer = call.send().await.unwrap_or_else(|error| panic!("{error}"));

@@ -40,6 +40,11 @@ pub trait Header: Sized + Send + Sync + 'static {
     fn for_role(self, role: impl Into<String>) -> Directed<Self> {
         Directed::new(self).for_role(role)
     }
+
+    /// This block as one that a node in between sends on if it doesn't process it. SOAP 1.1 can't say so.
+    fn relayed(self) -> Directed<Self> {
+        Directed::new(self).relayed()
+    }
 }
 
 /// A header block that can be sent: one that a contract [declares](Header), by itself or [`Directed`], or [`AnyHeader`].
@@ -62,7 +67,7 @@ impl<T: Header> WriteHeader for T {
 /// use castile_soap::AnyHeader;
 ///
 /// let block = Any::parse("<key xmlns='urn:k'>12</key>")?;
-/// let header = AnyHeader { must_understand: true, ..AnyHeader::from(block) };
+/// let header = AnyHeader::from(block).must_understand();
 /// assert_eq!(header.block.read::<i32>()?, 12);
 /// # Ok::<(), castile_databinding::Error>(())
 /// ```
@@ -81,6 +86,23 @@ pub struct AnyHeader {
 impl From<Any> for AnyHeader {
     fn from(block: Any) -> Self {
         AnyHeader { block, must_understand: false, role: None, relay: false }
+    }
+}
+
+impl AnyHeader {
+    /// This block as one that must be understood by whoever it is for.
+    pub fn must_understand(self) -> Self {
+        AnyHeader { must_understand: true, ..self }
+    }
+
+    /// This block as one for a role, a URI: `actor` in SOAP 1.1.
+    pub fn for_role(self, role: impl Into<String>) -> Self {
+        AnyHeader { role: Some(role.into()), ..self }
+    }
+
+    /// This block as one that a node in between sends on if it doesn't process it. SOAP 1.1 can't say so.
+    pub fn relayed(self) -> Self {
+        AnyHeader { relay: true, ..self }
     }
 }
 

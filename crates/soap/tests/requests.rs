@@ -175,7 +175,7 @@ fn header_blocks_are_found_by_their_name() {
 /// So that a method can be tested without a message.
 #[test]
 fn blocks_of_a_request_that_is_made_are_read_back() {
-    let other = AnyHeader { role: Some("urn:b".into()), ..AnyHeader::from(Any::parse("<a xmlns='urn:a'/>").unwrap()) };
+    let other = AnyHeader::from(Any::parse("<a xmlns='urn:a'/>").unwrap()).for_role("urn:b");
     let request = Request::new(Note { text: "left".into() }).with_header(Ticket(7)).with_header(other.clone());
     assert_eq!(request.header::<Ticket>().unwrap(), Some(Ticket(7)));
     assert_eq!(request.header::<Left>().unwrap(), None);
@@ -193,6 +193,10 @@ fn blocks_of_a_request_that_is_made_are_read_back() {
 #[test]
 fn blocks_say_whom_they_are_for() {
     let block = Ticket(7).must_understand().for_role("urn:b").relayed();
+    assert_eq!(Ticket(7).relayed().for_role("urn:b").must_understand(), block);
+    let any = AnyHeader::from(Any::parse("<ticket xmlns='urn:h'>7</ticket>").unwrap());
+    let any = any.must_understand().for_role("urn:b").relayed();
+    assert_eq!((any.must_understand, any.role.as_deref(), any.relay), (true, Some("urn:b"), true));
     for (version, attributes) in [
         (Version::Soap11, "soap0:mustUnderstand=\"1\" soap0:actor=\"urn:b\""),
         (Version::Soap12, "soap0:mustUnderstand=\"true\" soap0:role=\"urn:b\" soap0:relay=\"true\""),

@@ -144,7 +144,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = EchoStructs { item: vec![secret] };
     for key in ["open-sesame", "let-me-in"] {
         let key = Any::parse(&format!("<key xmlns='urn:example:keys'>{key}</key>"))?;
-        let key = AnyHeader { must_understand: true, ..AnyHeader::from(key) };
+        let key = AnyHeader::from(key).must_understand();
         match client.echo_structs(&request).header(&key).await {
             Ok(_) => println!("answered\n"),
             Err(error) => println!("{error}\n"),

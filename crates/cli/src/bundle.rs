@@ -49,6 +49,9 @@ pub(crate) struct Arguments {
 
 /// Writes the bundle, even if parts of the contract are broken, and the problems.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if arguments.trust.is_given() && !arguments.fetch {
+        bail!("--ca and --client-cert are for what is fetched, and nothing is fetched unless --fetch is given");
+    }
     let mut shown = arguments.wsdl;
     let mut files = arguments.catalogs.files()?;
     if shown == "-" {

@@ -49,7 +49,7 @@ struct State {
 }
 
 impl Fetch {
-    /// Without limits there is no network.
+    /// Without `network` nothing is fetched.
     pub(crate) fn new(files: Files, network: Option<(Limits, TlsConfig)>) -> Self {
         let network = network.map(|(limits, tls)| {
             let config = Agent::config_builder()
@@ -119,6 +119,7 @@ impl Fetch {
             }
             Error::Timeout(_) => format!("it took longer than {:?}; --timeout allows more", limits.timeout),
             Error::TooManyRedirects => format!("it was redirected more than {MAX_REDIRECTS} times"),
+            Error::RequireHttpsOnly(to) => format!("it was redirected from https to {}", visible(&to)),
             Error::HostNotFound => format!("the host {} has no address", host(url)),
             Error::ConnectionFailed => format!("no connection to {}", host(url)),
             Error::Io(error) => match error.kind() {
@@ -128,7 +129,9 @@ impl Fetch {
             },
             error => format!("{} can't be asked: {error}", host(url)),
         };
-        let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left))).build();
+        let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
+        // What was asked for over TLS doesn't come without it, wherever redirects lead.
+        let request = request.https_only(url.starts_with("https://")).build();
         let mut response = request.call().map_err(told)?;
         // A part of a document, or none, is no document.
         if response.status() != 200 {

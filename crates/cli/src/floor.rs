@@ -29,9 +29,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .map(|file| std::fs::read(file).map(Bytes::from).with_context(|| file.display().to_string()))
         .collect::<anyhow::Result<_>>()?;
     match arguments.tls.load()? {
-        None => arguments.process.serve(&Scheme::HTTP, |listener, end| floor::serve(listener, answers, end)),
+        None => arguments.process.serve(&Scheme::HTTP, |listener, end, _| floor::serve(listener, answers, end)),
         Some(tls) => {
-            arguments.process.serve(&Scheme::HTTPS, |listener, end| floor::serve(tls.listen(listener), answers, end))
+            arguments.process.serve(&Scheme::HTTPS, |listener, end, _| floor::serve(tls.listen(listener), answers, end))
         }
     }
 }

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::quantity::{self, Listen};
+use crate::tls::HangUps;
 
 /// How a server process listens, and until when.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -50,7 +51,7 @@ impl Arguments {
     pub(crate) fn serve<F: Future>(
         &self,
         scheme: &Scheme,
-        serve: impl FnOnce(TcpListener, End) -> F,
+        serve: impl FnOnce(TcpListener, End, HangUps) -> F,
     ) -> anyhow::Result<F::Output> {
         castile_load::allow_descriptors();
         // The process has no other thread yet.
@@ -59,8 +60,10 @@ impl Arguments {
         }
         runtime()?.block_on(async {
             let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
+            // Who knows that the server listens may ask it to reload.
+            let hang_ups = HangUps::new();
             out!("listening on {scheme}://{}", listener.local_addr()?);
-            Ok(serve(listener, self.end(*scheme == Scheme::HTTPS)).await)
+            Ok(serve(listener, self.end(*scheme == Scheme::HTTPS), hang_ups).await)
         })
     }
 

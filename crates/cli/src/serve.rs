@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let service = Beside::new(quakes, routes);
     let (tls, files) = (arguments.tls.load()?, arguments.tls.files());
     let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-    let shutdown = arguments.process.serve(&scheme, |listener, end| async {
+    let shutdown = arguments.process.serve(&scheme, |listener, end, hang_ups| async {
         if let Ok(address) = listener.local_addr() {
             for path in &paths {
                 out!("{scheme}://{address}{path}?wsdl");
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             Some(tls) => {
                 let listener = tls.listen(listener);
                 // It ends with the runtime.
-                tokio::spawn(tls::keep_loaded(tls, files));
+                tokio::spawn(tls::keep_loaded(tls, files, hang_ups));
                 server.serve(listener, service, end).await
             }
         }

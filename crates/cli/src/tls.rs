@@ -65,10 +65,10 @@ impl ServerArguments {
     }
 }
 
-/// Loads the files again when they change, and when SIGHUP asks for it. What can't be used is reported once, and what was loaded
-/// before stays.
-pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>) {
-    let mut hang_ups = HangUps::new();
+/// Loads the files again when they change, and when SIGHUP asks for it. What can't be used is reported once and tried again, and
+/// what was loaded before stays.
+pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>, mut hang_ups: HangUps) {
+    let files = Arc::new(files);
     let mut reported = None;
     // What is loaded may be older, so the first look loads.
     let mut seen = None;
@@ -77,15 +77,18 @@ pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>) {
             () = hang_ups.next() => true,
             () = sleep(LOOK_EVERY) => false,
         };
-        let now = Some(stamps(&files));
-        if now == seen && !is_asked {
-            continue;
-        }
-        seen = now;
-        let loading = tls.clone();
-        let Ok(loaded) = tokio::task::spawn_blocking(move || loading.reload()).await else { return };
+        let (loading, looked_at, before) = (tls.clone(), files.clone(), seen.take());
+        let look = move || {
+            let now = Some(stamps(&looked_at));
+            let loaded = (is_asked || now != before).then(|| loading.reload());
+            (now, loaded)
+        };
+        let Ok((now, loaded)) = tokio::task::spawn_blocking(look).await else { return };
+        // Files that can't be used may become so without a change, as when their owner changes.
+        seen = now.filter(|_| !matches!(loaded, Some(Err(_))));
         let error = match loaded {
-            Ok(is_new) => {
+            None => continue,
+            Some(Ok(is_new)) => {
                 match is_new {
                     true => note!("TLS: loaded new files"),
                     false if is_asked => note!("TLS: nothing is new in the files"),
@@ -93,7 +96,7 @@ pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>) {
                 }
                 None
             }
-            Err(error) => Some(error.to_string()),
+            Some(Err(error)) => Some(error.to_string()),
         };
         if let Some(error) = &error
             && (is_asked || reported.as_ref() != Some(error))
@@ -104,23 +107,40 @@ pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>) {
     }
 }
 
-/// When each file was changed last, and its size. To read revocation lists each time would take longer.
-fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+/// What tells that a file was changed. To read revocation lists each time would take longer.
+#[derive(PartialEq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    size: u64,
+    /// The device, the file on it, and when anything of it changed: a copy may keep its times and have the same size.
+    #[cfg(unix)]
+    identity: (u64, u64, i64, i64),
+}
+
+fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
+    #[cfg(unix)]
+    use std::os::unix::fs::MetadataExt;
+
     let stamp = |file: &PathBuf| {
         let about = std::fs::metadata(file).ok()?;
-        Some((about.modified().ok()?, about.len()))
+        Some(Stamp {
+            modified: about.modified().ok(),
+            size: about.len(),
+            #[cfg(unix)]
+            identity: (about.dev(), about.ino(), about.ctime(), about.ctime_nsec()),
+        })
     };
     files.iter().map(stamp).collect()
 }
 
-/// The times that the process is sent SIGHUP, where there is one.
-struct HangUps {
+/// The times that the process is sent SIGHUP, where there is one. From its creation on SIGHUP no longer ends the process.
+pub(crate) struct HangUps {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
 }
 
 impl HangUps {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         HangUps {
             #[cfg(unix)]
             signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
@@ -155,6 +175,11 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
+    /// Whether any of it is given.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.authorities.is_empty() || self.client_cert.is_some()
+    }
+
     /// TLS for documents that are fetched. Contracts come from servers within organisations, whose authorities the system knows.
     pub(crate) fn for_fetching(&self) -> anyhow::Result<TlsConfig> {
         let mut roots = Vec::new();
@@ -206,9 +231,17 @@ pub(crate) struct ClientArguments {
 }
 
 impl ClientArguments {
+    /// Whether any of it is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.trust.is_given() || self.server_name.is_some()
+    }
+
     /// The endpoint at a URL of http, or of https to be spoken to as these arguments say.
     pub(crate) fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
         if !url.starts_with("https://") {
+            if self.is_given() && url.starts_with("http://") {
+                bail!("{url} is spoken to without TLS, and --ca, --client-cert and --server-name are for https");
+            }
             return Ok(Endpoint::resolve(url)?);
         }
         let ClientArguments { trust: Trust { authorities, client_cert, client_key }, server_name } = self;

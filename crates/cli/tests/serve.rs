@@ -183,11 +183,17 @@ fn contract_over_tls(address: &str, tls: &TlsOptions) -> Result<String, castile:
     })
 }
 
-/// The next line on standard error.
-fn next_error(errors: &mut BufReader<ChildStderr>) -> String {
-    let mut line = String::new();
-    errors.read_line(&mut line).unwrap();
-    line
+/// Reads standard error up to this line. The server looks at its files by itself as well, and says what it finds.
+fn expect_error(errors: &mut BufReader<ChildStderr>, expected: &str) {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        assert_ne!(errors.read_line(&mut line).unwrap(), 0, "expected {expected:?}, found {lines:?}");
+        if line == expected {
+            return;
+        }
+        lines.push(line);
+    }
 }
 
 #[test]
@@ -219,12 +225,12 @@ fn tls_is_served_and_reloaded() {
     let expected = format!(
         "warning: TLS: found no private key that is not encrypted in {key}, but nothing; what was loaded before stays\n"
     );
-    assert_eq!(next_error(&mut errors), expected);
+    expect_error(&mut errors, &expected);
     contract_over_tls(&served.address, &options).unwrap();
 
     write(&renewed.issue("127.0.0.1", |_| {}));
     served.signal("-HUP");
-    assert_eq!(next_error(&mut errors), "TLS: loaded new files\n");
+    expect_error(&mut errors, "TLS: loaded new files\n");
     assert_eq!(contract_over_tls(&served.address, &options).unwrap_err().kind(), ErrorKind::Connect);
     options.roots = Roots::Only(vec![Pem::bytes(renewed.root())]);
     contract_over_tls(&served.address, &options).unwrap();
@@ -239,6 +245,17 @@ fn tls_is_served_and_reloaded() {
     castile(&[&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle], &tls[..]].concat());
     let load = ["load", &bundle, "--operation", "EchoVoid", "--url", &url, "--users", "2", "--requests", "10"];
     castile(&[&load, &tls[..]].concat());
+    // What is asked for and can't be had is not passed over.
+    let plain = url.replace("https", "http");
+    for (command, reason) in [
+        (&["load", &bundle, "--operation", "EchoVoid", "--url", &plain, "--requests", "1"][..], "without TLS"),
+        (&["bundle", &bundle, "-o", &path("b.castile")], "unless --fetch is given"),
+        (&["bench", "wstest"], "are for --url"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).args(tls).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && told.contains(reason), "{command:?}: {told}");
+    }
 }
 
 /// Runs a command that succeeds.

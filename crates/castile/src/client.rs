@@ -13,8 +13,8 @@ use castile_http::client::{self, ClientReply, ReplyLimits, Transport};
 use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
-    Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Options, ToPayload, Version,
-    WriteHeader, addressing,
+    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Options, ToPayload,
+    Version, WriteHeader, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
 
@@ -77,6 +77,22 @@ impl<D> CallError<D> {
     /// That the block is not what it is declared to be, or is there twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, castile_soap::Error> {
         self.fault().map_or(Ok(None), Fault::header)
+    }
+
+    /// The header blocks of this name of the fault that the service answered with, as XML.
+    ///
+    /// # Errors
+    /// That there is no memory for them.
+    pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, castile_soap::Error> {
+        self.fault().map_or(Ok(Vec::new()), |fault| fault.headers_named(namespace, local))
+    }
+
+    /// All header blocks of the fault that the service answered with, as XML.
+    ///
+    /// # Errors
+    /// That there is no memory for them.
+    pub fn headers(&self) -> Result<Vec<AnyHeader>, castile_soap::Error> {
+        self.fault().map_or(Ok(Vec::new()), Fault::headers)
     }
 
     /// The status of HTTP that the answer came with, if one came.

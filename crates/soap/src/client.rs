@@ -14,10 +14,11 @@ use castile_xml::{Charset, Reader, StartTag};
 use crate::addressing::Call;
 use crate::blocks::Blocks;
 use crate::envelope::end_tag;
+use crate::fault::Beside;
 use crate::package::{Included, Package};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FaultHeaders, FromPayload, Headers, Operation, Options,
-    Received, Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
+    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Headers, Operation, Options, Received,
+    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
 };
 
 /// Writes a request message.
@@ -269,6 +270,6 @@ fn read_fault<D: FaultDetail>(
     }
     message::tell(options, operation, deviations, reader.input());
     let blocks = Blocks::received(envelope, reader.input(), shared, options, Some(operation), None);
-    fault.headers = FaultHeaders::came(blocks);
+    fault.beside = Beside::came(blocks);
     Ok(fault)
 }

@@ -14,7 +14,7 @@ use castile_xml::excerpt;
 use crate::addressing::{fault_detail, is_of_addressing};
 use crate::{Error, ErrorKind, Version};
 
-pub use headers::FaultHeaders;
+pub(crate) use headers::Beside;
 pub use reason::{Reason, ReasonText};
 
 /// What is said where memory is not granted.
@@ -28,7 +28,14 @@ const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at t
 /// Header blocks and headers of HTTP may go with it. They don't count where faults are compared.
 ///
 /// `D` is the type of the details that the contract declares for the operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// ```
+/// use castile_soap::{Fault, Reason};
+///
+/// let fault: Fault = Fault::sender("Colour").with_reason(Reason::new("en", "Colour").with("de", "Farbe")).with_role("urn:role");
+/// assert_eq!(fault.reason.as_str(), "Colour");
+/// ```
+#[derive(Clone, Debug)]
 pub struct Fault<D = NoDetail> {
     /// Who is to blame: `faultcode`, `Code`.
     pub code: FaultCode,
@@ -43,10 +50,20 @@ pub struct Fault<D = NoDetail> {
     pub role: Option<Box<str>>,
     /// What the application says about it: `detail`.
     pub detail: Detail<D>,
-    /// What goes beside it.
-    #[doc(hidden)]
-    pub headers: FaultHeaders,
+    /// What goes beside it. Boxed, since faults are in the results of all methods.
+    pub(crate) beside: Option<Box<Beside>>,
 }
+
+/// A fault is what stands in the body.
+impl<D: PartialEq> PartialEq for Fault<D> {
+    fn eq(&self, other: &Self) -> bool {
+        let Fault { code, subcodes, reason, node, role, detail, beside: _ } = self;
+        (code, subcodes, reason, node, role, detail)
+            == (&other.code, &other.subcodes, &other.reason, &other.node, &other.role, &other.detail)
+    }
+}
+
+impl<D: Eq> Eq for Fault<D> {}
 
 /// Who is to blame (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6, by the names of SOAP 1.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,7 +155,7 @@ impl<D> Fault<D> {
             node: None,
             role: None,
             detail: Detail::None,
-            headers: FaultHeaders::default(),
+            beside: None,
         }
     }
 
@@ -156,6 +173,21 @@ impl<D> Fault<D> {
     pub fn with_subcode(mut self, name: QName) -> Self {
         self.subcodes.push(name);
         self
+    }
+
+    /// This fault with another reason, in several languages.
+    pub fn with_reason(self, reason: Reason) -> Self {
+        Fault { reason, ..self }
+    }
+
+    /// This fault as one that a node has found, a URI.
+    pub fn with_node(self, node: impl Into<Box<str>>) -> Self {
+        Fault { node: Some(node.into()), ..self }
+    }
+
+    /// This fault as one that was found in a role, a URI.
+    pub fn with_role(self, role: impl Into<Box<str>>) -> Self {
+        Fault { role: Some(role.into()), ..self }
     }
 
     /// This fault with a detail.

@@ -36,7 +36,7 @@ pub use description::{Actions, Description, Document, Operation, Root, SizeHint}
 pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};
-pub use fault::{Detail, Fault, FaultCode, FaultDetail, FaultHeaders, NoDetail, Reason, ReasonText};
+pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
 pub use from_fn::{FromFn, Next, from_fn};
 pub use offload::{Offload, Offloading, Turn, Work};
 pub use options::{Leniency, Options};

@@ -299,7 +299,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
         Detail::Declared(detail) if detail.is_header() => Some(detail),
         _ => None,
     };
-    let own = fault.headers.own();
+    let own = fault.blocks();
     let has_header =
         is_about_addressing || detail.is_some() || !(first.is_empty() && header.is_empty() && own.is_empty());
     let write_header = |out: &mut Encoder| {

@@ -415,7 +415,10 @@ where
         };
         match answer {
             Ok(Ok(response)) => Ok(response.carried_with(status, http_headers)),
-            Ok(Err(fault)) => Err(CallError::Fault { fault, answer: Box::new(AnswerHead { status, http_headers }) }),
+            Ok(Err(fault)) => {
+                let fault = fault.carried_with(http_headers.clone());
+                Err(CallError::Fault { fault, answer: Box::new(AnswerHead { status, http_headers }) })
+            }
             Err(error) => {
                 Err(CallError::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) })
             }

@@ -215,7 +215,7 @@ impl<T> Request<T> {
     /// The headers of HTTP that the request came with. They say nothing that the message is signed for: what belongs to it stands
     /// in header blocks.
     pub fn http_headers(&self) -> &HeaderMap {
-        http_headers(&self.surroundings.http_headers)
+        http_headers(self.surroundings.http_headers.as_deref())
     }
 
     /// The address of whoever sent the request, if the server knows one. Behind a proxy it is that of the proxy.

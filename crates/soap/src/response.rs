@@ -4,6 +4,7 @@ use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::blocks::Blocks;
+use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A response: its message as a value, and all that goes with it.
@@ -147,8 +148,9 @@ impl<T> Response<T> {
     }
 
     /// The headers of HTTP that a response came with; of one that did not come, those that it is sent with.
-    pub fn http_headers(&self) -> Option<&HeaderMap> {
-        self.came.as_ref().map(|came| &came.http_headers).or(self.http_headers.as_deref())
+    pub fn http_headers(&self) -> &HeaderMap {
+        let came = self.came.as_ref().map(|came| &came.http_headers);
+        http_headers(came.or(self.http_headers.as_deref()))
     }
 
     /// The attachments that came with it, as they come.

@@ -145,8 +145,8 @@ pub struct ReplyMessage {
     pub packaging: Option<Packaging>,
     /// What the message is charged to, which is to be kept until it is sent. Without one it is not charged yet.
     pub reservation: Option<Arc<Reservation>>,
-    /// Headers of HTTP that the message is sent with, but for those that say what it is. `None` is none.
-    pub http_headers: Option<Box<HeaderMap>>,
+    /// Boxed, since replies are handed on several times.
+    pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// Whether the request was not answered since there was too little memory: the fault that the message is says that it may
     /// be tried again, as HTTP does by status 503.
     pub is_exhausted: bool,
@@ -193,7 +193,7 @@ impl RequestMessage {
 
     /// The headers of HTTP that the message came with.
     pub fn http_headers(&self) -> &HeaderMap {
-        http_headers(&self.http_headers)
+        http_headers(self.http_headers.as_deref())
     }
 
     /// The headers of HTTP, to be changed.
@@ -248,10 +248,10 @@ impl RequestMessage {
     }
 }
 
-/// The headers that there are.
-pub(crate) fn http_headers(headers: &Option<Box<HeaderMap>>) -> &HeaderMap {
+/// These headers, or none.
+pub(crate) fn http_headers(headers: Option<&HeaderMap>) -> &HeaderMap {
     static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-    headers.as_deref().unwrap_or_else(|| &NONE)
+    headers.unwrap_or(&NONE)
 }
 
 /// The names of header blocks that layers understand.
@@ -295,6 +295,22 @@ impl ReplyMessage {
     /// Nothing to be said.
     pub fn empty(version: Version) -> Self {
         ReplyMessage::new(version, Bytes::new())
+    }
+
+    /// Headers of HTTP that the message is sent with, but for those that say what it is.
+    pub fn http_headers(&self) -> &HeaderMap {
+        http_headers(self.http_headers.as_deref())
+    }
+
+    /// The headers of HTTP, to be changed.
+    pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
+        self.http_headers.get_or_insert_default()
+    }
+
+    /// The headers of HTTP alone, if there are any, for those who carry messages.
+    #[doc(hidden)]
+    pub fn take_http_headers(&mut self) -> Option<Box<HeaderMap>> {
+        self.http_headers.take()
     }
 
     /// Whether the message is a fault.

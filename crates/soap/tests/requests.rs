@@ -8,10 +8,11 @@ use castile_databinding::{Any, Decoder, Encoder, ExpandedName};
 use castile_mime::Part;
 use castile_soap::{
     AnyHeader, Description, Dispatch, Error, Fault, FaultCode, Header, Headers, NoDetail, Operation, Options, Payload,
-    Pending, Request, RequestMessage, Response, Root, Service, Version, WriteHeader, client,
+    Pending, ReplyMessage, Request, RequestMessage, Response, Root, Service, Version, WriteHeader, client,
 };
 use common::{ENVELOPE, Note, text};
 use futures_util::FutureExt;
+use http::header::{HeaderValue, RETRY_AFTER, SERVER};
 
 /// A header block that the contract declares for requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,12 +192,20 @@ fn blocks_of_a_request_that_is_made_are_read_back() {
 }
 
 #[test]
-fn blocks_of_a_fault_are_read_back() {
+fn what_stands_beside_a_fault_is_read_back() {
     let other = AnyHeader::from(Any::parse("<a xmlns='urn:a'/>").unwrap());
     let fault: Fault = Fault::sender("R").with_header(Ticket(7)).with_header(other.clone());
     assert_eq!(fault.header::<Ticket>().unwrap(), Some(Ticket(7)));
     assert_eq!(fault.headers_named("urn:a", "a").unwrap(), [other]);
     assert_eq!((fault.headers().unwrap().len(), fault.headers_named("urn:a", "b").unwrap().len()), (2, 0));
+    assert!(fault.http_headers().is_empty() && Response::new(()).http_headers().is_empty());
+    let fault = fault.with_http_header(RETRY_AFTER, HeaderValue::from_static("60"));
+    assert_eq!(fault.http_headers()[RETRY_AFTER], "60");
+    let mut reply = ReplyMessage::from_fault(Version::Soap11, &fault);
+    reply.http_headers_mut().insert(SERVER, HeaderValue::from_static("test"));
+    assert_eq!(reply.http_headers()[RETRY_AFTER], "60");
+    assert_eq!(reply.http_headers()[SERVER], "test");
+    assert!(ReplyMessage::empty(Version::Soap11).http_headers().is_empty());
     // They don't count where faults are compared.
     assert_eq!(fault, Fault::sender("R"));
 }

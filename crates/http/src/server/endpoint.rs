@@ -399,10 +399,11 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
             return message(ReplyMessage::from_fault(reply.version, &reason));
         }
     };
+    let http_headers = reply.take_http_headers();
     if packed.is_none() && reply.message.bytes().is_some_and(Bytes::is_empty) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
-        extend(&mut response, reply.http_headers);
+        extend(&mut response, http_headers);
         return response;
     }
     let (content_type, body) = packed.unwrap_or_else(|| (message_type(reply.version), Body::from(reply.message)));
@@ -415,7 +416,7 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
     }
-    extend(&mut response, reply.http_headers);
+    extend(&mut response, http_headers);
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
 }

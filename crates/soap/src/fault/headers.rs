@@ -4,13 +4,17 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Fault;
 use crate::blocks::Blocks;
+use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// The header blocks and the headers of HTTP of a fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     blocks: Blocks,
+    /// Those to be sent.
     http_headers: Option<Box<HeaderMap>>,
+    /// Those that came.
+    came: Option<Box<HeaderMap>>,
 }
 
 impl Beside {
@@ -18,7 +22,7 @@ impl Beside {
     pub(crate) fn came(blocks: Blocks) -> Option<Box<Self>> {
         match blocks {
             Blocks::Nothing => None,
-            blocks => Some(Box::new(Beside { blocks, http_headers: None })),
+            blocks => Some(Box::new(Beside { blocks, ..Beside::default() })),
         }
     }
 }
@@ -44,9 +48,22 @@ impl<D> Fault<D> {
         self
     }
 
-    /// The headers of HTTP that the fault is sent with. Those that one came with are in the `CallError` of the call.
-    pub fn http_headers(&self) -> Option<&HeaderMap> {
-        self.beside.as_ref()?.http_headers.as_deref()
+    /// This fault as one that came with these headers of HTTP, for those who carry messages.
+    #[doc(hidden)]
+    pub fn carried_with(mut self, http_headers: HeaderMap) -> Self {
+        self.beside.get_or_insert_default().came = Some(Box::new(http_headers));
+        self
+    }
+
+    /// The headers of HTTP that the fault came with; of one that did not come, those that it is sent with.
+    pub fn http_headers(&self) -> &HeaderMap {
+        let headers = self.beside.as_ref().and_then(|beside| beside.came.as_ref().or(beside.http_headers.as_ref()));
+        http_headers(headers.map(|headers| &**headers))
+    }
+
+    /// The headers of HTTP to be sent.
+    pub(crate) fn own_http_headers(&self) -> Option<&Box<HeaderMap>> {
+        self.beside.as_ref()?.http_headers.as_ref()
     }
 
     /// The header block that `H` is, read now; `None` if there is none for us.

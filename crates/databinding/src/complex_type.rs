@@ -36,7 +36,7 @@ impl<T: ComplexType> FromXml for T {
     const TYPE: Option<TypeName> = T::MODEL.name;
     const CONTENT: &'static Content = &T::MODEL.content;
 
-    // One place that calls `read` is one where it becomes part of this function.
+    // With a single call site, `read` is inlined here.
     #[inline(never)]
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);

@@ -18,10 +18,10 @@
 /// assert_eq!(Color::Other("pink".to_owned()).as_str(), "pink");
 /// ```
 ///
-/// All of it is inline: what a program has no use for is not compiled.
-///
 /// What follows the type is its name in the schema, and what becomes of white space (XSD Part 2 §4.3.6). With `no Other`,
 /// what would be `Other` is refused when it is read.
+///
+/// All functions are `#[inline]`, so unused ones are not compiled.
 #[macro_export]
 macro_rules! enumeration {
     ($type:ident: $name:literal, $white_space:ident, no $other:ident; $($variant:ident = $text:literal,)*) => {

@@ -21,8 +21,8 @@ use hyper_util::rt::TokioIo;
 /// When connections can't be accepted, most likely because files have run out, a pause lets some close.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` is ready. Of what accepts connections, with TLS or without,
-/// it has no other than the server under test.
+/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` is ready. It accepts connections with the same listener as
+/// the server under test.
 pub async fn serve(mut listener: impl Listener, answers: Vec<Bytes>, shutdown: impl Future<Output = ()>) {
     let answers: Arc<[Bytes]> = answers.into();
     let accept = async {

@@ -52,6 +52,10 @@ fn what_names_nothing_is_an_error() {
             "the type Value is to be called an order, which is no name in Rust",
         ),
         (
+            |options| options.of_type("xs:date").name = Some("Day".into()),
+            "xs:date is built in and can't be called Day: `rust` names a type of Rust that stands for it",
+        ),
+        (
             |options| options.of_type("Value").rust = Some("f64".into()),
             "there is no simple type Value, for which f64 is to stand",
         ),

@@ -26,6 +26,9 @@ impl Planner<'_> {
                 let named = self.named_types_of(name);
                 if named.is_empty() {
                     self.say(Severity::Error, format!("there is no type {name}, which is to be called {own}"));
+                } else if named.iter().any(|id| id.builtin().is_some()) {
+                    let why = "`rust` names a type of Rust that stands for it";
+                    self.say(Severity::Error, format!("{name} is built in and can't be called {own}: {why}"));
                 }
                 self.type_names.extend(named.into_iter().map(|id| (id, own.clone())));
             }

@@ -321,7 +321,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
     out.raw(version.epilogue());
     match out.finish() {
         Ok(message) => {
-            let http_headers = fault.own_http_headers().cloned();
+            let http_headers = fault.own_http_headers();
             ReplyMessage { action, http_headers, ..ReplyMessage::of_fault(version, fault.code.clone(), message) }
         }
         // Only what a handler said can be unwritable: reasons are made printable.

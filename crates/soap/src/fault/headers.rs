@@ -62,8 +62,8 @@ impl<D> Fault<D> {
     }
 
     /// The headers of HTTP to be sent.
-    pub(crate) fn own_http_headers(&self) -> Option<&Box<HeaderMap>> {
-        self.beside.as_ref()?.http_headers.as_ref()
+    pub(crate) fn own_http_headers(&self) -> Option<Box<HeaderMap>> {
+        self.beside.as_ref()?.http_headers.clone()
     }
 
     /// The header block that `H` is, read now; `None` if there is none for us.

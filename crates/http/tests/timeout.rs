@@ -116,6 +116,18 @@ async fn a_busy_connection_is_not_idle() {
     assert_eq!(client.response().await.1, "<a/>");
 }
 
+/// A flush that waited, as one of TLS may, is over when it succeeds.
+#[tokio::test(start_paused = true)]
+async fn a_flush_that_waited_holds_nothing_against_the_client() {
+    let host = Host::start(Server::new().write_timeout(seconds(2)), echo());
+    let mut client = host.connect();
+    client.post("", "<a/>").await;
+    client.response().await;
+    sleep(seconds(4)).await;
+    client.post("soapaction: \"sleep 5\"\r\n", "<b/>").await;
+    assert_eq!(client.response().await.1, "<b/>");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_client_must_read_in_time() {
     let host = Host::start(Server::new().write_timeout(seconds(30)), echo());

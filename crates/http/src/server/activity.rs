@@ -258,9 +258,8 @@ impl<T: Connection> Write for Watched<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(cx);
-        if result.is_pending() {
-            self.activity.wrote(&Poll::Pending);
-        }
+        // A stream of its own buffer may wait here, and nothing is written again when it has gone on.
+        self.activity.write_blocked.store(result.is_pending(), Relaxed);
         result
     }
 

@@ -221,7 +221,9 @@ impl<'a> Clock<'a> {
                 Phase::Client(_) if is_same => (Duration::ZERO, true),
                 Phase::Client(_) => (self.patience(), true),
             };
-            if self.set_in.is_some() && (is_same || !is_strict) {
+            // A time that was set for something else may be longer than the tick.
+            let ticks = !is_strict && matches!(self.set_in, Some(Phase::Idle(_)));
+            if is_same || ticks {
                 // The waker was left when the timer was set: a load is enough.
                 if !alarm.is_elapsed() {
                     return Poll::Pending;

@@ -278,33 +278,43 @@ impl Listener for Memory {
 
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Buffered>> {
         match ready!(self.incoming.poll_recv(cx)) {
-            Some(stream) => Poll::Ready(stream.map(|(stream, peer)| Buffered(BufReader::new(stream), peer))),
+            Some(stream) => Poll::Ready(stream.map(|(stream, peer)| Buffered {
+                stream: BufReader::new(stream),
+                peer,
+                is_unflushed: false,
+            })),
             None => Poll::Pending,
         }
     }
 }
 
-pub struct Buffered(BufReader<DuplexStream>, Option<IpAddr>);
+/// A stream whose flush waits once behind a write, as that of TLS may.
+pub struct Buffered {
+    stream: BufReader<DuplexStream>,
+    peer: Option<IpAddr>,
+    is_unflushed: bool,
+}
 
 impl Connection for Buffered {
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_fill_buf(cx).map_ok(|_| ())
+        Pin::new(&mut self.stream).poll_fill_buf(cx).map_ok(|_| ())
     }
 
     fn peer(&self) -> Option<IpAddr> {
-        self.1
+        self.peer
     }
 }
 
 impl AsyncRead for Buffered {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for Buffered {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        self.is_unflushed = true;
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -312,18 +322,23 @@ impl AsyncWrite for Buffered {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
+        self.is_unflushed = true;
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        if std::mem::take(&mut self.is_unflushed) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -16,6 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{Error, ErrorKind};
 
 pub use self::pem::Pem;
+#[cfg(feature = "server")]
+pub(crate) use self::reason::of as meaning;
 #[cfg(feature = "client")]
 pub(crate) use self::reason::reason;
 

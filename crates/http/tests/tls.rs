@@ -320,7 +320,7 @@ async fn a_broken_file_leaves_what_was_loaded() {
     assert!(host.connect(&config(TLS13)).await.is_ok());
 }
 
-/// A ticket holds the certificate of its client, which is not looked at again.
+/// A ticket brings the certificate of its client along, which may not be valid any more.
 #[tokio::test]
 async fn who_is_revoked_can_not_resume() {
     let folder = tempfile::tempdir().unwrap();
@@ -351,6 +351,10 @@ async fn who_is_revoked_can_not_resume() {
     }
     write(REVOKED);
     assert!(tls.reload().unwrap());
+    let mut resumed = host.connect(&config).await.unwrap();
+    assert_eq!(get(&mut resumed).await.unwrap(), "the certificate is revoked\n");
+    assert_eq!(resumed.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
+    // It is to show a certificate again, which may be a new one.
     let refused = match host.connect(&config).await {
         Ok(mut stream) => get(&mut stream).await,
         Err(error) => Err(error),

@@ -5,22 +5,26 @@
 
 use std::fmt;
 use std::io;
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
+use bytes::{Buf, Bytes};
 use rustls::crypto::aws_lc_rs::Ticketer;
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ProducesTickets, VerifierBuilderError, WebPkiClientVerifier};
-use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use rustls::{HandshakeKind, RootCertStore, ServerConfig, ServerConnection};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
 use tokio_rustls::server::TlsStream as OpenStream;
 use tokio_rustls::{TlsAcceptor, server::FallibleAccept};
 
 use super::listener::{Connection, Listener, TlsPeer};
-use crate::tls::{ALPN, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, provider};
+use crate::tls::{ALPN, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider};
 use crate::{Error, ErrorKind};
 
 /// The most bytes of answers that wait in a connection, encrypted.
@@ -34,9 +38,11 @@ const BUFFERS: usize = MAX_UNSENT + (64 << 10);
 const MAX_REFUSED: usize = 64 << 10;
 
 /// The answer to HTTP without TLS.
-const USE_HTTPS: &[u8] =
-    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
+const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
     connection: close\r\n\r\nfound plain HTTP, expected TLS: this port is for https://\n";
+
+/// How long keys of tickets are used at least, before the sessions of all clients end for the sake of one.
+const KEPT: Duration = Duration::from_secs(60);
 
 /// What a server is to clients, and what it asks of them.
 #[derive(Clone, Debug)]
@@ -147,14 +153,18 @@ pub struct Tls {
 
 struct Inner {
     options: TlsOptions,
-    current: RwLock<Current>,
+    /// Held by the one that reloads, from before it reads.
+    loaded: Mutex<Loaded>,
+    tickets: Arc<Tickets>,
+    current: RwLock<Arc<Current>>,
 }
 
 /// What new connections get.
 struct Current {
-    loaded: Loaded,
-    tickets: Arc<dyn ProducesTickets>,
     config: Arc<ServerConfig>,
+    /// Who judges the certificates of clients that are asked for one.
+    verifier: Option<Arc<dyn ClientCertVerifier>>,
+    tickets: Arc<Tickets>,
 }
 
 /// What stands in the files.
@@ -178,33 +188,31 @@ impl Tls {
     /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
         let loaded = Loaded::load(&options)?;
-        let tickets = tickets()?;
-        let config = loaded.config(&options, &tickets)?;
-        let current = RwLock::new(Current { loaded, tickets, config });
-        Ok(Tls { inner: Arc::new(Inner { options, current }) })
+        let tickets = Arc::new(Tickets::new()?);
+        let current = RwLock::new(Arc::new(loaded.current(&options, &tickets)?));
+        Ok(Tls { inner: Arc::new(Inner { options, loaded: Mutex::new(loaded), tickets, current }) })
     }
 
     /// Reads the files again. Returns whether there is something new in them, which connections get from now on; those that are
-    /// open stay as they are.
+    /// open stay as they are. It reads files, so in an async task it belongs into `spawn_blocking`.
     ///
-    /// Sessions can be resumed across a reload, unless the authorities or revocation lists of clients changed: a session is
-    /// resumed without a look at the client's certificate.
+    /// Sessions can be resumed across a reload. The certificate of a client is checked each time.
     ///
     /// # Errors
     /// As for [`with_options`](Self::with_options). What was loaded before stays.
     pub fn reload(&self) -> Result<bool, Error> {
-        let Inner { options, current } = &*self.inner;
-        let loaded = Loaded::load(options)?;
-        let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
-        if loaded == current.loaded {
+        let Inner { options, loaded, tickets, current } = &*self.inner;
+        // Two that read at once could end with what the slower one found earlier.
+        let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = Loaded::load(options)?;
+        if found == *loaded {
             return Ok(false);
         }
-        let tickets = match loaded.authorities == current.loaded.authorities {
-            true => current.tickets.clone(),
-            false => tickets()?,
-        };
-        let config = loaded.config(options, &tickets)?;
-        *current = Current { loaded, tickets, config };
+        let new = Arc::new(found.current(options, tickets)?);
+        // Connections are accepted under this lock: what was there is dropped behind it.
+        let old = mem::replace(&mut *current.write().unwrap_or_else(PoisonError::into_inner), new);
+        drop(old);
+        *loaded = found;
         Ok(true)
     }
 
@@ -213,8 +221,8 @@ impl Tls {
         TlsListener { listener, tls: self.clone() }
     }
 
-    fn config(&self) -> Arc<ServerConfig> {
-        self.inner.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+    fn current(&self) -> Arc<Current> {
+        self.inner.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -233,14 +241,15 @@ impl Loaded {
         Ok(Loaded { identity: options.identity.load()?, authorities })
     }
 
-    fn config(&self, options: &TlsOptions, tickets: &Arc<dyn ProducesTickets>) -> Result<Arc<ServerConfig>, Error> {
+    fn current(&self, options: &TlsOptions, tickets: &Arc<Tickets>) -> Result<Current, Error> {
         let unusable = |error: rustls::Error| Error::new(ErrorKind::Tls, "TLS can't be set up").because(error);
         let builder = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(options.min_version.and_later())
             .map_err(unusable)?;
-        let builder = match &self.authorities {
+        let verifier = self.authorities.as_ref().map(|authorities| authorities.verifier(options)).transpose()?;
+        let builder = match &verifier {
             None => builder.with_no_client_auth(),
-            Some(authorities) => builder.with_client_cert_verifier(authorities.verifier(options)?),
+            Some(verifier) => builder.with_client_cert_verifier(verifier.clone()),
         };
         let LoadedIdentity { chain, key } = self.identity.clone();
         let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
@@ -248,7 +257,7 @@ impl Loaded {
         config.ticketer = tickets.clone();
         // Clients that resume have tickets; sessions that the server remembers would be memory that nobody counts.
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        Ok(Arc::new(config))
+        Ok(Current { config: Arc::new(config), verifier, tickets: tickets.clone() })
     }
 }
 
@@ -266,9 +275,72 @@ impl Authorities {
     }
 }
 
-/// New keys for session tickets, which change by themselves every 6 hours.
-fn tickets() -> Result<Arc<dyn ProducesTickets>, Error> {
-    Ticketer::new().map_err(|error| Error::new(ErrorKind::Tls, "there are no keys for session tickets").because(error))
+impl Current {
+    /// Why a client is refused after its handshake, if it is.
+    fn refusal(&self, session: &ServerConnection) -> Option<String> {
+        let [leaf, issuers @ ..] = session.peer_certificates()? else { return None };
+        // What a ticket brings along was checked when the session began, and each resumed session gets tickets anew.
+        if session.handshake_kind() == Some(HandshakeKind::Resumed)
+            && let Some(verifier) = &self.verifier
+            && let Err(error) = verifier.verify_client_cert(leaf, issuers, UnixTime::now())
+        {
+            // Its other tickets would lead here again, and not to a handshake in which it can show a new certificate.
+            self.tickets.renew();
+            return Some(meaning(&error));
+        }
+        None
+    }
+}
+
+/// The keys of session tickets. By themselves they change every 6 hours.
+#[derive(Debug)]
+struct Tickets(RwLock<Keys>);
+
+#[derive(Debug)]
+struct Keys {
+    current: Arc<dyn ProducesTickets>,
+    /// When they were last made for the sake of a client.
+    renewed: Option<Instant>,
+}
+
+impl Tickets {
+    fn new() -> Result<Self, Error> {
+        let current = Ticketer::new()
+            .map_err(|error| Error::new(ErrorKind::Tls, "there are no keys for session tickets").because(error))?;
+        Ok(Tickets(RwLock::new(Keys { current, renewed: None })))
+    }
+
+    /// Ends all sessions that could be resumed, unless that was done a short while ago.
+    fn renew(&self) {
+        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if keys.renewed.is_none_or(|renewed| renewed.elapsed() >= KEPT)
+            && let Ok(current) = Ticketer::new()
+        {
+            *keys = Keys { current, renewed: Some(Instant::now()) };
+        }
+    }
+
+    fn current(&self) -> Arc<dyn ProducesTickets> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).current.clone()
+    }
+}
+
+impl ProducesTickets for Tickets {
+    fn enabled(&self) -> bool {
+        self.current().enabled()
+    }
+
+    fn lifetime(&self) -> u32 {
+        self.current().lifetime()
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.current().encrypt(plain)
+    }
+
+    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
+        self.current().decrypt(cipher)
+    }
 }
 
 /// A listener whose connections speak TLS, made by [`Tls::listen`].
@@ -285,7 +357,7 @@ impl<L: Listener> Listener for TlsListener<L> {
 
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Connection>> {
         let stream = ready!(self.listener.poll_accept(cx))?;
-        Poll::Ready(Ok(TlsStream::new(stream, self.tls.config())))
+        Poll::Ready(Ok(TlsStream::new(stream, self.tls.current())))
     }
 }
 
@@ -299,56 +371,84 @@ pub struct TlsStream<T> {
 
 /// Boxed, so that a connection is small while it is moved.
 enum State<T> {
-    Handshake(Box<FallibleAccept<Sniffed<T>>>),
+    Handshake(Box<Handshake<T>>),
     Open(Box<OpenStream<Sniffed<T>>>),
-    Refused(Box<Refused<T>>),
+    /// There was no handshake.
+    Broken(Box<Refused<T>>),
+    /// There was one, and its client is not served.
+    Refused(Box<Refused<OpenStream<Sniffed<T>>>>),
 }
 
-/// A connection on which no handshake came about.
+struct Handshake<T> {
+    accept: FallibleAccept<Sniffed<T>>,
+    current: Arc<Current>,
+}
+
+/// A connection that is closed, and may be told why.
 struct Refused<T> {
     stream: T,
-    answer: &'static [u8],
+    /// What is still to be said.
+    answer: Bytes,
     is_closed: bool,
     /// How many more bytes are read.
     left: usize,
 }
 
 impl<T: Connection> TlsStream<T> {
-    fn new(stream: T, config: Arc<ServerConfig>) -> Self {
+    fn new(stream: T, current: Arc<Current>) -> Self {
         let (address, local_address) = (stream.peer(), stream.local_addr());
         let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
-        let accept = TlsAcceptor::from(config).accept_with(Sniffed::new(stream), limit).into_fallible();
-        TlsStream { state: State::Handshake(Box::new(accept)), address, local_address, peer: None }
+        let acceptor = TlsAcceptor::from(current.config.clone());
+        let accept = acceptor.accept_with(Sniffed::new(stream), limit).into_fallible();
+        TlsStream {
+            state: State::Handshake(Box::new(Handshake { accept, current })),
+            address,
+            local_address,
+            peer: None,
+        }
     }
 
     /// The stream behind the handshake.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
-        if let State::Handshake(accept) = &mut self.state {
-            match ready!(Pin::new(&mut **accept).poll(cx)) {
-                Ok(stream) => {
-                    self.peer = Some(peer(stream.get_ref().1));
-                    self.state = State::Open(Box::new(stream));
-                }
+        if let State::Handshake(handshake) = &mut self.state {
+            self.state = match ready!(Pin::new(&mut handshake.accept).poll(cx)) {
+                Ok(stream) => match handshake.current.refusal(stream.get_ref().1) {
+                    None => {
+                        self.peer = Some(peer(stream.get_ref().1));
+                        State::Open(Box::new(stream))
+                    }
+                    Some(why) => State::Refused(Box::new(Refused::new(stream, forbidden(&why)))),
+                },
                 Err((error, Sniffed { stream, .. })) => {
                     let is_plain = error.get_ref().is_some_and(|error| error.is::<PlainHttp>());
-                    let answer = if is_plain { USE_HTTPS } else { &[] };
-                    let refused = Refused { stream, answer, is_closed: false, left: MAX_REFUSED };
-                    self.state = State::Refused(Box::new(refused));
+                    let answer = Bytes::from_static(if is_plain { USE_HTTPS.as_bytes() } else { b"" });
+                    State::Broken(Box::new(Refused::new(stream, answer)))
                 }
-            }
+            };
         }
         match &mut self.state {
-            State::Open(stream) => Poll::Ready(Ok(Pin::new(&mut **stream))),
-            State::Refused(refused) => {
-                ready!(refused.poll_end(cx));
-                Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "there was no TLS handshake")))
-            }
-            State::Handshake(_) => Poll::Pending,
+            State::Open(stream) => return Poll::Ready(Ok(Pin::new(&mut **stream))),
+            State::Broken(refused) => ready!(refused.poll_end(cx)),
+            State::Refused(refused) => ready!(refused.poll_end(cx)),
+            State::Handshake(_) => return Poll::Pending,
         }
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was refused")))
     }
 }
 
-impl<T: Connection> Refused<T> {
+/// The answer to a client whose certificate is not taken.
+fn forbidden(why: &str) -> Bytes {
+    let why = format!("{why}\n");
+    let length = why.len();
+    let head = "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8";
+    format!("{head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{why}").into()
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
+    fn new(stream: T, answer: Bytes) -> Self {
+        Refused { stream, answer, is_closed: false, left: MAX_REFUSED }
+    }
+
     /// Says why, closes the writing half and reads on for a while: to close with bytes unread resets the connection, and the
     /// client may learn of that before it has read the alert or the answer.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -356,7 +456,7 @@ impl<T: Connection> Refused<T> {
         let mut stream = Pin::new(stream);
         while !answer.is_empty() {
             match ready!(stream.as_mut().poll_write(cx, answer)) {
-                Ok(written @ 1..) => *answer = &answer[written..],
+                Ok(written @ 1..) => answer.advance(written),
                 Ok(0) | Err(_) => return Poll::Ready(()),
             }
         }
@@ -442,6 +542,7 @@ impl<T> fmt::Debug for TlsStream<T> {
         let state = match self.state {
             State::Handshake(_) => "handshake",
             State::Open(_) => "open",
+            State::Broken(_) => "broken",
             State::Refused(_) => "refused",
         };
         f.debug_struct("TlsStream").field("state", &state).field("peer", &self.peer).finish_non_exhaustive()

@@ -73,10 +73,18 @@ impl Pem {
         }
     }
 
-    fn read(&self) -> io::Result<Cow<'_, [u8]>> {
+    /// The text.
+    ///
+    /// # Errors
+    /// The file can't be read, is none or has more than 256 MiB.
+    pub fn read(&self) -> io::Result<Cow<'_, [u8]>> {
         match &self.0 {
             Source::Bytes(bytes) => Ok(bytes.as_ref().into()),
             Source::File(path) => {
+                // A pipe may be waited for without end.
+                if !std::fs::metadata(path)?.is_file() {
+                    return Err(io::Error::other("it is no regular file"));
+                }
                 let mut text = Vec::new();
                 File::open(path)?.take(LARGEST_PEM + 1).read_to_end(&mut text)?;
                 if text.len() as u64 > LARGEST_PEM {
@@ -165,6 +173,13 @@ mod tests {
         }
         let missing = Pem::file("no/such.pem").private_key().unwrap_err().to_string();
         assert!(missing.starts_with("no/such.pem can't be read: No such file"), "{missing}");
+    }
+
+    #[test]
+    fn only_files_are_read() {
+        let folder = std::env::temp_dir();
+        let error = Pem::file(&folder).certificates().unwrap_err().to_string();
+        assert_eq!(error, format!("{} can't be read: it is no regular file", folder.display()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -19,7 +19,6 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -52,7 +51,8 @@ pub enum Roots {
     Platform,
     /// Those that the operating system trusts, and further ones.
     PlatformAnd(Vec<Pem>),
-    /// These alone. A certificate that is not one of an authority's is trusted as well if it stands here.
+    /// These alone. A server's own certificate may stand here if it is self-signed. Whatever stands here is taken for an
+    /// authority: who has its key can issue certificates of any name.
     Only(Vec<Pem>),
 }
 
@@ -124,18 +124,15 @@ impl Tls {
     }
 
     async fn config(&self) -> Result<Arc<ClientConfig>, Error> {
-        static OF_PLATFORM: OnceCell<Arc<ClientConfig>> = OnceCell::const_new();
         if let Some(loaded) = &self.loaded {
             return Ok(loaded.config.clone());
         }
-        // It reads some hundred certificates.
-        let load = || async {
-            let loading = tokio::task::spawn_blocking(|| config(&TlsOptions::default()));
-            loading.await.unwrap_or_else(|error| {
-                Err(Error::new(ErrorKind::Tls, "the authorities of the platform can't be loaded").because(error))
-            })
-        };
-        OF_PLATFORM.get_or_try_init(load).await.cloned()
+        if let Some(config) = OF_PLATFORM.get() {
+            return Ok(config.clone());
+        }
+        tokio::task::spawn_blocking(of_platform).await.unwrap_or_else(|error| {
+            Err(Error::new(ErrorKind::Tls, "the authorities of the platform can't be loaded").because(error))
+        })
     }
 
     fn server_name(&self, host: &str) -> Result<ServerName<'static>, Error> {
@@ -150,6 +147,20 @@ impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").finish_non_exhaustive()
     }
+}
+
+static OF_PLATFORM: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+
+/// What all clients with default options share. It reads some hundred certificates, once, and keeps them though whoever asked
+/// doesn't wait any longer.
+fn of_platform() -> Result<Arc<ClientConfig>, Error> {
+    static LOADING: Mutex<()> = Mutex::new(());
+    let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(config) = OF_PLATFORM.get() {
+        return Ok(config.clone());
+    }
+    let config = config(&TlsOptions::default())?;
+    Ok(OF_PLATFORM.get_or_init(|| config).clone())
 }
 
 fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
@@ -244,15 +255,21 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, url: Uri) -> Self::Future {
-        let deadline = Instant::now() + self.limit;
         let (tls, limit) = (self.tls.clone(), self.limit);
-        let is_https = url.scheme_str() == Some("https");
         let connecting = self.tcp.call(url.clone());
         Box::pin(async move {
-            let stream = connecting.await?;
-            if !is_https {
-                return Ok(Stream::Plain(stream));
+            match url.scheme_str() {
+                Some("http") => return Ok(Stream::Plain(connecting.await?)),
+                Some("https") => {}
+                other => {
+                    let message = format!("found the scheme {:?}, expected http or https", other.unwrap_or_default());
+                    return Err(Error::new(ErrorKind::Connect, message).into());
+                }
             }
+            // The first one loads the authorities of the platform, which is not the server's time.
+            tls.config().await?;
+            let deadline = Instant::now() + limit;
+            let stream = connecting.await?;
             let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
             match timeout_at(deadline, handshake).await {
                 Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)))),

@@ -5,6 +5,7 @@ mod reason;
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, ready};
 
@@ -99,16 +100,17 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
     PROVIDER.clone()
 }
 
-/// A stream whose first byte tells TLS from plain HTTP.
+/// A stream whose first byte tells TLS from plain HTTP, and which counts the bytes that come.
 #[derive(Debug)]
 pub(crate) struct Sniffed<T> {
     pub(crate) stream: T,
-    is_known: bool,
+    /// Shared, since a handshake that goes on doesn't show its stream.
+    pub(crate) came: Arc<AtomicU64>,
 }
 
 impl<T> Sniffed<T> {
     pub(crate) fn new(stream: T) -> Self {
-        Sniffed { stream, is_known: false }
+        Sniffed { stream, came: Arc::default() }
     }
 }
 
@@ -116,13 +118,12 @@ impl<T: AsyncRead + Unpin> AsyncRead for Sniffed<T> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        if let (false, Some(first)) = (self.is_known, buffer.filled().get(before)) {
-            self.is_known = true;
-            // Types of records are small numbers (RFC 8446 §5.1); methods and versions of HTTP are capitals.
-            if first.is_ascii_uppercase() {
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, PlainHttp)));
-            }
+        let filled = &buffer.filled()[before..];
+        // Types of records are small numbers (RFC 8446 §5.1); methods and versions of HTTP are capitals.
+        if self.came.load(Relaxed) == 0 && filled.first().is_some_and(u8::is_ascii_uppercase) {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, PlainHttp)));
         }
+        self.came.fetch_add(filled.len() as u64, Relaxed);
         Poll::Ready(Ok(()))
     }
 }

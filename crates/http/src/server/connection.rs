@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -108,10 +108,14 @@ where
             if let Poll::Ready(readable) = stream.poll_readable(cx) {
                 return Poll::Ready(readable.is_ok());
             }
+            match stream.handshake_bytes() {
+                0 => {}
+                came => activity.moved(came),
+            }
             alarm.as_mut().poll(cx).map(|()| false)
         });
         if !is_readable.await {
-            return;
+            return take_leave(stream);
         }
         activity.wait.end();
         let service = Exchanges::new(service.clone(), activity.clone(), stream.tls_peer());
@@ -145,7 +149,7 @@ where
         let parts = http.into_parts();
         (stream, early) = parts.io.into_parts();
         match end {
-            End::Idle if order > Order::Run => return,
+            End::Idle if order > Order::Run => return take_leave(stream),
             End::Idle => {
                 early = joined(parts.read_buf, early);
                 let passed = timeouts.tick();
@@ -164,9 +168,17 @@ where
                     _ = timeout(LINGER_TIME, linger(stream)) => {}
                 };
             }
+            // An answer that was cut off must not seem to be complete.
+            End::Late if !matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) => return take_leave(stream),
             End::Closed { .. } | End::Late => return,
         }
     }
+}
+
+/// Says that nothing more comes, without waiting for it. So TLS tells a connection that was closed from one that broke off.
+fn take_leave<T: Connection>(mut stream: T) {
+    // An error finds nobody who would hear of it.
+    let _ = Pin::new(&mut stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
 }
 
 /// Why hyper serves a connection no longer.

@@ -285,7 +285,7 @@ impl Received {
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.0.wait.note_moved(self.0.shared.admission.connections.now(), came);
+        self.0.moved(came);
     }
 
     /// The body isn't waited for, of which so many bytes came.
@@ -437,6 +437,11 @@ impl Activity {
     pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.wait.begin(kind, self.shared.admission.connections.now(), waited, moved);
+    }
+
+    /// So many bytes came or went by now in a wait that goes on.
+    pub(super) fn moved(&self, moved: u64) {
+        self.wait.note_moved(self.shared.admission.connections.now(), moved);
     }
 
     /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing. The

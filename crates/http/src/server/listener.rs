@@ -42,6 +42,12 @@ pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     fn tls_peer(&self) -> Option<TlsPeer> {
         None
     }
+
+    /// How many bytes came so far of a handshake that goes on. A peer that sends is not taken for a silent one when somebody has
+    /// to make way. 0 by default.
+    fn handshake_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// The other end of a TLS connection, among the extensions of its requests.

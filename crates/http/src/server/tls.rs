@@ -8,6 +8,7 @@ use std::io;
 use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -36,6 +37,10 @@ const BUFFERS: usize = MAX_UNSENT + (64 << 10);
 
 /// How many bytes are read of a connection that is refused, so that its client may read why.
 const MAX_REFUSED: usize = 64 << 10;
+
+/// The most that a client may show: bytes of certificates, and how many. They are kept as long as the connection.
+const MAX_CHAIN: usize = 16 << 10;
+const MAX_CERTIFICATES: usize = 10;
 
 /// The answer to HTTP without TLS.
 const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
@@ -278,7 +283,15 @@ impl Authorities {
 impl Current {
     /// Why a client is refused after its handshake, if it is.
     fn refusal(&self, session: &ServerConnection) -> Option<String> {
-        let [leaf, issuers @ ..] = session.peer_certificates()? else { return None };
+        let chain = session.peer_certificates()?;
+        let bytes = chain.iter().map(|certificate| certificate.len()).sum::<usize>();
+        if bytes > MAX_CHAIN || chain.len() > MAX_CERTIFICATES {
+            return Some(format!(
+                "found {} certificates of {bytes} bytes, expected {MAX_CERTIFICATES} of {MAX_CHAIN} bytes at most",
+                chain.len()
+            ));
+        }
+        let [leaf, issuers @ ..] = chain else { return None };
         // What a ticket brings along was checked when the session began, and each resumed session gets tickets anew.
         if session.handshake_kind() == Some(HandshakeKind::Resumed)
             && let Some(verifier) = &self.verifier
@@ -382,6 +395,8 @@ enum State<T> {
 struct Handshake<T> {
     accept: FallibleAccept<Sniffed<T>>,
     current: Arc<Current>,
+    /// How many bytes came.
+    came: Arc<AtomicU64>,
 }
 
 /// A connection that is closed, and may be told why.
@@ -399,9 +414,11 @@ impl<T: Connection> TlsStream<T> {
         let (address, local_address) = (stream.peer(), stream.local_addr());
         let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
         let acceptor = TlsAcceptor::from(current.config.clone());
-        let accept = acceptor.accept_with(Sniffed::new(stream), limit).into_fallible();
+        let stream = Sniffed::new(stream);
+        let came = stream.came.clone();
+        let accept = acceptor.accept_with(stream, limit).into_fallible();
         TlsStream {
-            state: State::Handshake(Box::new(Handshake { accept, current })),
+            state: State::Handshake(Box::new(Handshake { accept, current, came })),
             address,
             local_address,
             peer: None,
@@ -503,6 +520,13 @@ impl<T: Connection> Connection for TlsStream<T> {
     fn tls_peer(&self) -> Option<TlsPeer> {
         self.peer.clone()
     }
+
+    fn handshake_bytes(&self) -> u64 {
+        match &self.state {
+            State::Handshake(handshake) => handshake.came.load(Relaxed),
+            _ => 0,
+        }
+    }
 }
 
 impl<T: Connection> AsyncRead for TlsStream<T> {
@@ -533,6 +557,10 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // In a handshake there is nothing to be closed but the connection itself.
+        if matches!(self.state, State::Handshake(_)) {
+            return Poll::Ready(Ok(()));
+        }
         ready!(self.poll_open(cx))?.poll_shutdown(cx)
     }
 }

@@ -5,8 +5,10 @@
 mod authority;
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -14,7 +16,7 @@ use std::time::Duration;
 use authority::{Authority, Issued};
 use bytes::Bytes;
 use castile_http::client::{self, Roots, TlsOptions as ClientOptions, Transport};
-use castile_http::server::{ClientCertificates, ClientRoots, Server, Shutdown, Tls, TlsOptions, TlsPeer};
+use castile_http::server::{ClientCertificates, ClientRoots, Listener, Server, Shutdown, Tls, TlsOptions, TlsPeer};
 use castile_http::tls::{Identity, Pem, TlsVersion};
 use castile_http::{Body, Error, ErrorKind};
 use http::{Method, Request, Response};
@@ -25,7 +27,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, HandshakeKind, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
@@ -42,9 +44,11 @@ const REVOKED: u64 = 77;
 const ANONYMOUS: &str = "Some((Some(\"localhost\"), None))";
 
 /// Tells what it sees of the client: the name that it asked for, and whether its certificate, if it has one, is the one that
-/// is expected. `/slow` takes a while, and what is posted comes back.
-#[derive(Clone)]
-struct Tell;
+/// is expected. `/slow` says that it is there and takes a while, and what is posted comes back.
+#[derive(Clone, Default)]
+struct Tell {
+    came: Arc<Notify>,
+}
 
 impl Service<Request<Incoming>> for Tell {
     type Response = Response<Full<Bytes>>;
@@ -57,9 +61,11 @@ impl Service<Request<Incoming>> for Tell {
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         let is_slow = request.uri().path() == "/slow";
+        let came = self.came.clone();
         let peer = request.extensions().get::<TlsPeer>().cloned();
         Box::pin(async move {
             if is_slow {
+                came.notify_one();
                 sleep(Duration::from_millis(300)).await;
             }
             if request.method() == Method::POST {
@@ -76,6 +82,7 @@ impl Service<Request<Incoming>> for Tell {
 /// A running server.
 struct Host {
     address: SocketAddr,
+    tell: Tell,
     stop: Option<oneshot::Sender<()>>,
     server: JoinHandle<Shutdown>,
 }
@@ -92,8 +99,9 @@ impl Host {
         let end = async move {
             let _ = stopped.await;
         };
-        let server = tokio::spawn(server.serve(tls.listen(listener), Tell, end));
-        Host { address, stop: Some(stop), server }
+        let tell = Tell::default();
+        let server = tokio::spawn(server.serve(tls.listen(listener), tell.clone(), end));
+        Host { address, tell, stop: Some(stop), server }
     }
 
     fn url(&self, host: &str) -> String {
@@ -220,8 +228,8 @@ async fn the_platforms_roots_may_be_extended() {
     let transport = transport(|options| options.roots = Roots::PlatformAnd(vec![Pem::bytes(AUTHORITY.root())]));
     assert_eq!(ask(&transport, &host.url("localhost")).await.unwrap(), ANONYMOUS);
     // This authority is no platform's.
-    let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Connect);
+    let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err().to_string();
+    assert!(error.contains(": the certificate is not issued by an authority that is trusted"), "{error}");
 }
 
 #[tokio::test]
@@ -362,6 +370,21 @@ async fn who_is_revoked_can_not_resume() {
     assert!(refused.unwrap_err().contains("CertificateRevoked"));
 }
 
+/// A connection keeps what its client shows.
+#[tokio::test]
+async fn a_client_shows_few_certificates() {
+    let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root()));
+    let host =
+        Host::start(&tls(|options| options.client_certificates = ClientCertificates::Required(roots.clone()))).await;
+    for (more, expected) in [(9, "Some((Some(\"localhost\"), Some(true)))".to_owned()), (10, "11".to_owned())] {
+        let chain = CLIENT.chain.clone() + &AUTHORITY.root().repeat(more);
+        let identity = Identity::new(Pem::bytes(chain), Pem::bytes(&CLIENT.key));
+        let answer =
+            ask(&transport(|options| options.identity = Some(identity)), &host.url("localhost")).await.unwrap();
+        assert!(answer.contains(&expected), "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn plain_http_is_answered_in_plain_http() {
     let host = Host::start(&tls(|_| {})).await;
@@ -381,7 +404,7 @@ async fn plain_http_is_answered_in_plain_http() {
 async fn tls_to_a_plain_port_is_recognised() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
-    tokio::spawn(Server::new().serve(listener, Tell, std::future::pending()));
+    tokio::spawn(Server::new().serve(listener, Tell::default(), std::future::pending()));
     let error = ask(&transport(|_| {}), &url).await.unwrap_err();
     assert_eq!(error.to_string(), format!("no connection to {url}: found plain HTTP, expected TLS"));
 }
@@ -389,22 +412,23 @@ async fn tls_to_a_plain_port_is_recognised() {
 #[tokio::test]
 async fn bytes_that_are_no_tls_end_the_connection() {
     let host = Host::start(&tls(|_| {})).await;
-    for bytes in [&[0_u8; 64][..], &[0x16; 64], b"\x16\x03\x01\x00\x02\x01\x00garbage"] {
+    for bytes in [&[0_u8; 64][..], &[0x16; 64], b"\x16\x03\x01\x00\x09\x01\x00\x00\x05garba"] {
         let mut stream = TcpStream::connect(host.address).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.unwrap();
         // An alert (RFC 8446 §6).
-        assert!(answer.is_empty() || answer[0] == 0x15, "{answer:?}");
+        assert_eq!(answer.first(), Some(&0x15), "{bytes:?}");
     }
 }
 
 /// Neither a peer that is silent nor one that begins a handshake is waited for longer than a head may take.
 #[tokio::test]
 async fn who_is_silent_holds_up_nobody() {
-    let limit = Duration::from_millis(300);
+    let limit = Duration::from_secs(3);
     let host = Host::start_with(Server::new().header_read_timeout(limit), &tls(|_| {})).await;
+    let begun = Instant::now();
     let mut silent = Vec::new();
     for begun in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"] {
         let mut stream = TcpStream::connect(host.address).await.unwrap();
@@ -413,14 +437,15 @@ async fn who_is_silent_holds_up_nobody() {
     }
     // One that shakes hands and says nothing more.
     let mut open = host.connect(&config(TLS13)).await.unwrap();
-    let begun = Instant::now();
     ask(&transport(|_| {}), &host.url("localhost")).await.unwrap();
-    assert!(begun.elapsed() < limit);
+    assert!(begun.elapsed() < limit, "{:?}", begun.elapsed());
     for stream in &mut silent {
         let closed = timeout(limit * 10, stream.read_to_end(&mut Vec::new())).await;
         assert!(closed.is_ok());
     }
-    assert!(timeout(limit * 10, open.read_to_end(&mut Vec::new())).await.is_ok());
+    // It is told that this is the end, where TLS takes a mere end for an error.
+    let closed = timeout(limit * 10, open.read_to_end(&mut Vec::new())).await.unwrap();
+    assert_eq!(closed.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -439,7 +464,7 @@ async fn a_shutdown_finishes_what_is_at_work() {
     let mut host = Host::start(&tls(|_| {})).await;
     let (transport, url) = (transport(|_| {}), host.url("localhost"));
     let slow = tokio::spawn(async move { ask(&transport, &format!("{url}slow")).await });
-    sleep(Duration::from_millis(100)).await;
+    host.tell.came.notified().await;
     host.stop.take().unwrap().send(()).unwrap();
     assert_eq!(slow.await.unwrap().unwrap(), ANONYMOUS);
     assert!(host.server.await.unwrap().is_complete());
@@ -447,10 +472,31 @@ async fn a_shutdown_finishes_what_is_at_work() {
 
 #[tokio::test]
 async fn connections_are_kept_and_used_again() {
-    let host = Host::start_with(Server::new().max_connections_per_peer(1), &tls(|_| {})).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let listener = Counted { listener, accepted: accepted.clone() };
+    tokio::spawn(Server::new().serve(tls(|_| {}).listen(listener), Tell::default(), std::future::pending()));
     let transport = transport(|_| {});
     for _ in 0..3 {
-        ask(&transport, &host.url("localhost")).await.unwrap();
+        ask(&transport, &url).await.unwrap();
+    }
+    assert_eq!(accepted.load(Relaxed), 1);
+}
+
+/// A listener that counts what it accepts.
+struct Counted {
+    listener: TcpListener,
+    accepted: Arc<AtomicUsize>,
+}
+
+impl Listener for Counted {
+    type Connection = TcpStream;
+
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+        let accepted = Listener::poll_accept(&mut self.listener, cx);
+        self.accepted.fetch_add(usize::from(accepted.is_ready()), Relaxed);
+        accepted
     }
 }
 
@@ -487,9 +533,27 @@ async fn what_can_not_be_used_is_named() {
 async fn a_server_that_never_answers_the_handshake_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
+    let mut tls = ClientOptions::default();
+    tls.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root())]);
     let mut options = client::Options::default();
-    options.connect_timeout = Duration::from_millis(100);
+    options.tls = client::Tls::with_options(&tls).unwrap();
+    options.connect_timeout = Duration::from_secs(1);
     let error = ask(&Transport::with_options(&options), &url).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("no connection to {url}: no TLS handshake within 100ms"));
+    assert_eq!(error.to_string(), format!("no connection to {url}: no TLS handshake within 1s"));
     assert_eq!(error.kind(), ErrorKind::Connect);
+}
+
+/// A slip of the pen must not send a message in clear text.
+#[tokio::test]
+async fn only_http_and_https_are_spoken() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(Server::new().serve(listener, Tell::default(), std::future::pending()));
+    for scheme in ["htpps", "wss"] {
+        let url = format!("{scheme}://localhost:{port}/");
+        let error = ask(&transport(|_| {}), &url).await.unwrap_err();
+        let expected = format!("no connection to {url}: found the scheme {scheme:?}, expected http or https");
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(ask(&transport(|_| {}), &format!("HTTP://localhost:{port}/")).await.unwrap(), "None");
 }

@@ -22,9 +22,9 @@ impl Endpoint {
     /// Reads and resolves `http://HOST[:PORT][/PATH]`.
     pub fn resolve(url: &str) -> Result<Self, Error> {
         let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
-        let rest = url
-            .strip_prefix("http://")
-            .ok_or_else(|| input("found no http:// at the start, expected http://HOST[:PORT][/PATH]"))?;
+        let rest = url.strip_prefix("http://").ok_or_else(|| {
+            input("found no scheme that is spoken here, expected http://HOST[:PORT][/PATH], or https:// with TLS")
+        })?;
         let (endpoint, _) = Endpoint::resolve_rest(url, rest, 80)?;
         Ok(endpoint)
     }

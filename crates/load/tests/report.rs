@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use castile_load::report::{Interval, Results};
-use castile_load::{Bench, ErrorKind, Interrupt, Load, Pace, Placement, Plan, Progress, Stop, Target, Warmup};
+use castile_load::{Bench, ErrorKind, Interrupt, Load, Pace, Placement, Plan, Progress, Stop, Warmup};
 use serde_json::Value;
 use support::{Act, Server, case, pong, response};
 
@@ -16,7 +16,7 @@ fn bench(server: &Server, pace: Pace) -> Bench {
     let plan = Plan { pace, warmup, stop, connections: 2, verify_one_in: 1, ..Plan::default() };
     Bench {
         loads: vec![Load { runs: 2, ..Load::new(case(), plan) }],
-        targets: vec![Target::url(&server.url()).unwrap()],
+        targets: vec![server.target()],
         placement: Placement::free(),
         repeats: 0,
         command: "castile bench <tests>".into(),
@@ -91,7 +91,7 @@ async fn what_fails_while_a_target_is_warmed_is_told_apart() {
         _ => pong(),
     });
     let mut bench = bench(&server, Pace::Closed);
-    bench.targets = vec![Target::url(&server.url()).unwrap().warmed_by(Warmup::of(least))];
+    bench.targets = vec![server.target().warmed_by(Warmup::of(least))];
     let results = bench.run(&mut Progress::silent()).await.unwrap().with_warnings();
     assert_eq!(results.errors(), 0);
     assert!(results.rows().all(|row| row.rising), "{results:?}");

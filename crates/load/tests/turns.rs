@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use castile_load::{Bench, Interrupt, Load, Placement, Plan, Progress, Stop, Target};
+use castile_load::{Bench, Interrupt, Load, Placement, Plan, Progress, Stop};
 use support::{Act, Server, case, pong, response};
 
 const RUNS: usize = 2;
@@ -22,7 +22,7 @@ fn bench(servers: &[Server]) -> Bench {
     };
     Bench {
         loads: vec![Load { runs: RUNS, slice: Some(Duration::from_millis(20)), ..Load::new(case(), plan) }],
-        targets: servers.iter().map(|server| Target::url(&server.url()).unwrap()).collect(),
+        targets: servers.iter().map(|server| server.target()).collect(),
         placement: Placement::free(),
         repeats: 0,
         command: "castile bench <tests>".into(),

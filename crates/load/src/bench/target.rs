@@ -76,12 +76,7 @@ impl Target {
         Target::new(FLOOR.to_owned(), endpoint, route, Some(server))
     }
 
-    /// Somebody else's endpoint, of which only what comes over the network is known.
-    pub fn url(url: &str) -> Result<Self, Error> {
-        Ok(Target::foreign(url, Endpoint::resolve(url)?))
-    }
-
-    /// Somebody else's endpoint, under a name.
+    /// Somebody else's endpoint, under a name. Only what comes over the network is known of it.
     pub fn foreign(name: impl Into<String>, endpoint: Endpoint) -> Self {
         Target::new(name.into(), endpoint, Route::Fixed, None)
     }

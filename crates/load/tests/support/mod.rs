@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use castile_load::{Case, Check, Endpoint, Expected, Message, Outcome, Plan, Requests, Run};
+use castile_load::{Case, Check, Endpoint, Expected, Message, Outcome, Plan, Requests, Run, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -61,6 +61,11 @@ impl Server {
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}/service", self.address)
+    }
+
+    /// The server as somebody else's, under its URL.
+    pub(crate) fn target(&self) -> Target {
+        Target::foreign(self.url(), Endpoint::resolve(&self.url()).unwrap())
     }
 
     /// Drives the server with a request that expects `pong`.

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The client gives up a connection, then a call.
     let mut options = client::Options::default();
     options.connect_timeout = Duration::from_secs(1);
-    let transport = Transport::with_options(&options);
+    let transport = Transport::with_options(options);
     let mut options = ClientOptions::default();
     options.timeout = Some(Duration::from_secs(10));
     let client = OrdersClient::with_transport(&url, transport)?.with_options(options.clone());

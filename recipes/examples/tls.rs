@@ -39,7 +39,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(Duration::from_secs(60)).await;
-            if let Err(error) = tls.reload() {
+            // It reads files, for which no connection should wait.
+            let tls = tls.clone();
+            if let Ok(Err(error)) = tokio::task::spawn_blocking(move || tls.reload()).await {
                 eprintln!("{error}");
             }
         }
@@ -48,14 +50,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The client trusts the authority, and those of the system. Without this it trusts the latter alone.
     let mut options = client::TlsOptions::default();
     options.roots = Roots::PlatformAnd(vec![pem("authority.pem")]);
-    let anonymous = client::Tls::with_options(&options)?;
+    let anonymous = client::Tls::with_options(options.clone())?;
     options.identity = Some(Identity::new(pem("client.pem"), pem("client.key")));
-    let with_certificate = client::Tls::with_options(&options)?;
+    let with_certificate = client::Tls::with_options(options)?;
 
     for tls in [with_certificate, anonymous] {
         let mut options = client::Options::default();
         options.tls = tls;
-        let client = OrdersClient::with_transport(&url, Transport::with_options(&options))?;
+        let client = OrdersClient::with_transport(&url, Transport::with_options(options))?;
         match client.place(&order(2)).send().await {
             Ok(response) => println!("order {}, {:?}", response.get_ref().number, response.header::<QuotaHeader>()?),
             Err(error) => println!("{}", error.to_string().replace(&url, "https://…")),

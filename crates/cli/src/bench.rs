@@ -137,11 +137,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     }
     arguments.outcome.expect_files()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
-    if arguments.tls.is_given() && arguments.url.is_none() {
-        bail!("--ca, --client-cert and --server-name are for --url");
-    }
     let url = match &arguments.url {
         Some(url) => Some((url.clone(), arguments.tls.endpoint(url)?)),
+        None if arguments.tls.is_given() => bail!("{} are for the server at --url, expected that", tls::FOR_CLIENTS),
         None => None,
     };
     let entrants = Entrants {

@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
 
 /// Writes the bundle, even if parts of the contract are broken, and the problems.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    if arguments.trust.is_given() && !arguments.fetch {
-        bail!("--ca and --client-cert are for what is fetched, and nothing is fetched unless --fetch is given");
+    if !arguments.fetch && arguments.trust.is_given() {
+        bail!("--ca and --client-cert are for what is fetched, expected --fetch beside them");
     }
     let mut shown = arguments.wsdl;
     let mut files = arguments.catalogs.files()?;

@@ -49,7 +49,7 @@ struct State {
 }
 
 impl Fetch {
-    /// Without `network` nothing is fetched.
+    /// Nothing is fetched unless it is said what that may cost, and whom to trust.
     pub(crate) fn new(files: Files, network: Option<(Limits, TlsConfig)>) -> Self {
         let network = network.map(|(limits, tls)| {
             let config = Agent::config_builder()
@@ -119,7 +119,7 @@ impl Fetch {
             }
             Error::Timeout(_) => format!("it took longer than {:?}; --timeout allows more", limits.timeout),
             Error::TooManyRedirects => format!("it was redirected more than {MAX_REDIRECTS} times"),
-            Error::RequireHttpsOnly(to) => format!("it was redirected from https to {}", visible(&to)),
+            Error::RequireHttpsOnly(to) => format!("it was redirected from https to {to}, expected https"),
             Error::HostNotFound => format!("the host {} has no address", host(url)),
             Error::ConnectionFailed => format!("no connection to {}", host(url)),
             Error::Io(error) => match error.kind() {
@@ -130,7 +130,7 @@ impl Fetch {
             error => format!("{} can't be asked: {error}", host(url)),
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
-        // What was asked for over TLS doesn't come without it, wherever redirects lead.
+        // What began in secret doesn't go on in clear text.
         let request = request.https_only(url.starts_with("https://")).build();
         let mut response = request.call().map_err(told)?;
         // A part of a document, or none, is no document.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 use bytes::Bytes;
 use castile_suites::floor;
-use http::uri::Scheme;
 
 use crate::{process, tls};
 
@@ -28,10 +27,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         .iter()
         .map(|file| std::fs::read(file).map(Bytes::from).with_context(|| file.display().to_string()))
         .collect::<anyhow::Result<_>>()?;
-    match arguments.tls.load()? {
-        None => arguments.process.serve(&Scheme::HTTP, |listener, end, _| floor::serve(listener, answers, end)),
-        Some(tls) => {
-            arguments.process.serve(&Scheme::HTTPS, |listener, end, _| floor::serve(tls.listen(listener), answers, end))
+    let tls = arguments.tls.load()?;
+    arguments.process.serve(tls.as_ref(), |listener, end| async {
+        match &tls {
+            None => floor::serve(listener, answers, end).await,
+            Some(tls) => floor::serve(tls.tls.listen(listener), answers, end).await,
         }
-    }
+    })
 }

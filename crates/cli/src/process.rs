@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::quantity::{self, Listen};
-use crate::tls::HangUps;
+use crate::tls::ServerTls;
 
 /// How a server process listens, and until when.
 // A name of its own, since it becomes part of the arguments of a command.
@@ -46,25 +46,32 @@ impl Arguments {
         arguments
     }
 
-    /// Listens, tells the URL on standard output, and serves until the process is asked to end. SIGHUP asks for that unless it
-    /// asks to reload what TLS is set up with.
+    /// Listens, tells the URL on standard output, and serves until the process is asked to end. SIGHUP asks for that unless there
+    /// is TLS, which it asks to load again.
     pub(crate) fn serve<F: Future>(
         &self,
-        scheme: &Scheme,
-        serve: impl FnOnce(TcpListener, End, HangUps) -> F,
+        tls: Option<&ServerTls>,
+        serve: impl FnOnce(TcpListener, End) -> F,
     ) -> anyhow::Result<F::Output> {
         castile_load::allow_descriptors();
         // The process has no other thread yet.
         if let Some(network) = &self.network {
             network.serve()?;
         }
-        runtime()?.block_on(async {
+        let runtime = runtime()?;
+        let served = runtime.block_on(async {
             let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
-            // Who knows that the server listens may ask it to reload.
-            let hang_ups = HangUps::new();
+            // Before anybody is told that the server is there, who may send a signal then.
+            if let Some(tls) = tls {
+                tls.keep_loaded();
+            }
+            let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
             out!("listening on {scheme}://{}", listener.local_addr()?);
-            Ok(serve(listener, self.end(*scheme == Scheme::HTTPS), hang_ups).await)
-        })
+            Ok(serve(listener, self.end(tls.is_some())).await)
+        });
+        // A file that is being loaded is not waited for.
+        runtime.shutdown_background();
+        served
     }
 
     fn end(&self, reloads: bool) -> End {

@@ -64,22 +64,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
     let server = Server::new().budget(budget).shutdown_grace(arguments.grace);
     let service = Beside::new(quakes, routes);
-    let (tls, files) = (arguments.tls.load()?, arguments.tls.files());
+    let tls = arguments.tls.load()?;
     let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-    let shutdown = arguments.process.serve(&scheme, |listener, end, hang_ups| async {
+    let shutdown = arguments.process.serve(tls.as_ref(), |listener, end| async {
         if let Ok(address) = listener.local_addr() {
             for path in &paths {
                 out!("{scheme}://{address}{path}?wsdl");
             }
         }
-        match tls {
+        match &tls {
             None => server.serve(listener, service, end).await,
-            Some(tls) => {
-                let listener = tls.listen(listener);
-                // It ends with the runtime.
-                tokio::spawn(tls::keep_loaded(tls, files, hang_ups));
-                server.serve(listener, service, end).await
-            }
+            Some(tls) => server.serve(tls.tls.listen(listener), service, end).await,
         }
     })?;
     if shutdown.is_complete() {

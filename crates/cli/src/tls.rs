@@ -1,5 +1,6 @@
 //! TLS on the command line: what a server is set up with, and whom a client trusts.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -42,13 +43,8 @@ pub(crate) struct ServerArguments {
 }
 
 impl ServerArguments {
-    /// The files that are given.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        [&self.tls_cert, &self.tls_key, &self.client_ca, &self.client_crl].into_iter().flatten().cloned().collect()
-    }
-
     /// What is given, if TLS is asked for.
-    pub(crate) fn load(&self) -> anyhow::Result<Option<Tls>> {
+    pub(crate) fn load(&self) -> anyhow::Result<Option<ServerTls>> {
         let (Some(chain), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let mut options = TlsOptions::new(Identity::new(Pem::file(chain), Pem::file(key)));
         if let Some(authorities) = &self.client_ca {
@@ -61,14 +57,28 @@ impl ServerArguments {
                 false => ClientCertificates::Required(roots),
             };
         }
-        Ok(Some(Tls::with_options(options)?))
+        let files = [&self.tls_cert, &self.tls_key, &self.client_ca, &self.client_crl];
+        let files = files.into_iter().flatten().cloned().collect();
+        Ok(Some(ServerTls { tls: Tls::with_options(options)?, files }))
     }
 }
 
-/// Loads the files again when they change, and when SIGHUP asks for it. What can't be used is reported once and tried again, and
-/// what was loaded before stays.
-pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>, mut hang_ups: HangUps) {
-    let files = Arc::new(files);
+/// TLS of a server, and the files that it is loaded from.
+pub(crate) struct ServerTls {
+    pub(crate) tls: Tls,
+    files: Arc<[PathBuf]>,
+}
+
+impl ServerTls {
+    /// Loads the files again when they change, and when SIGHUP asks for it, until the runtime ends. From now on SIGHUP doesn't end
+    /// the process.
+    pub(crate) fn keep_loaded(&self) {
+        tokio::spawn(keep_loaded(self.tls.clone(), self.files.clone(), HangUps::new()));
+    }
+}
+
+/// What can't be used is reported once and tried again at each look, and what was loaded before stays.
+async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
     let mut reported = None;
     // What is loaded may be older, so the first look loads.
     let mut seen = None;
@@ -77,15 +87,18 @@ pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>, mut hang_ups: Han
             () = hang_ups.next() => true,
             () = sleep(LOOK_EVERY) => false,
         };
-        let (loading, looked_at, before) = (tls.clone(), files.clone(), seen.take());
-        let look = move || {
-            let now = Some(stamps(&looked_at));
-            let loaded = (is_asked || now != before).then(|| loading.reload());
-            (now, loaded)
-        };
-        let Ok((now, loaded)) = tokio::task::spawn_blocking(look).await else { return };
-        // Files that can't be used may become so without a change, as when their owner changes.
-        seen = now.filter(|_| !matches!(loaded, Some(Err(_))));
+        let (tls, files, before) = (tls.clone(), files.clone(), seen.take());
+        let looking = tokio::task::spawn_blocking(move || {
+            // First, so that the next look finds what changes in the meantime.
+            let now = Some(stamps(&files));
+            if now == before && !is_asked {
+                return (now, None);
+            }
+            let loaded = tls.reload();
+            (now.filter(|_| loaded.is_ok()), Some(loaded))
+        });
+        let Ok((now, loaded)) = looking.await else { return };
+        seen = now;
         let error = match loaded {
             None => continue,
             Some(Ok(is_new)) => {
@@ -107,16 +120,17 @@ pub(crate) async fn keep_loaded(tls: Tls, files: Vec<PathBuf>, mut hang_ups: Han
     }
 }
 
-/// What tells that a file was changed. To read revocation lists each time would take longer.
+/// What tells that a file changed. To read revocation lists each time would take longer.
 #[derive(PartialEq)]
 struct Stamp {
-    modified: Option<SystemTime>,
+    modified: SystemTime,
     size: u64,
-    /// The device, the file on it, and when anything of it changed: a copy may keep its times and have the same size.
+    /// Which file it is, and when anything about it changed: one may be replaced by another of the same time and size.
     #[cfg(unix)]
-    identity: (u64, u64, i64, i64),
+    inode: (u64, u64, i64, i64),
 }
 
+/// Of a file that isn't there, there is none.
 fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     #[cfg(unix)]
     use std::os::unix::fs::MetadataExt;
@@ -124,23 +138,23 @@ fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     let stamp = |file: &PathBuf| {
         let about = std::fs::metadata(file).ok()?;
         Some(Stamp {
-            modified: about.modified().ok(),
+            modified: about.modified().ok()?,
             size: about.len(),
             #[cfg(unix)]
-            identity: (about.dev(), about.ino(), about.ctime(), about.ctime_nsec()),
+            inode: (about.dev(), about.ino(), about.ctime(), about.ctime_nsec()),
         })
     };
     files.iter().map(stamp).collect()
 }
 
-/// The times that the process is sent SIGHUP, where there is one. From its creation on SIGHUP no longer ends the process.
-pub(crate) struct HangUps {
+/// The times that the process is sent SIGHUP, where there is one.
+struct HangUps {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
 }
 
 impl HangUps {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         HangUps {
             #[cfg(unix)]
             signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
@@ -175,7 +189,7 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// Whether any of it is given.
+    /// Whether anything is given.
     pub(crate) fn is_given(&self) -> bool {
         !self.authorities.is_empty() || self.client_cert.is_some()
     }
@@ -215,7 +229,8 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate<'static>>> {
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))
+    let text = Pem::file(path).read().map(Cow::into_owned);
+    text.with_context(|| format!("{} can't be read", path.display()))
 }
 
 /// How a client of one server speaks TLS.
@@ -230,8 +245,11 @@ pub(crate) struct ClientArguments {
     server_name: Option<String>,
 }
 
+/// The options of [`ClientArguments`].
+pub(crate) const FOR_CLIENTS: &str = "--ca, --client-cert and --server-name";
+
 impl ClientArguments {
-    /// Whether any of it is given.
+    /// Whether anything is given.
     pub(crate) fn is_given(&self) -> bool {
         self.trust.is_given() || self.server_name.is_some()
     }
@@ -239,8 +257,8 @@ impl ClientArguments {
     /// The endpoint at a URL of http, or of https to be spoken to as these arguments say.
     pub(crate) fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
         if !url.starts_with("https://") {
-            if self.is_given() && url.starts_with("http://") {
-                bail!("{url} is spoken to without TLS, and --ca, --client-cert and --server-name are for https");
+            if self.is_given() {
+                bail!("{FOR_CLIENTS} are for https, and the URL is {url}");
             }
             return Ok(Endpoint::resolve(url)?);
         }
@@ -253,7 +271,7 @@ impl ClientArguments {
             options.identity = Some(Identity::new(Pem::file(chain), Pem::file(key)));
         }
         options.server_name.clone_from(server_name);
-        let tls: Arc<dyn castile_load::Tls> = Arc::new(Driver(client::Tls::with_options(&options)?));
+        let tls: Arc<dyn castile_load::Tls> = Arc::new(Driver(client::Tls::with_options(options)?));
         Ok(Endpoint::resolve_with(url, &tls)?)
     }
 }

@@ -142,7 +142,7 @@ async fn connections_come_from_the_address_that_is_asked_for() {
     for asked in [None, Some("127.0.0.3")] {
         let mut options = Options::default();
         options.local_address = asked.map(|address| address.parse().unwrap());
-        let transport = Transport::with_options(&options);
+        let transport = Transport::with_options(options);
         let url = url.clone();
         let call = tokio::spawn(async move { call(transport, &url, "", "<a/>").await.map(|reply| reply.status) });
         let (mut stream, peer) = listener.accept().await.unwrap();
@@ -154,7 +154,7 @@ async fn connections_come_from_the_address_that_is_asked_for() {
     // One that is not this machine's is told before anything is sent.
     let mut options = Options::default();
     options.local_address = Some("192.0.2.1".parse().unwrap());
-    let error = call(Transport::with_options(&options), &url, "", "<a/>").await.unwrap_err();
+    let error = call(Transport::with_options(options), &url, "", "<a/>").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connect);
 }
 
@@ -181,7 +181,7 @@ async fn a_reply_must_be_complete_in_time() {
             stream.write_all(head.as_bytes()).await.unwrap();
             std::future::pending::<()>().await;
         });
-        let error = call(Transport::with_options(&options), &url, "", "<a/>").await.unwrap_err();
+        let error = call(Transport::with_options(options.clone()), &url, "", "<a/>").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout);
         assert_eq!(error.to_string(), "no complete reply within 50ms");
         server.abort();
@@ -214,7 +214,7 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo()), std::future::pending()));
     let mut options = Options::default();
     options.request_timeout = Duration::from_millis(150);
-    let transport = Transport::with_options(&options);
+    let transport = Transport::with_options(options);
     let exchange = |action: &'static str, pieces| {
         let message = Content::from("<a/>");
         let written = Written { message, parts: vec![slowly(pieces)], packaging: None };
@@ -262,7 +262,7 @@ fn within(millis: u64, rate: u32) -> Transport {
     let mut options = Options::default();
     options.request_timeout = Duration::from_millis(millis);
     options.response_rate = rate;
-    Transport::with_options(&options)
+    Transport::with_options(options)
 }
 
 const PACKAGE: &str =

@@ -132,8 +132,8 @@ fn transport(change: impl FnOnce(&mut ClientOptions)) -> Transport {
     tls.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root())]);
     change(&mut tls);
     let mut options = client::Options::default();
-    options.tls = client::Tls::with_options(&tls).unwrap();
-    Transport::with_options(&options)
+    options.tls = client::Tls::with_options(tls).unwrap();
+    Transport::with_options(options)
 }
 
 async fn ask(transport: &Transport, url: &str) -> Result<String, Error> {
@@ -520,11 +520,11 @@ async fn what_can_not_be_used_is_named() {
 
     let mut options = ClientOptions::default();
     options.server_name = Some("a b".to_owned());
-    let error = client::Tls::with_options(&options).unwrap_err().to_string();
+    let error = client::Tls::with_options(options.clone()).unwrap_err().to_string();
     assert_eq!(error, "found the server name \"a b\", expected a DNS name or an address");
     options.server_name = None;
     options.roots = Roots::Only(Vec::new());
-    let error = client::Tls::with_options(&options).unwrap_err().to_string();
+    let error = client::Tls::with_options(options).unwrap_err().to_string();
     assert_eq!(error, "found no root, expected one at least");
 }
 
@@ -536,9 +536,9 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
     let mut tls = ClientOptions::default();
     tls.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root())]);
     let mut options = client::Options::default();
-    options.tls = client::Tls::with_options(&tls).unwrap();
+    options.tls = client::Tls::with_options(tls).unwrap();
     options.connect_timeout = Duration::from_secs(1);
-    let error = ask(&Transport::with_options(&options), &url).await.unwrap_err();
+    let error = ask(&Transport::with_options(options), &url).await.unwrap_err();
     assert_eq!(error.to_string(), format!("no connection to {url}: no TLS handshake within 1s"));
     assert_eq!(error.kind(), ErrorKind::Connect);
 }

@@ -77,7 +77,7 @@ impl Counting {
         options.local_address = user.source;
         #[cfg(feature = "tls")]
         crate::tls::speak(user, &mut options);
-        Counting { transport: Transport::with_options(&options), count: Arc::default() }
+        Counting { transport: Transport::with_options(options), count: Arc::default() }
     }
 }
 

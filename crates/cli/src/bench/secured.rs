@@ -31,7 +31,7 @@ impl Secured {
         options.roots = Roots::Only(vec![Pem::bytes(CERTIFICATE)]);
         options.server_name = Some("localhost".to_owned());
         options.full_handshakes = full_handshakes;
-        Ok(Secured { folder, client: Arc::new(Driver(Tls::with_options(&options)?)) })
+        Ok(Secured { folder, client: Arc::new(Driver(Tls::with_options(options)?)) })
     }
 
     /// The arguments of a server that speaks it.

@@ -66,8 +66,8 @@ pub enum Roots {
 /// let mut tls = TlsOptions::default();
 /// tls.roots = Roots::PlatformAnd(vec![Pem::file("authority.pem")]);
 /// let mut options = Options::default();
-/// options.tls = Tls::with_options(&tls)?;
-/// let transport = Transport::with_options(&options);
+/// options.tls = Tls::with_options(tls)?;
+/// let transport = Transport::with_options(options);
 /// # Ok(())
 /// # }
 /// ```
@@ -92,9 +92,9 @@ impl Tls {
     ///
     /// # Errors
     /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
-    pub fn with_options(options: &TlsOptions) -> Result<Self, Error> {
+    pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
         let server_name = options.server_name.as_deref().map(server_name).transpose()?;
-        let config = config(options)?;
+        let config = config(&options)?;
         Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })) })
     }
 

@@ -80,17 +80,17 @@ impl Default for Options {
 impl Transport {
     /// A transport with the default [`Options`].
     pub fn new() -> Self {
-        Transport::with_options(&Options::default())
+        Transport::with_options(Options::default())
     }
 
     /// A transport with `options`.
-    pub fn with_options(options: &Options) -> Self {
+    pub fn with_options(options: Options) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(options.connect_timeout));
         connector.set_local_address(options.local_address);
         #[cfg(feature = "tls")]
-        let connector = Connector::new(connector, options.tls.clone(), options.connect_timeout);
+        let connector = Connector::new(connector, options.tls, options.connect_timeout);
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)

@@ -678,7 +678,13 @@ impl Encoder {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use futures_core::Stream;
+
     use super::*;
+    use crate::items::{BoxError, Items};
 
     #[test]
     fn what_stands_behind_an_amended_name_moved() {
@@ -698,6 +704,32 @@ mod tests {
         encoder.amended(|_| {}, |_| unreachable!("nothing was written"));
         assert_eq!(String::from_utf8_lossy(&encoder.out), "<a><b d=\"&quot;\" c=\"\"/>");
         assert_eq!(encoder.finish().map_err(|error| error.offset()), Err("<a><b d=\"&quot;\" c=\"".len()));
+    }
+
+    struct NoItems;
+
+    impl Stream for NoItems {
+        type Item = Result<i32, BoxError>;
+
+        fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Ready(None)
+        }
+    }
+
+    #[test]
+    fn a_stream_behind_an_amended_name_moved() {
+        let mut encoder = Encoder::default().streaming();
+        let write = |out: &mut Encoder| {
+            out.raw("<b>");
+            out.items("<c>", &Items::stream(NoItems), "</c>");
+            out.raw("</b>");
+        };
+        encoder.amended(write, |_| vec![("d".to_owned(), "e".to_owned())]);
+        // Another element is behind it.
+        encoder.amended(|out| out.raw("<f/>"), |_| vec![("d".to_owned(), "e".to_owned())]);
+        let offset = encoder.take_streamed().map(|streamed| streamed.offset());
+        assert_eq!(offset, Some("<b d=\"e\">".len()));
+        assert_eq!(encoder.finish().map_err(|error| error.kind()), Ok(b"<b d=\"e\"></b><f d=\"e\"/>".to_vec()));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use http::Uri;
+use http::{Extensions, Uri};
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::{CaptureConnection, Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
@@ -272,7 +272,7 @@ impl Service<Uri> for Connector {
             let stream = connecting.await?;
             let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
             match timeout_at(deadline, handshake).await {
-                Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)))),
+                Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)), Broken::default())),
                 Err(_) => Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into()),
             }
         })
@@ -290,25 +290,39 @@ fn broken_off(error: io::Error) -> Error {
     Error::new(ErrorKind::Connect, message).because(error)
 }
 
+/// Why TLS ended on a connection, once it did. A server judges the client's certificate behind the handshake (RFC 8446 §4.4.2.4), and
+/// when its alert comes before the request is written, the request fails only because its connection is gone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Broken(Arc<OnceLock<String>>);
+
+impl Broken {
+    /// Why TLS ended on the connection that a request had.
+    pub(super) fn of(connection: &CaptureConnection) -> Option<String> {
+        let mut extensions = Extensions::new();
+        connection.connection_metadata().as_ref()?.get_extras(&mut extensions);
+        extensions.get::<Broken>()?.0.get().cloned()
+    }
+}
+
 /// A connection with or without TLS.
 #[derive(Debug)]
 pub(super) enum Stream {
     Plain(TokioIo<TcpStream>),
-    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>),
+    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>, Broken),
 }
 
 impl Stream {
     fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
-            Stream::Tls(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
     }
 
     fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
-            Stream::Tls(stream) => Pin::<&mut TokioIo<_>>::new(stream),
+            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
     }
 }
@@ -317,14 +331,20 @@ impl Connection for Stream {
     fn connected(&self) -> Connected {
         match self {
             Stream::Plain(stream) => stream.inner().connected(),
-            Stream::Tls(stream) => stream.inner().get_ref().0.stream.connected(),
+            Stream::Tls(stream, broken) => stream.inner().get_ref().0.stream.connected().extra(broken.clone()),
         }
     }
 }
 
 impl Read for Stream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.read().poll_read(cx, buffer)
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        let read = self.as_mut().read().poll_read(cx, buffer);
+        if let (Stream::Tls(_, broken), Poll::Ready(Err(error))) = (&*self, &read)
+            && let Some(reason) = reason(error)
+        {
+            broken.0.get_or_init(|| reason);
+        }
+        read
     }
 }
 

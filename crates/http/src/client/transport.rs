@@ -15,7 +15,12 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, Sleep, sleep, timeout_at};
 
 #[cfg(feature = "tls")]
-use super::tls::{Connector, Tls};
+use http::uri::Scheme;
+#[cfg(feature = "tls")]
+use hyper_util::client::legacy::connect::capture_connection;
+
+#[cfg(feature = "tls")]
+use super::tls::{Broken, Connector, Tls};
 use crate::headers::ContentType;
 use crate::timeout::{Progress, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
@@ -122,7 +127,18 @@ impl tower_service::Service<Request<Body>> for Transport {
             true => request,
             false => request.map(|body| Body::stream(Counted { body, progress: sent.clone() })),
         };
+        #[cfg(feature = "tls")]
+        let (request, captured) = {
+            let mut request = request;
+            let captured = (url.scheme() == Some(&Scheme::HTTPS)).then(|| capture_connection(&mut request));
+            (request, captured)
+        };
         let response = self.client.request(request);
+        #[cfg(feature = "tls")]
+        let failed = move |error, url: &Uri| {
+            let known = captured.as_ref().and_then(Broken::of);
+            failed(error, url, known)
+        };
         Box::pin(async move {
             let mut deadline = Box::pin(sleep(limit));
             let mut response = pin!(response);
@@ -301,13 +317,14 @@ fn late(limit: Duration) -> Error {
     Error::new(ErrorKind::Timeout, format!("no complete reply within {limit:?}"))
 }
 
-fn failed(error: legacy::Error, url: &Uri) -> Error {
+/// The error of a request. What is `known` of its connection counts where the error doesn't say why.
+fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option<String>) -> Error {
     let (kind, message) = match error.is_connect() {
         true => (ErrorKind::Connect, format!("no connection to {url}")),
         false => (ErrorKind::Exchange, format!("the exchange with {url} broke off before a response came")),
     };
     #[cfg(feature = "tls")]
-    let message = match crate::tls::reason(&error) {
+    let message = match crate::tls::reason(&error).or(known) {
         Some(reason) => format!("{message}: {reason}"),
         None => message,
     };

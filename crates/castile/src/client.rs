@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ClientReply, ReplyLimits, Transport};
+use castile_http::client::{self, ClientReply, ExchangeOptions, Transport};
 use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
@@ -197,6 +197,11 @@ pub struct ClientOptions {
     pub timeout: Option<Duration>,
     /// Headers of HTTP for each request.
     pub http_headers: HeaderMap,
+    /// Whether servers are told that answers may come as gzip. One that does is read in any case. Off by default.
+    pub accept_gzip: bool,
+    /// The size in bytes above which requests go as gzip, and those that are sent as streams go so whatever their size. `None`, the
+    /// default, sends none: a client has no way to know that the server takes it.
+    pub gzip_above: Option<usize>,
     headers: Vec<Arc<dyn WriteHeader>>,
 }
 
@@ -210,6 +215,8 @@ impl Default for ClientOptions {
             addressing: None,
             timeout: None,
             http_headers: HeaderMap::new(),
+            accept_gzip: false,
+            gzip_above: None,
             headers: Vec::new(),
         }
     }
@@ -225,13 +232,16 @@ impl ClientOptions {
 
 impl fmt::Debug for ClientOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ClientOptions { messages, version, addressing, timeout, http_headers, headers } = self;
+        let ClientOptions { messages, version, addressing, timeout, http_headers, accept_gzip, gzip_above, headers } =
+            self;
         f.debug_struct("ClientOptions")
             .field("messages", messages)
             .field("version", version)
             .field("addressing", addressing)
             .field("timeout", timeout)
             .field("http_headers", http_headers)
+            .field("accept_gzip", accept_gzip)
+            .field("gzip_above", gzip_above)
             .field("headers", &headers.len())
             .finish()
     }
@@ -289,6 +299,7 @@ impl<S: HttpService> Caller<S> {
             parts: Vec::new(),
             timeout: self.options.timeout,
             soap_action: None,
+            is_repeatable: false,
             accepted: None,
             fault: PhantomData,
         }
@@ -314,6 +325,7 @@ pub struct Call<'a, Q, R, D = NoDetail, S = Transport> {
     parts: Vec<Part>,
     timeout: Option<Duration>,
     soap_action: Option<&'a str>,
+    is_repeatable: bool,
     /// What an operation without a response gives.
     accepted: Option<R>,
     fault: PhantomData<fn() -> D>,
@@ -341,6 +353,14 @@ impl<'a, Q, R, D, S> Call<'a, Q, R, D, S> {
     /// Sets how long the call may take, from its beginning to the end of the answer's envelope.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
+        self
+    }
+
+    /// Says that the service may act on the request twice. Where its transport sends messages again
+    /// ([`Retries`](castile_http::client::Retries)), this one is sent again after the exchange broke off, and after the server
+    /// answered that it can't serve it now.
+    pub fn repeatable(mut self) -> Self {
+        self.is_repeatable = true;
         self
     }
 
@@ -381,7 +401,7 @@ where
     }
 
     async fn exchange(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {
-        let Call { caller, operation, request, http_headers, parts, soap_action, accepted, .. } = self;
+        let Call { caller, operation, request, http_headers, parts, soap_action, is_repeatable, accepted, .. } = self;
         let Caller { url, transport, options, description } = caller;
         let version = options.version.unwrap_or(description.version);
         let required = description.addressing.required.then_some(addressing::Version::Recommendation);
@@ -401,10 +421,14 @@ where
         let written =
             castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts);
         let written = written.map_err(CallError::unwritten)?;
-        let http_headers = merged(&options.http_headers, http_headers);
-        let limits = ReplyLimits { message_size: reading.limits.message_size, package: reading.attachments };
+        let mut exchange = ExchangeOptions::new(reading.limits.message_size);
+        exchange.package = reading.attachments;
+        exchange.http_headers = merged(&options.http_headers, http_headers);
+        exchange.accept_gzip = options.accept_gzip;
+        exchange.gzip_above = options.gzip_above;
+        exchange.is_repeatable = is_repeatable;
         let transport = transport.service();
-        let reply = client::exchange(transport, url, version, action, written, http_headers, limits).await;
+        let reply = client::exchange(transport, url, version, action, written, exchange).await;
         let ClientReply { status, http_headers, received } = reply.map_err(CallError::Transport)?;
         let answer = match accepted {
             None => castile_soap::client::response_package(operation, received, &reading, takes_attachments).await,

@@ -83,7 +83,7 @@ pub mod http {
     /// Connections of clients.
     #[cfg(feature = "client")]
     pub mod client {
-        pub use castile_http::client::{Options, ResponseBody, Transport};
+        pub use castile_http::client::{Credentials, Options, Proxies, Redirects, ResponseBody, Retries, Transport};
         #[cfg(feature = "tls")]
         pub use castile_http::client::{Roots, Tls, TlsOptions};
     }

@@ -19,6 +19,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 pub(crate) use self::whole::read_some;
 pub(crate) use self::whole::{Failure, read};
 use crate::BoxError;
+use crate::gzip::{self, Encoded};
 
 /// The body of what this crate sends, requests and responses: bytes at hand, or bytes that come while they are sent.
 #[derive(Debug)]
@@ -51,6 +52,29 @@ impl Body {
     /// Whether all of it is at hand.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.kind, Kind::Whole(_))
+    }
+
+    /// The same body once more, if all of it is at hand.
+    #[cfg(feature = "client")]
+    pub(crate) fn again(&self) -> Option<Self> {
+        match &self.kind {
+            Kind::Whole(body) => Some(Body::from(Kind::Whole(body.clone())).charged(self.reservation.clone())),
+            Kind::Coming { .. } => None,
+        }
+    }
+
+    /// The body as gzip if it has more than so many bytes, or if nobody knows yet how many. Whether it is.
+    pub(crate) async fn compressed(self, above: usize) -> (Self, bool) {
+        match http_body::Body::size_hint(&self).exact() {
+            Some(size) if size <= above as u64 => (self, false),
+            _ => match self.kind {
+                Kind::Whole(body) => {
+                    let bytes = body.into_inner().unwrap_or_default();
+                    (Body::from(Bytes::from(gzip::compressed(&bytes).await)), true)
+                }
+                Kind::Coming { .. } => (Body::stream(Encoded::new(self)), true),
+            },
+        }
     }
 
     /// Keeps what the body is charged to until all of it is sent, or given up.

@@ -1,10 +1,17 @@
 //! The client side: one message out, one message back.
 
+mod connect;
+mod cookies;
+mod credentials;
+mod proxy;
+mod redirects;
+mod retries;
 #[cfg(feature = "tls")]
 mod tls;
 mod transport;
 
 use std::future::poll_fn;
+use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,12 +19,19 @@ use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
 use castile_xml::visible;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
+use hyper_util::client::legacy;
 
 use crate::body::{self, Failure};
+use crate::gzip::{self, Coded, GZIP, Unsound};
 use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remove_own, request_headers, shown};
 use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
+pub use self::credentials::Credentials;
+pub use self::proxy::Proxies;
+pub use self::redirects::Redirects;
+use self::retries::Repeatable;
+pub use self::retries::Retries;
 #[cfg(feature = "tls")]
 pub use self::tls::{Roots, Tls, TlsOptions};
 use self::transport::Due;
@@ -43,19 +57,36 @@ pub struct ClientReply {
     pub received: Received,
 }
 
-/// How much a reply may bring.
-#[derive(Clone, Copy, Debug)]
-pub struct ReplyLimits {
-    /// The size of the envelope, in bytes.
+/// How a message is sent, and what its reply may bring.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExchangeOptions {
+    /// The size of the reply's envelope, in bytes.
     pub message_size: usize,
-    /// What a package may take.
+    /// What a package may take that comes as the reply.
     pub package: castile_mime::Limits,
+    /// Headers of HTTP for the request. Those that say what the message is are left out.
+    pub http_headers: HeaderMap,
+    /// Whether the server is told that the reply may come as gzip. One that does is read in any case. Off by default.
+    pub accept_gzip: bool,
+    /// The size in bytes above which the request goes as gzip, and one that is sent as a stream goes so whatever its size. `None` by
+    /// default: the client has no way to know that the server takes it.
+    pub gzip_above: Option<usize>,
+    /// Whether the server may act on the message twice, so that [`Retries`] hold where it may have acted once. Off by default.
+    pub is_repeatable: bool,
 }
 
-impl ReplyLimits {
-    /// An envelope of this size, in bytes, and packages as they may be by default.
+impl ExchangeOptions {
+    /// A reply may have an envelope of this size, in bytes; the rest is as it is by default.
     pub fn new(message_size: usize) -> Self {
-        ReplyLimits { message_size, package: castile_mime::Limits::default() }
+        ExchangeOptions {
+            message_size,
+            package: castile_mime::Limits::default(),
+            http_headers: HeaderMap::new(),
+            accept_gzip: false,
+            gzip_above: None,
+            is_repeatable: false,
+        }
     }
 }
 
@@ -93,12 +124,11 @@ where
     B::Error: Into<BoxError>,
 {
     let written = Written { message: message.into(), parts: Vec::new(), packaging: None };
-    exchange(transport, url, version, action, written, HeaderMap::new(), ReplyLimits::new(max_message_size)).await
+    exchange(transport, url, version, action, written, ExchangeOptions::new(max_message_size)).await
 }
 
 /// Sends a message that may go in a package, and that may be answered by one, whose attachments are read as they are
-/// asked for. `http_headers` go with it, but for those that say what the message is. The server is told that MTOM is taken if
-/// the request is that.
+/// asked for. The server is told that MTOM is taken if the request is that.
 ///
 /// # Errors
 /// As for [`call`], or that a package is broken.
@@ -108,8 +138,7 @@ pub async fn exchange<T, B>(
     version: Version,
     action: &str,
     written: Written,
-    http_headers: HeaderMap,
-    limits: ReplyLimits,
+    options: ExchangeOptions,
 ) -> Result<ClientReply, Error>
 where
     T: tower_service::Service<Request<Body>, Response = Response<B>>,
@@ -117,13 +146,14 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let request = request(url, version, action, written, http_headers)?;
+    let (message_size, package) = (options.message_size, options.package);
+    let request = request(url, version, action, written, options).await?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(error.into()))?;
     let response = transport.call(request).await;
     let (mut head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
     let (status, due) = (head.status, head.extensions.remove::<Due>());
-    match receive(status, &head.headers, body, limits, due).await {
+    match receive(status, &head.headers, body, message_size, package, due).await {
         Ok(received) => Ok(ClientReply { status, http_headers: head.headers, received }),
         Err(error) => Err(error.answered(status, head.headers)),
     }
@@ -134,7 +164,8 @@ async fn receive<B>(
     status: StatusCode,
     headers: &HeaderMap,
     body: B,
-    limits: ReplyLimits,
+    message_size: usize,
+    package: castile_mime::Limits,
     due: Option<Due>,
 ) -> Result<Received, Error>
 where
@@ -144,6 +175,8 @@ where
     let Fields { content_type, content_encoding: encoding, .. } = Fields::of(headers);
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
+    let body = Coded::of(body, encoding.is_some_and(gzip::is_gzip), u64::MAX);
+    let encoding = encoding.filter(|coding| !gzip::is_gzip(coding));
     let may_be_message = (is_success || is_fault) && encoding.is_none();
     let content_type = content_type.single().map_err(|found| {
         let message = format!("the answer has {found} Content-Type headers, expected one");
@@ -151,12 +184,13 @@ where
     });
     match ContentType::read(content_type?) {
         Ok(ContentType::Message(MessageType { charset, .. })) if may_be_message => {
-            let most = limits.message_size;
-            let message = body::read(body, most).await.map_err(|failure| body_failed(failure, most))?;
+            let message = body::read(body, message_size).await.map_err(|failure| body_failed(failure, message_size))?;
             Ok(Received { charset, ..message.into() })
         }
         Ok(ContentType::Package(related)) if may_be_message => {
-            Box::pin(receive_package(&related, body, limits, due)).await
+            let mut package = package;
+            package.root_size = package.root_size.min(message_size);
+            Box::pin(receive_package(&related, body, package, due)).await
         }
         content_type => {
             let text = body::read_some(body, EXCERPT).await;
@@ -175,6 +209,10 @@ where
                 }
                 _ => {
                     let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
+                    if let Some(to) = headers.get(header::LOCATION).filter(|_| status.is_redirection()) {
+                        let to = shown(&String::from_utf8_lossy(to.as_bytes()));
+                        message = format!("{message}; it sends the message on to {to}");
+                    }
                     let text = String::from_utf8_lossy(&text);
                     if !text.trim().is_empty() {
                         message = format!("{message}: {}", visible(text.trim()));
@@ -200,16 +238,14 @@ pub async fn within<F: Future>(limit: Duration, call: F) -> Result<F::Output, Er
 async fn receive_package<B>(
     related: &Related,
     body: B,
-    limits: ReplyLimits,
+    limits: castile_mime::Limits,
     due: Option<Due>,
 ) -> Result<Received, Error>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let mut of_package = limits.package;
-    of_package.root_size = of_package.root_size.min(limits.message_size);
-    let message = castile_mime::Message::read(related, body, of_package);
+    let message = castile_mime::Message::read(related, body, limits);
     let message = match due {
         Some(due) => due.bound(message).await?,
         None => message.await,
@@ -263,12 +299,12 @@ fn no_url(text: &str) -> Error {
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
-fn request(
+async fn request(
     url: &Uri,
     version: Version,
     action: &str,
     written: Written,
-    http_headers: HeaderMap,
+    options: ExchangeOptions,
 ) -> Result<Request<Body>, Error> {
     let Written { message, parts, packaging } = written;
     let packaging = package::packaging(packaging, &parts);
@@ -276,7 +312,7 @@ fn request(
         let message = format!("the action {action:?} doesn't fit in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
-    let body = match packaging {
+    let mut body = match packaging {
         None => message.into(),
         Some(packaging) => {
             let action = Some(action).filter(|action| version == Version::Soap12 && !action.is_empty());
@@ -287,13 +323,26 @@ fn request(
             body
         }
     };
+    let mut is_gzip = false;
+    if let Some(above) = options.gzip_above {
+        (body, is_gzip) = body.compressed(above).await;
+    }
     let mut request = Request::post(url.clone())
         .body(body)
         .map_err(|error| Error::new(ErrorKind::Request, "the request can't be built").because(error))?;
+    if options.is_repeatable {
+        request.extensions_mut().insert(Repeatable);
+    }
     let headers = request.headers_mut();
-    *headers = http_headers;
+    *headers = options.http_headers;
     remove_own(headers);
     headers.insert(header::CONTENT_TYPE, content_type);
+    if is_gzip {
+        headers.insert(header::CONTENT_ENCODING, GZIP);
+    }
+    if options.accept_gzip {
+        headers.insert(header::ACCEPT_ENCODING, GZIP);
+    }
     if let Some(action) = soap_action {
         headers.insert(SOAP_ACTION, action);
     }
@@ -307,8 +356,35 @@ fn request(
 fn exchange_failed(error: BoxError) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => *error,
-        Err(error) => Error::new(ErrorKind::Exchange, "the exchange with the server failed").because(error),
+        Err(error) => {
+            let kind = if never_connected(&*error) { ErrorKind::Connect } else { ErrorKind::Exchange };
+            let message = format!("the exchange with the server failed: {}", root(&*error));
+            Error::new(kind, message).because(error)
+        }
     }
+}
+
+/// Whether a transport of others says that there was no connection.
+fn never_connected(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.downcast_ref::<legacy::Error>().is_some_and(legacy::Error::is_connect)
+            || error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// What caused an error first: the reason, in the words of who noticed it.
+fn root(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
 }
 
 fn body_failed(failure: Failure, limit: usize) -> Error {
@@ -323,10 +399,16 @@ fn body_failed(failure: Failure, limit: usize) -> Error {
         }
         Failure::BrokenOff { after, source } => match source.downcast::<Error>() {
             Ok(error) => *error,
-            Err(source) => {
-                let message = format!("the reply broke off after {after} bytes");
-                Error::new(ErrorKind::Body, message).because(source)
-            }
+            Err(source) => match source.downcast::<Unsound>() {
+                Ok(unsound) => {
+                    let message = format!("the reply can't be read: {unsound}");
+                    Error::new(ErrorKind::ContentEncoding, message).because(unsound)
+                }
+                Err(source) => {
+                    let message = format!("the reply broke off after {after} bytes");
+                    Error::new(ErrorKind::Body, message).because(source)
+                }
+            },
         },
     }
 }

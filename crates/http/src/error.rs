@@ -19,6 +19,7 @@ struct Inner {
     source: Option<BoxError>,
     /// What was said of the answer, if one came.
     answer: Option<(StatusCode, HeaderMap)>,
+    repeats_itself: bool,
 }
 
 /// What kind of failure an [`Error`] is.
@@ -38,7 +39,7 @@ pub enum ErrorKind {
     Status(StatusCode),
     /// The content type of the response is not that of a SOAP message, or names a charset that is not known.
     ContentType,
-    /// The response has a content encoding, such as gzip, which a client of this crate never asks for.
+    /// The response has a content encoding other than gzip, or is not what gzip makes.
     ContentEncoding,
     /// The message is larger than the caller allowed.
     TooLarge,
@@ -46,6 +47,8 @@ pub enum ErrorKind {
     Body,
     /// The package that the response is, or that the request was to be, is broken.
     Package,
+    /// There is nothing to tell the server who the client is: no token was issued.
+    Credentials,
     /// What TLS is to be set up with can't be used: a certificate, a key, a revocation list.
     Tls,
 }
@@ -53,12 +56,22 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error { inner: Box::new(Inner { kind, message, source: None, answer: None }) }
+        Error { inner: Box::new(Inner { kind, message, source: None, answer: None, repeats_itself: false }) }
     }
 
     pub(crate) fn because(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
+    }
+
+    /// This error as one that comes again whenever the same is tried.
+    pub(crate) fn repeating(mut self) -> Self {
+        self.inner.repeats_itself = true;
+        self
+    }
+
+    pub(crate) fn repeats_itself(&self) -> bool {
+        self.inner.repeats_itself
     }
 
     /// This error with the head of the answer that it is about.

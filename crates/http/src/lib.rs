@@ -24,10 +24,12 @@
 // Each half has helpers that the other one doesn't need.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
+mod auth;
 mod body;
 #[cfg(feature = "client")]
 pub mod client;
 mod error;
+mod gzip;
 mod headers;
 mod package;
 #[cfg(feature = "server")]

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use castile::http::Body;
-use castile::http::client::{Options, ResponseBody, Transport};
+use castile::http::client::{Options, Proxies, ResponseBody, Transport};
 use castile_load::{Answer, BoxError, Call, Connect, TypedClient, User};
 use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
@@ -75,6 +75,8 @@ impl Counting {
         options.connect_timeout = user.timeout;
         options.request_timeout = user.timeout;
         options.local_address = user.source;
+        // What is measured is the server.
+        options.proxies = Proxies::none();
         #[cfg(feature = "tls")]
         crate::tls::speak(user, &mut options);
         Counting { transport: Transport::with_options(options), count: Arc::default() }

@@ -1,31 +1,22 @@
 //! TLS under the connections of a [`Transport`](super::Transport).
 
 use std::fmt;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use http::{Extensions, Uri};
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::{CaptureConnection, Connected, Connection, HttpConnector};
-use hyper_util::rt::TokioIo;
+use http::Extensions;
+use hyper_util::client::legacy::connect::CaptureConnection;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tower_service::Service;
 
 use crate::tls::{ALPN, Identity, Pem, Sniffed, TlsVersion, provider, reason};
-use crate::{BoxError, Error, ErrorKind};
+use crate::{Error, ErrorKind};
 
 /// Whom a client trusts, and who it is.
 #[derive(Clone, Debug, Default)]
@@ -114,13 +105,18 @@ impl Tls {
         self.shake_hands(host, stream).await
     }
 
-    async fn shake_hands<S: AsyncRead + AsyncWrite + Unpin>(
+    pub(super) async fn shake_hands<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         host: &str,
         stream: S,
     ) -> Result<TlsStream<Sniffed<S>>, Error> {
         let (name, config) = (self.server_name(host)?, self.config().await?);
         TlsConnector::from(config).connect(name, Sniffed::new(stream)).await.map_err(broken_off)
+    }
+
+    /// Loads what is to be loaded. The authorities of the platform take a while, which is not the server's time.
+    pub(super) async fn load(&self) -> Result<(), Error> {
+        self.config().await.map(drop)
     }
 
     async fn config(&self) -> Result<Arc<ClientConfig>, Error> {
@@ -229,56 +225,6 @@ fn checked(pem: &Pem) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>,
     Ok(certificates)
 }
 
-/// Connects over TCP, and shakes hands where the URL says `https`.
-#[derive(Clone, Debug)]
-pub(super) struct Connector {
-    tcp: HttpConnector,
-    tls: Tls,
-    /// For both together.
-    limit: Duration,
-}
-
-impl Connector {
-    pub(super) fn new(mut tcp: HttpConnector, tls: Tls, limit: Duration) -> Self {
-        tcp.enforce_http(false);
-        Connector { tcp, tls, limit }
-    }
-}
-
-impl Service<Uri> for Connector {
-    type Response = Stream;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.tcp.poll_ready(cx).map_err(Into::into)
-    }
-
-    fn call(&mut self, url: Uri) -> Self::Future {
-        let (tls, limit) = (self.tls.clone(), self.limit);
-        let connecting = self.tcp.call(url.clone());
-        Box::pin(async move {
-            match url.scheme_str() {
-                Some("http") => return Ok(Stream::Plain(connecting.await?)),
-                Some("https") => {}
-                other => {
-                    let message = format!("found the scheme {:?}, expected http or https", other.unwrap_or_default());
-                    return Err(Error::new(ErrorKind::Connect, message).into());
-                }
-            }
-            // The first one loads the authorities of the platform, which is not the server's time.
-            tls.config().await?;
-            let deadline = Instant::now() + limit;
-            let stream = connecting.await?;
-            let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
-            match timeout_at(deadline, handshake).await {
-                Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)), Broken::default())),
-                Err(_) => Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into()),
-            }
-        })
-    }
-}
-
 fn broken_off(error: io::Error) -> Error {
     let message = match reason(&error) {
         Some(reason) => reason,
@@ -302,74 +248,11 @@ impl Broken {
         connection.connection_metadata().as_ref()?.get_extras(&mut extensions);
         extensions.get::<Broken>()?.0.get().cloned()
     }
-}
 
-/// A connection with or without TLS.
-#[derive(Debug)]
-pub(super) enum Stream {
-    Plain(TokioIo<TcpStream>),
-    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>, Broken),
-}
-
-impl Stream {
-    fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
-            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
+    /// Keeps why TLS ended, if `error` tells it first.
+    pub(super) fn note(&self, error: &io::Error) {
+        if let Some(reason) = reason(error) {
+            self.0.get_or_init(|| reason);
         }
-    }
-
-    fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
-            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
-        }
-    }
-}
-
-impl Connection for Stream {
-    fn connected(&self) -> Connected {
-        match self {
-            Stream::Plain(stream) => stream.inner().connected(),
-            Stream::Tls(stream, broken) => stream.inner().get_ref().0.stream.connected().extra(broken.clone()),
-        }
-    }
-}
-
-impl Read for Stream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        let read = self.as_mut().read().poll_read(cx, buffer);
-        if let (Stream::Tls(_, broken), Poll::Ready(Err(error))) = (&*self, &read)
-            && let Some(reason) = reason(error)
-        {
-            broken.0.get_or_init(|| reason);
-        }
-        read
-    }
-}
-
-impl Write for Stream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.write().poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.write().poll_write_vectored(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.write().poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.write().poll_shutdown(cx)
     }
 }

@@ -2,51 +2,68 @@
 
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Request, Response, Uri, header};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper_util::client::legacy::{self, connect::HttpConnector};
+use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::time::{Instant, Sleep, sleep, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 #[cfg(feature = "tls")]
 use http::uri::Scheme;
 #[cfg(feature = "tls")]
 use hyper_util::client::legacy::connect::capture_connection;
 
+use super::connect::Connector;
+use super::cookies::Cookies;
+use super::credentials::{Credentials, Sent};
+use super::proxy::{Proxies, Route};
+use super::redirects::{self, Redirects, origin};
+use super::retries::{Repeatable, Retries};
+use super::root;
 #[cfg(feature = "tls")]
-use super::tls::{Broken, Connector, Tls};
+use super::tls::{Broken, Tls};
 use crate::headers::ContentType;
 use crate::timeout::{Progress, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
-/// How connections are made.
-#[cfg(not(feature = "tls"))]
-type Connector = HttpConnector;
-
 /// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for `https`.
 ///
-/// Clones share one pool of connections. A request that found its pooled connection closed before a byte was sent is
-/// sent again on another; nothing else is ever repeated.
+/// Clones share one pool of connections, and cookies. A request that found its pooled connection closed before a byte was sent is
+/// sent again on another. Nothing else is repeated unless [`Options`] say so.
 #[derive(Clone, Debug)]
 pub struct Transport {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     client: legacy::Client<Connector, Body>,
     request_timeout: Duration,
     response_rate: u32,
+    user_agent: Option<HeaderValue>,
+    credentials: Option<Credentials>,
+    cookies: Option<Cookies>,
+    redirects: Redirects,
+    retries: Retries,
+    proxies: Proxies,
 }
 
 /// What a [`Transport`] allows.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long connecting may take, with the handshake of TLS. 5 s by default.
+    /// How long connecting may take, with the proxy and the handshake of TLS. 5 s by default.
     pub connect_timeout: Duration,
-    /// How long a request may take, from its start to the last byte of the envelope that answers it. 30 s by default.
+    /// How long a request may take, from its start to the last byte of the envelope that answers it, with all redirects and
+    /// retries. 30 s by default.
     ///
     /// A request that is sent as a stream may take longer, as long as the server takes more of it within this time. So may the
     /// attachments of an answer, as long as more of them comes within this time, and comes at
@@ -59,9 +76,25 @@ pub struct Options {
     /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
     /// seldom closed by the server just as it is taken up again.
     pub idle_timeout: Duration,
+    /// How many unused connections are kept to each host. `None`, the default, keeps as many as there were calls at a time.
+    pub max_idle_per_host: Option<usize>,
     /// The address of this machine that connections come from, for a machine that has several. `None`, the system chooses,
     /// by default. A server at an address of the other family is then reached by no connection.
     pub local_address: Option<IpAddr>,
+    /// What the client calls itself (RFC 9110 §10.1.5), if a request doesn't say it. `castile/` and its version by default.
+    pub user_agent: Option<HeaderValue>,
+    /// The proxies. Those of the environment by default.
+    pub proxies: Proxies,
+    /// Who the client is to the server. `None` by default. A request that has an `Authorization` header keeps it.
+    ///
+    /// They go with each request, whichever URL it is for, but not along with a redirect to another origin.
+    pub credentials: Option<Credentials>,
+    /// Whether cookies are kept and sent back, each to the origin that set it. Off by default.
+    pub cookies: bool,
+    /// Whether messages are sent on to where a server redirects them. Never by default.
+    pub redirects: Redirects,
+    /// Whether messages are sent again that brought no answer. Never by default.
+    pub retries: Retries,
     /// TLS for `https` URLs: who is trusted, and the certificate of the client. The authorities of the platform are trusted by
     /// default.
     #[cfg(feature = "tls")]
@@ -75,7 +108,14 @@ impl Default for Options {
             request_timeout: Duration::from_secs(30),
             response_rate: 100,
             idle_timeout: Duration::from_secs(30),
+            max_idle_per_host: None,
             local_address: None,
+            user_agent: Some(HeaderValue::from_static(concat!("castile/", env!("CARGO_PKG_VERSION")))),
+            proxies: Proxies::default(),
+            credentials: None,
+            cookies: false,
+            redirects: Redirects::default(),
+            retries: Retries::default(),
             #[cfg(feature = "tls")]
             tls: Tls::new(),
         }
@@ -90,17 +130,30 @@ impl Transport {
 
     /// A transport with `options`.
     pub fn with_options(options: Options) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(options.connect_timeout));
-        connector.set_local_address(options.local_address);
-        #[cfg(feature = "tls")]
-        let connector = Connector::new(connector, options.tls, options.connect_timeout);
+        let connector = Connector::new(
+            options.proxies.clone(),
+            #[cfg(feature = "tls")]
+            options.tls,
+            options.local_address,
+            options.connect_timeout,
+        );
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(options.idle_timeout)
+            .pool_max_idle_per_host(options.max_idle_per_host.unwrap_or(usize::MAX))
             .build(connector);
-        Transport { client, request_timeout: options.request_timeout, response_rate: options.response_rate }
+        let shared = Shared {
+            client,
+            request_timeout: options.request_timeout,
+            response_rate: options.response_rate,
+            user_agent: options.user_agent,
+            credentials: options.credentials,
+            cookies: options.cookies.then(Cookies::default),
+            redirects: options.redirects,
+            retries: options.retries,
+            proxies: options.proxies,
+        };
+        Transport { shared: Arc::new(shared) }
     }
 }
 
@@ -120,8 +173,146 @@ impl tower_service::Service<Request<Body>> for Transport {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let shared = self.shared.clone();
+        Box::pin(async move { shared.exchange(request).await })
+    }
+}
+
+/// What was tried so far for one request.
+#[derive(Default)]
+struct Tried {
+    attempts: u32,
+    redirects: u32,
+    credentials: u32,
+}
+
+impl Shared {
+    /// Sends a request until there is an answer that nothing is done about.
+    async fn exchange(&self, request: Request<Body>) -> Result<Response<ResponseBody>, Error> {
+        let deadline = Instant::now() + self.request_timeout;
+        let (mut head, mut body) = request.into_parts();
+        if let Some(name) = &self.user_agent {
+            head.headers.entry(header::USER_AGENT).or_insert_with(|| name.clone());
+        }
+        let first = head.uri.clone();
+        // Whoever says who they are isn't asked.
+        let mut credentials = self.credentials.as_ref().filter(|_| !head.headers.contains_key(header::AUTHORIZATION));
+        let is_repeatable = head.extensions.get::<Repeatable>().is_some();
+        let mut tried = Tried::default();
+        loop {
+            let again = if self.repeats(credentials) { body.again() } else { None };
+            let spare = again.as_ref().map(|_| head.clone());
+            let url = head.uri.clone();
+            let sent = self.introduce(&mut head, credentials, deadline).await?;
+            tried.attempts += 1;
+            let result = self.attempt(Request::from_parts(head, body), &url, deadline).await;
+            if let (Some(cookies), Ok(response)) = (&self.cookies, &result) {
+                cookies.keep(&url, response.headers());
+            }
+            let (Some(again), Some(spare)) = (again, spare) else { return result };
+            (head, body) = (spare, again);
+            let wait = match &result {
+                Err(error) => self.retries.after_failure(tried.attempts, error, is_repeatable),
+                Ok(response) => {
+                    let (status, headers) = (response.status(), response.headers());
+                    if let Some(target) = self
+                        .redirects
+                        .target(&url, status, headers)
+                        .map_err(|error| error.answered(status, headers.clone()))?
+                    {
+                        tried.redirects += 1;
+                        if tried.redirects > redirects::MOST {
+                            let message = format!("the server sends the message on, to {target}, for the sixth time");
+                            let error = Error::new(ErrorKind::Status(status), message);
+                            return Err(error.answered(status, headers.clone()));
+                        }
+                        if origin(&target) != origin(&first) {
+                            credentials = None;
+                            head.headers.remove(header::AUTHORIZATION);
+                            head.headers.remove(header::COOKIE);
+                        }
+                        head.uri = target;
+                        Some(Duration::ZERO)
+                    } else if status == StatusCode::UNAUTHORIZED {
+                        match self.authorized(&mut tried, credentials, sent.as_ref(), headers, deadline).await? {
+                            true => Some(Duration::ZERO),
+                            false => None,
+                        }
+                    } else {
+                        self.retries.after_answer(tried.attempts, status, headers, is_repeatable)
+                    }
+                }
+            };
+            match wait {
+                None => return result,
+                Some(Duration::ZERO) => {}
+                // There would be no time for an answer.
+                Some(wait) if Instant::now() + wait >= deadline => return result,
+                Some(wait) => tokio::time::sleep(wait).await,
+            }
+            if let Ok(response) = result {
+                // What is left of the answer is read, so that its connection can be used again.
+                crate::body::is_over(response.into_body()).await;
+            }
+        }
+    }
+
+    /// Whether any request may be sent more than once.
+    fn repeats(&self, credentials: Option<&Credentials>) -> bool {
+        credentials.is_some() || self.redirects.are_followed() || self.retries.attempts > 0
+    }
+
+    /// Adds to the head of a request who sends it. The credentials are among it, if there are any.
+    async fn introduce(
+        &self,
+        head: &mut Parts,
+        credentials: Option<&Credentials>,
+        deadline: Instant,
+    ) -> Result<Option<Sent>, Error> {
+        if let Some(value) = self.cookies.as_ref().and_then(|cookies| cookies.of(&head.uri)) {
+            head.headers.entry(header::COOKIE).or_insert(value);
+        }
+        // A proxy for https is told when the tunnel is made.
+        if head.uri.scheme_str() == Some("http")
+            && let Route::Http { authorization: Some(value), .. } = self.proxies.route(&head.uri)?
+        {
+            head.headers.insert(header::PROXY_AUTHORIZATION, value);
+        }
+        let Some(credentials) = credentials else { return Ok(None) };
+        let asked = timeout_at(deadline, credentials.of(&head.method, &head.uri)).await;
+        let sent = asked.map_err(|_| late(self.request_timeout))??;
+        if let Some(value) = &sent.value {
+            head.headers.insert(header::AUTHORIZATION, value.clone());
+        }
+        Ok(Some(sent))
+    }
+
+    /// Whether there are new credentials after a 401.
+    async fn authorized(
+        &self,
+        tried: &mut Tried,
+        credentials: Option<&Credentials>,
+        sent: Option<&Sent>,
+        headers: &HeaderMap,
+        deadline: Instant,
+    ) -> Result<bool, Error> {
+        let (Some(credentials), Some(sent)) = (credentials, sent) else { return Ok(false) };
+        tried.credentials += 1;
+        if tried.credentials > 1 {
+            return Ok(false);
+        }
+        let renewed = timeout_at(deadline, credentials.renew(sent, headers)).await;
+        renewed.map_err(|_| late(self.request_timeout))?
+    }
+
+    /// Sends a request once.
+    async fn attempt(
+        &self,
+        request: Request<Body>,
+        url: &Uri,
+        deadline: Instant,
+    ) -> Result<Response<ResponseBody>, Error> {
         let (limit, rate) = (self.request_timeout, self.response_rate);
-        let url = request.uri().clone();
         let (sent, is_whole) = (Progress::default(), request.body().is_whole());
         let request = match is_whole {
             true => request,
@@ -135,35 +326,31 @@ impl tower_service::Service<Request<Body>> for Transport {
         };
         let response = self.client.request(request);
         #[cfg(feature = "tls")]
-        let failed = move |error, url: &Uri| {
-            let known = captured.as_ref().and_then(Broken::of);
-            failed(error, url, known)
-        };
-        Box::pin(async move {
-            let mut deadline = Box::pin(sleep(limit));
-            let mut response = pin!(response);
-            let mut seen = 0;
-            let mut response = loop {
-                tokio::select! {
-                    response = &mut response => break response.map_err(|error| failed(error, &url))?,
-                    () = &mut deadline => {}
-                }
-                if sent.seen() == seen {
-                    return Err(late(limit));
-                }
-                seen = sent.seen();
-                deadline.as_mut().reset(Instant::now() + limit);
-            };
-            let content_type = response.headers().get(header::CONTENT_TYPE);
-            let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
-            if is_package {
-                let due = Due { deadline: deadline.deadline(), limit, sent: sent.clone() };
-                response.extensions_mut().insert(due);
+        let failed = |error| failed(error, url, captured.as_ref().and_then(Broken::of));
+        #[cfg(not(feature = "tls"))]
+        let failed = |error| failed(error, url);
+        let mut deadline = Box::pin(sleep_until(deadline));
+        let mut response = pin!(response);
+        let mut seen = 0;
+        let mut response = loop {
+            tokio::select! {
+                response = &mut response => break response.map_err(failed)?,
+                () = &mut deadline => {}
             }
-            let paced =
-                is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
-            Ok(response.map(|body| ResponseBody { body, deadline, limit, paced, sent, seen }))
-        })
+            if sent.seen() == seen {
+                return Err(late(limit));
+            }
+            seen = sent.seen();
+            deadline.as_mut().reset(Instant::now() + limit);
+        };
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
+        if is_package {
+            let due = Due { deadline: deadline.deadline(), limit, sent: sent.clone() };
+            response.extensions_mut().insert(due);
+        }
+        let paced = is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
+        Ok(response.map(|body| ResponseBody { body, deadline, limit, paced, sent, seen }))
     }
 }
 
@@ -324,9 +511,16 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
         false => (ErrorKind::Exchange, format!("the exchange with {url} broke off before a response came")),
     };
     #[cfg(feature = "tls")]
-    let message = match crate::tls::reason(&error).or(known) {
-        Some(reason) => format!("{message}: {reason}"),
-        None => message,
+    if let Some(reason) = crate::tls::reason(&error).or(known) {
+        return Error::new(kind, format!("{message}: {reason}")).repeating().because(error);
+    }
+    let of_http = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
+    let message = match of_http.is_some_and(hyper::Error::is_parse) {
+        true if url.scheme_str() == Some("http") => {
+            format!("{message}: what the server sent is no HTTP/1.1; it may expect https")
+        }
+        true => format!("{message}: what the server sent is no HTTP/1.1"),
+        false => format!("{message}: {}", root(&error)),
     };
     Error::new(kind, message).because(error)
 }

@@ -1,0 +1,232 @@
+//! How connections are made: over TCP, through a proxy if there is one, with TLS where the URL says `https`.
+
+use std::io::{self, IoSlice};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use http::Uri;
+use http::uri::{Authority, Parts};
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+#[cfg(feature = "tls")]
+use tokio_rustls::client::TlsStream;
+use tower_service::Service;
+
+use super::proxy::{Proxies, Route};
+#[cfg(feature = "tls")]
+use super::tls::{Broken, Tls};
+#[cfg(feature = "tls")]
+use crate::tls::Sniffed;
+use crate::{BoxError, Error, ErrorKind};
+
+/// The port of a SOCKS proxy whose URL has none.
+const SOCKS_PORT: u16 = 1080;
+
+/// Connects to the host of a URL.
+#[derive(Clone, Debug)]
+pub(super) struct Connector {
+    tcp: HttpConnector,
+    pub(super) proxies: Proxies,
+    #[cfg(feature = "tls")]
+    tls: Tls,
+    /// For TCP, the proxy and TLS together.
+    limit: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(
+        proxies: Proxies,
+        #[cfg(feature = "tls")] tls: Tls,
+        local_address: Option<IpAddr>,
+        limit: Duration,
+    ) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(limit));
+        tcp.set_local_address(local_address);
+        tcp.enforce_http(false);
+        Connector {
+            tcp,
+            proxies,
+            #[cfg(feature = "tls")]
+            tls,
+            limit,
+        }
+    }
+
+    /// Connects over TCP to the host of `url`, through a proxy if there is one for it. Whether that is one which requests are given
+    /// to.
+    async fn reach(mut self, url: &Uri, deadline: Instant) -> Result<(TokioIo<TcpStream>, bool), BoxError> {
+        let is_tunnelled = url.scheme_str() == Some("https");
+        let connecting: BoxFuture<'_, Result<_, BoxError>> = match self.proxies.route(url)? {
+            Route::Direct => return Ok((self.tcp.call(url.clone()).await?, false)),
+            Route::Http { proxy, .. } if !is_tunnelled => return Ok((self.tcp.call(proxy).await?, true)),
+            Route::Http { proxy, authorization } => {
+                let mut tunnel = Tunnel::new(proxy, self.tcp);
+                if let Some(value) = authorization {
+                    tunnel = tunnel.with_auth(value);
+                }
+                let tunnelling = tunnel.call(url.clone());
+                Box::pin(async move { tunnelling.await.map_err(|error| refused(error.to_string(), error)) })
+            }
+            Route::Socks { proxy, login } => {
+                let mut socks = SocksV5::new(with_port(proxy, SOCKS_PORT), self.tcp);
+                if let Some((user, password)) = login {
+                    socks = socks.with_auth(user, password);
+                }
+                let shaking_hands = socks.call(with_port(url.clone(), if is_tunnelled { 443 } else { 80 }));
+                Box::pin(async move { shaking_hands.await.map_err(|error| refused(error.to_string(), error)) })
+            }
+        };
+        match timeout_at(deadline, connecting).await {
+            Ok(stream) => Ok((stream?, false)),
+            Err(_) => Err(Error::new(ErrorKind::Connect, "the proxy made no connection in time").into()),
+        }
+    }
+}
+
+fn refused(said: String, error: impl Into<BoxError>) -> BoxError {
+    Error::new(ErrorKind::Connect, format!("the proxy made no connection: {said}")).because(error).into()
+}
+
+/// A URL with a port, that of its scheme if it has none of its own.
+fn with_port(url: Uri, port: u16) -> Uri {
+    let authority = url.authority().filter(|authority| authority.port().is_none());
+    let Some(authority) = authority.and_then(|found| Authority::try_from(format!("{}:{port}", found.host())).ok())
+    else {
+        return url;
+    };
+    let parts = Parts::from(url.clone());
+    let mut with_port = Parts::default();
+    with_port.scheme = parts.scheme;
+    with_port.path_and_query = parts.path_and_query;
+    with_port.authority = Some(authority);
+    Uri::from_parts(with_port).unwrap_or(url)
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.tcp.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, url: Uri) -> Self::Future {
+        let connector = self.clone();
+        Box::pin(async move {
+            #[cfg(feature = "tls")]
+            let tls = connector.tls.clone();
+            let limit = connector.limit;
+            match url.scheme_str() {
+                Some("http") => {
+                    let (stream, is_proxied) = connector.reach(&url, Instant::now() + limit).await?;
+                    Ok(Stream::Plain { stream, is_proxied })
+                }
+                #[cfg(feature = "tls")]
+                Some("https") => {
+                    tls.load().await?;
+                    let deadline = Instant::now() + limit;
+                    let (stream, _) = connector.reach(&url, deadline).await?;
+                    let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
+                    match timeout_at(deadline, handshake).await {
+                        Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)), Broken::default())),
+                        Err(_) => {
+                            Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into())
+                        }
+                    }
+                }
+                other => {
+                    let expected = if cfg!(feature = "tls") { "http or https" } else { "http" };
+                    let message = format!("found the scheme {:?}, expected {expected}", other.unwrap_or_default());
+                    Err(Error::new(ErrorKind::Connect, message).into())
+                }
+            }
+        })
+    }
+}
+
+/// A connection with or without TLS.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Plain {
+        stream: TokioIo<TcpStream>,
+        /// Whether it leads to a proxy, which is told the whole URL of a request.
+        is_proxied: bool,
+    },
+    #[cfg(feature = "tls")]
+    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>, Broken),
+}
+
+impl Stream {
+    fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
+        match self.get_mut() {
+            Stream::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
+        }
+    }
+
+    fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
+        match self.get_mut() {
+            Stream::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
+        }
+    }
+}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        match self {
+            Stream::Plain { stream, is_proxied } => stream.inner().connected().proxy(*is_proxied),
+            #[cfg(feature = "tls")]
+            Stream::Tls(stream, broken) => stream.inner().get_ref().0.stream.connected().extra(broken.clone()),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        let read = self.as_mut().read().poll_read(cx, buffer);
+        #[cfg(feature = "tls")]
+        if let (Stream::Tls(_, broken), Poll::Ready(Err(error))) = (&*self, &read) {
+            broken.note(error);
+        }
+        read
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.write().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.write().poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write().poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,197 @@
+//! Cookies (RFC 6265) that go back to where they came from, and nowhere else.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, HeaderValue, Uri, header};
+
+use super::redirects::{Origin, origin};
+
+/// How many cookies are kept of an origin, and of how many origins.
+const COOKIES: usize = 50;
+const ORIGINS: usize = 100;
+
+/// How many bytes a cookie may have, with its attributes.
+const SIZE: usize = 4096;
+
+/// The cookies of all origins that a transport talks to.
+///
+/// A cookie goes back to the very origin that set it, whatever its `Domain` says: sessions need no more, and a server can set none
+/// for another one.
+#[derive(Debug, Default)]
+pub(super) struct Cookies {
+    kept: Mutex<HashMap<Origin, Vec<Cookie>>>,
+}
+
+struct Cookie {
+    name: String,
+    value: String,
+    path: String,
+    until: Option<SystemTime>,
+}
+
+impl std::fmt::Debug for Cookie {
+    /// Without its value, which is a secret as often as not.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cookie").field("name", &self.name).field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Cookies {
+    /// Keeps what an answer from `url` sets.
+    pub(super) fn keep(&self, url: &Uri, answer: &HeaderMap) {
+        let mut set = answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()).peekable();
+        if set.peek().is_none() {
+            return;
+        }
+        let Some(origin) = origin(url) else { return };
+        let now = SystemTime::now();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= ORIGINS && !kept.contains_key(&origin) {
+            return;
+        }
+        let of_origin = kept.entry(origin).or_default();
+        for cookie in set.filter_map(|text| Cookie::read(text, url, now)) {
+            of_origin.retain(|old| (&old.name, &old.path) != (&cookie.name, &cookie.path));
+            if cookie.is_alive(now) {
+                if of_origin.len() >= COOKIES {
+                    of_origin.remove(0);
+                }
+                of_origin.push(cookie);
+            }
+        }
+    }
+
+    /// What is sent with a request to `url`.
+    pub(super) fn of(&self, url: &Uri) -> Option<HeaderValue> {
+        let now = SystemTime::now();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_origin = kept.get_mut(&origin(url)?)?;
+        of_origin.retain(|cookie| cookie.is_alive(now));
+        let mut fitting: Vec<_> = of_origin.iter().filter(|cookie| cookie.is_for(url.path())).collect();
+        // The more specific path comes first (§5.4).
+        fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        let pairs: Vec<_> = fitting.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let mut value = HeaderValue::try_from(pairs.join("; ")).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+}
+
+impl Cookie {
+    /// Reads the value of a Set-Cookie header (§5.2).
+    fn read(text: &str, url: &Uri, now: SystemTime) -> Option<Self> {
+        if text.len() > SIZE {
+            return None;
+        }
+        let mut pieces = text.split(';');
+        let (name, value) = pieces.next()?.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim());
+        if name.is_empty() {
+            return None;
+        }
+        let (mut path, mut until, mut age) = (None, None, None);
+        for piece in pieces {
+            let (attribute, value) = piece.split_once('=').unwrap_or((piece, ""));
+            match (attribute.trim().to_ascii_lowercase().as_str(), value.trim()) {
+                ("path", value) => path = value.starts_with('/').then(|| value.to_owned()),
+                ("expires", value) => until = httpdate::parse_http_date(value).ok().or(until),
+                ("max-age", value) => age = value.parse::<i64>().ok().or(age),
+                // A server can't promise more over http than http does.
+                ("secure", _) if url.scheme_str() != Some("https") => return None,
+                _ => {}
+            }
+        }
+        // Max-Age counts if both are there; what can't be reckoned lasts.
+        let until = match age {
+            Some(age) => {
+                u64::try_from(age).map_or(Some(SystemTime::UNIX_EPOCH), |age| now.checked_add(Duration::from_secs(age)))
+            }
+            None => until,
+        };
+        let path = path.unwrap_or_else(|| {
+            let (directory, _) = url.path().rsplit_once('/').unwrap_or_default();
+            if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }
+        });
+        Some(Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
+    }
+
+    fn is_alive(&self, now: SystemTime) -> bool {
+        self.until.is_none_or(|until| until > now)
+    }
+
+    /// Whether the path of a request is at or below that of the cookie (§5.1.4).
+    fn is_for(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.path)
+            .is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(set: &[(&'static str, &'static str)], to: &'static str) -> String {
+        let cookies = Cookies::default();
+        for (from, text) in set {
+            let mut answer = HeaderMap::new();
+            answer.append(header::SET_COOKIE, HeaderValue::from_static(text));
+            cookies.keep(&Uri::from_static(from), &answer);
+        }
+        cookies.of(&Uri::from_static(to)).map_or(String::new(), |value| value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_cookie_goes_back_to_its_origin_and_below_its_path() {
+        const A: &str = "http://a/sdk/login";
+        for (set, to, expected) in [
+            (&[(A, "s=\"1 2\"; Path=/; HttpOnly")][..], "http://a/other", "s=\"1 2\""),
+            (&[(A, "s=1")], "http://a/sdk/x", "s=1"),
+            (&[(A, "s=1")], "http://a/sdk", "s=1"),
+            (&[(A, "s=1")], "http://a/sdkx", ""),
+            (&[(A, "s=1")], "http://a/", ""),
+            // Another host, port, scheme, or a name below.
+            (&[(A, "s=1; Path=/; Domain=b")], "http://b/", ""),
+            (&[(A, "s=1; Path=/; Domain=a")], "http://x.a/", ""),
+            (&[(A, "s=1; Path=/")], "http://a:81/", ""),
+            (&[(A, "s=1; Path=/")], "http://a:80/", "s=1"),
+            (&[(A, "s=1; Path=/")], "http://A/", "s=1"),
+            (&[(A, "s=1; Path=/")], "https://a/", ""),
+            (&[("https://a/x", "s=1; Path=/; Secure")], "https://a/", "s=1"),
+            (&[(A, "s=1; Path=/; Secure")], "http://a/", ""),
+            // A later one replaces an earlier one, and may end it.
+            (&[(A, "s=1"), (A, "s=2"), (A, "t=3; Path=/")], "http://a/sdk/", "s=2; t=3"),
+            (&[(A, "s=1"), (A, "s=; Max-Age=0")], A, ""),
+            (&[(A, "s=1"), (A, "s=2; Max-Age=-1")], A, ""),
+            (&[(A, "s=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT")], A, ""),
+            (&[(A, "s=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60")], A, "s=1"),
+            (&[(A, "s=1; Max-Age=99999999999999999")], A, "s=1"),
+            (&[(A, "s=1; Expires=nonsense")], A, "s=1"),
+            (&[(A, "no pair"), (A, "=1"), (A, "")], A, ""),
+        ] {
+            assert_eq!(sent(set, to), expected, "{set:?} {to}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let cookies = Cookies::default();
+        for host in 0..2 * ORIGINS {
+            let url: Uri = format!("http://h{host}/").parse().unwrap();
+            for name in 0..2 * COOKIES {
+                let mut answer = HeaderMap::new();
+                answer.append(header::SET_COOKIE, HeaderValue::try_from(format!("n{name}=1")).unwrap());
+                answer.append(header::SET_COOKIE, HeaderValue::try_from(format!("l={}", "x".repeat(SIZE))).unwrap());
+                cookies.keep(&url, &answer);
+            }
+        }
+        let kept = cookies.kept.lock().unwrap();
+        assert_eq!(kept.len(), ORIGINS);
+        assert!(kept.values().all(|of_origin| of_origin.len() == COOKIES));
+        assert!(!format!("{kept:?}").contains("value"));
+    }
+}

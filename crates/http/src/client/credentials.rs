@@ -1,0 +1,351 @@
+//! Who a client is to the server: Basic, Bearer and Digest.
+
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
+
+use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
+use crate::{BoxError, Error, ErrorKind};
+
+/// Who a client is to the server. Clones share tokens and challenges.
+///
+/// ```
+/// use castile_http::client::{Credentials, Options};
+///
+/// let mut options = Options::default();
+/// options.credentials = Some(Credentials::basic("ada", "correct horse"));
+/// ```
+#[derive(Clone)]
+pub struct Credentials {
+    kind: Arc<Kind>,
+}
+
+enum Kind {
+    /// What is sent with each request.
+    Fixed(HeaderValue),
+    Tokens(Tokens),
+    Digest(Digest),
+}
+
+/// What a request was sent with.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) value: Option<HeaderValue>,
+    /// Which token, or which challenge it was; 0 is none.
+    generation: u64,
+}
+
+impl Credentials {
+    /// A name and a password, which go with each request as they are (RFC 7617). Whoever reads the connection reads both, so this is
+    /// for `https`. A name has no colon: the server would take what is behind it for the password.
+    pub fn basic(user: &str, password: &str) -> Self {
+        fixed(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
+    }
+
+    /// A token that goes with each request (RFC 6750).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Request`] if a header can't hold it. The message doesn't repeat it.
+    pub fn bearer(token: &str) -> Result<Self, Error> {
+        Ok(Kind::Fixed(bearer(token)?).into())
+    }
+
+    /// Tokens that somebody issues (RFC 6750): `issue` is asked for the first one before the first request, and for another when the
+    /// server answers 401 Unauthorized. That request is then sent once more. Requests that need a token at the same time wait for one
+    /// issue, and fail together if it fails.
+    ///
+    /// ```
+    /// use castile_http::client::Credentials;
+    ///
+    /// let credentials = Credentials::bearer_from(|| async {
+    ///     // Ask the authorization server.
+    ///     Ok("token".to_owned())
+    /// });
+    /// ```
+    pub fn bearer_from<F, R>(issue: F) -> Self
+    where
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<String, BoxError>> + Send + 'static,
+    {
+        let issue = Box::new(move || Box::pin(issue()) as BoxFuture<'static, _>);
+        Kind::Tokens(Tokens { issue, state: tokio::sync::Mutex::default(), asked: Mutex::default() }).into()
+    }
+
+    /// A name and a password that never go over the network: requests prove that the client knows them (RFC 7616, with MD5 or
+    /// SHA-256, whichever is stronger of what the server offers).
+    ///
+    /// The first request is answered with a challenge, and sent again with its proof; later ones have it from the start. A request
+    /// that is sent as a stream can't be sent again: it fails with 401 if there is no challenge yet.
+    pub fn digest(user: &str, password: &str) -> Self {
+        let (user, password) = (user.to_owned(), password.to_owned());
+        Kind::Digest(Digest { user, password, session: Mutex::default() }).into()
+    }
+
+    /// What a request is sent with.
+    pub(super) async fn of(&self, method: &Method, url: &Uri) -> Result<Sent, Error> {
+        match &*self.kind {
+            Kind::Fixed(value) => Ok(Sent { value: Some(value.clone()), generation: 0 }),
+            Kind::Tokens(tokens) => {
+                let (value, generation) = tokens.newer_than(0).await?;
+                Ok(Sent { value: Some(value), generation })
+            }
+            Kind::Digest(digest) => Ok(digest.proof(method, url)),
+        }
+    }
+
+    /// Whether there are other credentials after a request that was sent with `sent` was answered 401 with these headers.
+    pub(super) async fn renew(&self, sent: &Sent, answer: &HeaderMap) -> Result<bool, Error> {
+        match &*self.kind {
+            Kind::Fixed(_) => Ok(false),
+            Kind::Tokens(tokens) => tokens.newer_than(sent.generation).await.map(|_| true),
+            Kind::Digest(digest) => Ok(digest.challenged(sent, answer)),
+        }
+    }
+}
+
+impl From<Kind> for Credentials {
+    fn from(kind: Kind) -> Self {
+        Credentials { kind: Arc::new(kind) }
+    }
+}
+
+impl fmt::Debug for Credentials {
+    /// Without anything secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &*self.kind {
+            Kind::Fixed(_) => "fixed",
+            Kind::Tokens(_) => "tokens",
+            Kind::Digest(_) => "digest",
+        };
+        f.debug_tuple("Credentials").field(&kind).finish()
+    }
+}
+
+fn fixed(text: String) -> Credentials {
+    // Base64 fits in a header.
+    let mut value = HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""));
+    value.set_sensitive(true);
+    Kind::Fixed(value).into()
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| Error::new(ErrorKind::Request, "found a token with characters that a header can't hold"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Asks for a token.
+type Issue = Box<dyn Fn() -> BoxFuture<'static, Result<String, BoxError>> + Send + Sync>;
+
+/// Tokens, one after the other.
+struct Tokens {
+    issue: Issue,
+    /// Held while a token is issued, so that all others wait for it.
+    state: tokio::sync::Mutex<Current>,
+    /// How often `issue` was asked.
+    asked: Mutex<u64>,
+}
+
+#[derive(Default)]
+struct Current {
+    token: Option<HeaderValue>,
+    generation: u64,
+    /// Why the last issue failed.
+    failure: Option<Arc<BoxError>>,
+}
+
+impl Tokens {
+    /// The token if it is a newer one, otherwise another one.
+    async fn newer_than(&self, generation: u64) -> Result<(HeaderValue, u64), Error> {
+        let asked_before = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.state.lock().await;
+        if let Some(token) = current.token.clone().filter(|_| current.generation > generation) {
+            return Ok((token, current.generation));
+        }
+        let asked = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = current.failure.clone().filter(|_| asked != asked_before) {
+            // It failed while this request waited for it.
+            return Err(not_issued(failure));
+        }
+        let issued = (self.issue)().await;
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        current.token = None;
+        match issued {
+            Ok(token) => {
+                let token = bearer(&token)?;
+                current.failure = None;
+                current.generation += 1;
+                current.token = Some(token.clone());
+                Ok((token, current.generation))
+            }
+            Err(error) => {
+                let failure = Arc::new(error);
+                current.failure = Some(failure.clone());
+                Err(not_issued(failure))
+            }
+        }
+    }
+}
+
+fn not_issued(failure: Arc<BoxError>) -> Error {
+    Error::new(ErrorKind::Credentials, format!("no token was issued: {failure}"))
+}
+
+/// A name and a password, and what the server last asked.
+struct Digest {
+    user: String,
+    password: String,
+    session: Mutex<Session>,
+}
+
+#[derive(Default)]
+struct Session {
+    challenge: Option<Asked>,
+    generation: u64,
+    /// How many requests were sent for the challenge.
+    count: u32,
+}
+
+/// A challenge that can be met.
+#[derive(Debug)]
+struct Asked {
+    realm: String,
+    nonce: String,
+    opaque: Option<String>,
+    hash: Hash,
+    is_session: bool,
+    /// Whether the server knows the quality `auth`, with which requests are counted.
+    is_counted: bool,
+    hashes_user: bool,
+    names_algorithm: bool,
+}
+
+impl Asked {
+    fn read(challenge: &Challenge<'_>) -> Option<Self> {
+        if !challenge.scheme.eq_ignore_ascii_case("Digest") {
+            return None;
+        }
+        let (hash, is_session) = algorithm(challenge.get("algorithm"))?;
+        let is_counted = match challenge.get("qop") {
+            None => false,
+            Some(offered) => {
+                // Without `auth` the body would have to be hashed as well.
+                offered.split(',').any(|quality| quality.trim().eq_ignore_ascii_case("auth")).then_some(true)?
+            }
+        };
+        if is_session && !is_counted {
+            // The hash of a session needs the nonce of the client, which goes with the count.
+            return None;
+        }
+        Some(Asked {
+            realm: challenge.get("realm").unwrap_or_default().to_owned(),
+            nonce: challenge.get("nonce")?.to_owned(),
+            opaque: challenge.get("opaque").map(str::to_owned),
+            hash,
+            is_session,
+            is_counted,
+            hashes_user: challenge.get("userhash").is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            names_algorithm: challenge.get("algorithm").is_some(),
+        })
+    }
+}
+
+impl Digest {
+    fn session(&self) -> std::sync::MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn proof(&self, method: &Method, url: &Uri) -> Sent {
+        let mut session = self.session();
+        let generation = session.generation;
+        session.count = session.count.saturating_add(1);
+        let count = format!("{:08x}", session.count);
+        let value = session.challenge.as_ref().and_then(|asked| self.meets(asked, &count, method, url));
+        Sent { value, generation }
+    }
+
+    /// The credentials that meet a challenge (RFC 7616 §3.4).
+    fn meets(&self, asked: &Asked, count: &str, method: &Method, url: &Uri) -> Option<HeaderValue> {
+        let Digest { user, password, .. } = self;
+        let uri = url.path_and_query().map_or("/", |path| path.as_str());
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).ok()?;
+        let cnonce = hex(&random);
+        let secret = asked.hash.of(&[user, &asked.realm, password]);
+        let counted = asked.is_counted.then_some((count, &*cnonce, "auth"));
+        let proof = Proof {
+            hash: asked.hash,
+            secret: &secret,
+            is_session: asked.is_session,
+            nonce: &asked.nonce,
+            counted,
+            method: method.as_str(),
+            uri,
+        };
+        let response = proof.response();
+        let name = match asked.hashes_user {
+            true => format!("username={}", quoted(&asked.hash.of(&[user, &asked.realm]))),
+            false if user.is_ascii() => format!("username={}", quoted(user)),
+            false => format!("username*=UTF-8''{}", percent_encoded(user)),
+        };
+        let mut value = format!(
+            "Digest {name}, realm={}, nonce={}, uri={}, response=\"{response}\"",
+            quoted(&asked.realm),
+            quoted(&asked.nonce),
+            quoted(uri)
+        );
+        if asked.names_algorithm {
+            let variant = if asked.is_session { "-sess" } else { "" };
+            let _ = write!(value, ", algorithm={}{variant}", asked.hash.name());
+        }
+        if asked.is_counted {
+            let _ = write!(value, ", qop=auth, nc={count}, cnonce=\"{cnonce}\"");
+        }
+        if let Some(opaque) = &asked.opaque {
+            let _ = write!(value, ", opaque={}", quoted(opaque));
+        }
+        if asked.hashes_user {
+            value.push_str(", userhash=true");
+        }
+        let mut value = HeaderValue::try_from(value).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// Takes the strongest challenge that can be met, if there is one.
+    fn challenged(&self, sent: &Sent, answer: &HeaderMap) -> bool {
+        let values = answer.get_all(header::WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
+        let mut best: Option<Asked> = None;
+        for asked in values.flat_map(challenges).filter_map(|challenge| Asked::read(&challenge)) {
+            // The server's order counts among equals (RFC 7616 §3.7).
+            if best.as_ref().is_none_or(|best| asked.hash > best.hash) {
+                best = Some(asked);
+            }
+        }
+        let Some(asked) = best else { return false };
+        let mut session = self.session();
+        // Unless another request brought a newer one.
+        if session.generation == sent.generation {
+            *session = Session { challenge: Some(asked), generation: sent.generation + 1, count: 0 };
+        }
+        true
+    }
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => encoded.push(char::from(byte)),
+            false => {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}

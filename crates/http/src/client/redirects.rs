@@ -1,0 +1,204 @@
+//! Where a server may send a message on.
+
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderMap, StatusCode, Uri, header};
+
+use crate::{Error, ErrorKind};
+
+/// How often one message is sent on.
+pub(super) const MOST: u32 = 5;
+
+/// Whether a message is sent again to where a server redirects it.
+///
+/// It is sent again as it is, after 301, 302, 307 and 308: never as a GET, so 303 is an answer like others. From `https` it is never
+/// sent on to `http`. Credentials and cookies go to their own origin alone, but the message itself may hold some. Five redirects are
+/// followed at most, and none of a message that is sent as a stream.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Redirects {
+    /// To nowhere: the redirect is an error that tells the place. The default.
+    #[default]
+    Never,
+    /// Within the same scheme, host and port.
+    SameOrigin,
+    /// Within the same scheme, host and port, and to the origins of these URLs.
+    SameOriginAnd(Vec<Uri>),
+}
+
+/// A scheme, a host in small letters, and a port.
+pub(super) type Origin = (String, String, u16);
+
+/// The origin of a URL (RFC 6454 §4).
+pub(super) fn origin(url: &Uri) -> Option<Origin> {
+    let scheme = url.scheme()?;
+    let port = url.port_u16().or(match scheme.as_str() {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    })?;
+    Some((scheme.as_str().to_owned(), url.host()?.to_ascii_lowercase(), port))
+}
+
+impl Redirects {
+    pub(super) fn are_followed(&self) -> bool {
+        !matches!(self, Redirects::Never)
+    }
+
+    /// Where an answer to a message for `url` sends it on to, if that is followed.
+    ///
+    /// # Errors
+    /// That it is not, and why.
+    pub(super) fn target(&self, url: &Uri, status: StatusCode, answer: &HeaderMap) -> Result<Option<Uri>, Error> {
+        let is_followed = [
+            StatusCode::MOVED_PERMANENTLY,
+            StatusCode::FOUND,
+            StatusCode::TEMPORARY_REDIRECT,
+            StatusCode::PERMANENT_REDIRECT,
+        ];
+        if !self.are_followed() || !is_followed.contains(&status) {
+            return Ok(None);
+        }
+        let Some(target) = answer.get(header::LOCATION).and_then(|to| resolve(url, to.to_str().ok()?)) else {
+            return Ok(None);
+        };
+        let refused = |why: &str| {
+            let message = format!("the server answered {status} and sends the message on to {target}, {why}");
+            Err(Error::new(ErrorKind::Status(status), message))
+        };
+        if url.scheme() == Some(&Scheme::HTTPS) && target.scheme() != Some(&Scheme::HTTPS) {
+            return refused("which is not https as before");
+        }
+        let allowed = match self {
+            Redirects::SameOriginAnd(others) => &others[..],
+            _ => &[],
+        };
+        let to = origin(&target);
+        if to.is_none() || (origin(url) != to && !allowed.iter().any(|other| origin(other) == to)) {
+            return refused("which is another origin than those that are allowed");
+        }
+        Ok(Some(target))
+    }
+}
+
+/// The URL that a reference stands for at `base` (RFC 3986 §5.2).
+fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
+    let reference = reference.split('#').next()?;
+    let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| !scheme.contains(['/', '?']));
+    if is_absolute {
+        return reference.parse().ok().filter(|url: &Uri| url.scheme().is_some() && url.authority().is_some());
+    }
+    let mut parts = base.clone().into_parts();
+    let reference = match reference.strip_prefix("//") {
+        None => reference,
+        Some(rest) => {
+            let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+            parts.authority = Some(authority.parse::<Authority>().ok()?);
+            if path.is_empty() { "/" } else { path }
+        }
+    };
+    let (path, query) = match reference.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (reference, None),
+    };
+    let (directory, _) = base.path().rsplit_once('/').unwrap_or_default();
+    let path = match path {
+        "" if query.is_none() => return Some(base.clone()),
+        "" => base.path().to_owned(),
+        path if path.starts_with('/') => without_dots(path),
+        path => without_dots(&format!("{directory}/{path}")),
+    };
+    let with_query = query.map_or(path.clone(), |query| format!("{path}?{query}"));
+    parts.path_and_query = Some(with_query.parse::<PathAndQuery>().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// A path without `.` and `..` (RFC 3986 §5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let segments: Vec<_> = path.split('/').skip(1).collect();
+    for (index, &segment) in segments.iter().enumerate() {
+        let is_last = index + 1 == segments.len();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            _ => kept.push(segment),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3986 §5.4, as far as it is about http.
+    #[test]
+    fn references_are_resolved() {
+        let base = Uri::from_static("http://a/b/c/d?q");
+        for (reference, expected) in [
+            ("g:h", None),
+            ("g", Some("http://a/b/c/g")),
+            ("./g", Some("http://a/b/c/g")),
+            ("g/", Some("http://a/b/c/g/")),
+            ("/g", Some("http://a/g")),
+            ("//g", Some("http://g/")),
+            ("//g/x?y", Some("http://g/x?y")),
+            ("?y", Some("http://a/b/c/d?y")),
+            ("g?y", Some("http://a/b/c/g?y")),
+            ("#s", Some("http://a/b/c/d?q")),
+            ("g#s", Some("http://a/b/c/g")),
+            ("", Some("http://a/b/c/d?q")),
+            (".", Some("http://a/b/c/")),
+            ("..", Some("http://a/b/")),
+            ("../g", Some("http://a/b/g")),
+            ("../../../g", Some("http://a/g")),
+            ("/./g", Some("http://a/g")),
+            ("/../g", Some("http://a/g")),
+            ("g.", Some("http://a/b/c/g.")),
+            ("g?y/../x", Some("http://a/b/c/g?y/../x")),
+            ("https://x/y", Some("https://x/y")),
+            ("http:///x", None),
+            ("a b", None),
+        ] {
+            let resolved = resolve(&base, reference).map(|url| url.to_string());
+            assert_eq!(resolved.as_deref(), expected, "{reference}");
+        }
+    }
+
+    #[test]
+    fn a_message_goes_on_where_it_may() {
+        let others = Redirects::SameOriginAnd(vec![Uri::from_static("https://a"), Uri::from_static("http://b:81/x")]);
+        let (never, same) = (Redirects::Never, Redirects::SameOrigin);
+        let to = |redirects: &Redirects, from: &'static str, status: u16, location: &'static str| {
+            let mut answer = HeaderMap::new();
+            answer.insert(header::LOCATION, header::HeaderValue::from_static(location));
+            let status = StatusCode::from_u16(status).unwrap();
+            match redirects.target(&Uri::from_static(from), status, &answer) {
+                Ok(target) => target.map_or("-".to_owned(), |target| target.to_string()),
+                Err(error) => error.to_string().rsplit_once(", ").unwrap().1.to_owned(),
+            }
+        };
+        let another = "which is another origin than those that are allowed";
+        let clear = "which is not https as before";
+        for status in [301, 302, 307, 308] {
+            assert_eq!(to(&never, "http://a/x", status, "/y"), "-");
+            assert_eq!(to(&same, "http://a/x", status, "/y"), "http://a/y");
+            assert_eq!(to(&same, "http://a/x", status, "http://A:80/y"), "http://A:80/y");
+            assert_eq!(to(&same, "http://a/x", status, "https://a/y"), another);
+            assert_eq!(to(&others, "http://a/x", status, "https://a/y"), "https://a/y");
+            assert_eq!(to(&others, "http://a/x", status, "http://b:81/y"), "http://b:81/y");
+            assert_eq!(to(&others, "http://a/x", status, "http://b/y"), another);
+            assert_eq!(to(&others, "https://a/x", status, "http://b:81/y"), clear);
+            assert_eq!(to(&others, "http://a/x", status, "file://b/y"), another);
+        }
+        for status in [200, 300, 303, 304, 305, 401] {
+            assert_eq!(to(&same, "http://a/x", status, "/y"), "-");
+        }
+    }
+}

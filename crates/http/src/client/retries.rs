@@ -1,0 +1,136 @@
+//! When a message is sent again that brought no answer.
+
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, StatusCode, header};
+
+use crate::{Error, ErrorKind};
+
+/// Whether a message is sent again that brought no answer. A message that is sent as a stream never is.
+///
+/// It is, where the server can't have seen it: nobody answered the connection. Where the server may have acted on it, only a call that
+/// says to be repeatable is sent again: when the exchange broke off, and after 429, 502, 503 and 504. A `Retry-After` of the server is
+/// waited for, if that is over within the time of the request. All attempts share that time.
+///
+/// ```
+/// use std::time::Duration;
+/// use castile_http::client::Options;
+///
+/// let mut options = Options::default();
+/// options.retries.attempts = 3;
+/// options.retries.max_backoff = Duration::from_secs(2);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Retries {
+    /// How often a message is sent again, at most. 0 by default: never.
+    pub attempts: u32,
+    /// The longest wait before the first further attempt; it doubles with each one. The wait is chosen at random below it, so that
+    /// clients which failed together don't come back together. 100 ms by default.
+    pub backoff: Duration,
+    /// The longest wait before any attempt. 5 s by default.
+    pub max_backoff: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Retries { attempts: 0, backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(5) }
+    }
+}
+
+/// Goes with a request that may be acted on twice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repeatable;
+
+impl Retries {
+    /// How long is waited before a message is sent again that failed; `None` if it isn't. `attempt` counts those that were made.
+    pub(super) fn after_failure(&self, attempt: u32, error: &Error, is_repeatable: bool) -> Option<Duration> {
+        let was_not_seen = error.kind() == ErrorKind::Connect && !error.repeats_itself();
+        let is_worth_it = was_not_seen || (is_repeatable && error.kind() == ErrorKind::Exchange);
+        (is_worth_it && attempt <= self.attempts).then(|| self.wait(attempt))
+    }
+
+    /// How long is waited before a message is sent again that was answered like this; `None` if it isn't.
+    pub(super) fn after_answer(
+        &self,
+        attempt: u32,
+        status: StatusCode,
+        headers: &HeaderMap,
+        is_repeatable: bool,
+    ) -> Option<Duration> {
+        let passes = [
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::BAD_GATEWAY,
+            StatusCode::SERVICE_UNAVAILABLE,
+            StatusCode::GATEWAY_TIMEOUT,
+        ];
+        let is_worth_it = is_repeatable && attempt <= self.attempts && passes.contains(&status);
+        is_worth_it.then(|| retry_after(headers, SystemTime::now()).unwrap_or_else(|| self.wait(attempt)))
+    }
+
+    fn wait(&self, attempt: u32) -> Duration {
+        let factor = 1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
+        let longest = self.backoff.saturating_mul(factor).min(self.max_backoff);
+        longest.mul_f64(fastrand::f64())
+    }
+}
+
+/// How long a server asks to wait (RFC 9110 §10.2.3).
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = httpdate::parse_http_date(value).ok()?;
+    Some(at.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_limit_and_are_drawn_by_lot() {
+        let retries = Retries { attempts: 100, ..Retries::default() };
+        for (attempt, longest) in [(1, 100), (2, 200), (3, 400), (7, 5_000), (60, 5_000)] {
+            let waits: Vec<_> = (0..200).map(|_| retries.wait(attempt).as_millis()).collect();
+            assert!(waits.iter().all(|&wait| wait <= longest), "{attempt}: {waits:?}");
+            assert!(waits.iter().any(|&wait| wait > longest / 2), "{attempt}: {waits:?}");
+            assert!(waits.iter().any(|&wait| wait < longest / 2), "{attempt}: {waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_may_say_how_long() {
+        let asked = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RETRY_AFTER, value.parse().unwrap());
+            retry_after(&headers, httpdate::parse_http_date("Fri, 31 Dec 1999 23:59:00 GMT").unwrap())
+        };
+        assert_eq!(asked("120"), Some(Duration::from_secs(120)));
+        assert_eq!(asked("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::from_secs(59)));
+        assert_eq!(asked("Fri, 31 Dec 1999 23:58:59 GMT"), Some(Duration::ZERO));
+        assert_eq!(asked("soon"), None);
+        assert_eq!(asked("-1"), None);
+    }
+
+    #[test]
+    fn what_the_server_may_have_seen_is_repeated_only_if_it_may_be() {
+        let retries = Retries { attempts: 2, ..Retries::default() };
+        let again = |kind, is_repeatable| retries.after_failure(1, &Error::new(kind, "x"), is_repeatable).is_some();
+        assert!(again(ErrorKind::Connect, false));
+        assert!(!again(ErrorKind::Exchange, false));
+        assert!(again(ErrorKind::Exchange, true));
+        for kind in [ErrorKind::Timeout, ErrorKind::Request, ErrorKind::Credentials, ErrorKind::Tls] {
+            assert!(!again(kind, true), "{kind:?}");
+        }
+        let connect = Error::new(ErrorKind::Connect, "x");
+        assert!(retries.after_failure(2, &connect, false).is_some());
+        assert!(retries.after_failure(3, &connect, false).is_none());
+        let answered =
+            |status, is_repeatable| retries.after_answer(1, status, &HeaderMap::new(), is_repeatable).is_some();
+        assert!(answered(StatusCode::SERVICE_UNAVAILABLE, true));
+        assert!(!answered(StatusCode::SERVICE_UNAVAILABLE, false));
+        assert!(!answered(StatusCode::INTERNAL_SERVER_ERROR, true));
+    }
+}

@@ -1,0 +1,372 @@
+//! The content coding gzip (RFC 1952, RFC 9110 §8.4.1.3) of bodies, as they come and as they go.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use flate2::{Compress, Compression, Decompress, DecompressError, FlushCompress, FlushDecompress, Status};
+use http::HeaderValue;
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+
+use crate::BoxError;
+
+/// The name of the coding.
+pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+
+/// How many bytes come out of the coding at a time, and how many go into it.
+const CHUNK: usize = 16 << 10;
+
+/// How many bytes may come out before the ratio counts.
+const FREE: u64 = 64 << 10;
+
+/// The window of deflate, in bits: the largest.
+const WINDOW: u8 = 15;
+
+/// Whether a Content-Encoding says gzip, by this name or by its old one.
+pub(crate) fn is_gzip(coding: &HeaderValue) -> bool {
+    [&b"gzip"[..], b"x-gzip"].iter().any(|name| coding.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// Why what came is not read as gzip.
+#[derive(Debug)]
+pub(crate) enum Unsound {
+    Corrupt(Option<DecompressError>),
+    BrokenOff,
+    /// Something stands behind the end. Whether it is a second member, nobody asks: no client sends one.
+    Surplus,
+    Ratio {
+        most: u64,
+    },
+}
+
+impl fmt::Display for Unsound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsound::Corrupt(_) => f.write_str("the body is said to be gzip, and is not"),
+            Unsound::BrokenOff => f.write_str("the gzip stream of the body ends before its end"),
+            Unsound::Surplus => f.write_str("found more bytes behind the end of the body's gzip stream"),
+            Unsound::Ratio { most } => {
+                write!(f, "the body grows more than {most} times as gzip is taken off, which is the limit")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unsound {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Unsound::Corrupt(Some(error)) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+pin_project! {
+    /// What is in a body of gzip.
+    pub(crate) struct Decoded<B> {
+        #[pin]
+        body: B,
+        stream: Decompress,
+        input: Bytes,
+        // How many times larger the output may be than the input.
+        most: u64,
+        // Whether there may be output without further input.
+        has_output: bool,
+        is_over: bool,
+    }
+}
+
+impl<B> Decoded<B> {
+    /// What is in `body`, which may grow by `most` times.
+    pub(crate) fn new(body: B, most: u64) -> Self {
+        let stream = Decompress::new_gzip(WINDOW);
+        Decoded { body, stream, input: Bytes::new(), most, has_output: false, is_over: false }
+    }
+}
+
+impl<B> Body for Decoded<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let mut this = self.project();
+        let failed = |unsound: Unsound| Poll::Ready(Some(Err(unsound.into())));
+        loop {
+            if this.input.is_empty() && !*this.has_output {
+                match ready!(this.body.as_mut().poll_frame(cx)) {
+                    None if *this.is_over => return Poll::Ready(None),
+                    None => return failed(Unsound::BrokenOff),
+                    Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                    // Trailers say nothing to SOAP.
+                    Some(Ok(frame)) => *this.input = frame.into_data().unwrap_or_default(),
+                }
+                continue;
+            }
+            if *this.is_over {
+                return failed(Unsound::Surplus);
+            }
+            let before = this.stream.total_in();
+            let mut output = Vec::with_capacity(CHUNK);
+            let status = this.stream.decompress_vec(this.input, &mut output, FlushDecompress::None);
+            let taken = this.stream.total_in() - before;
+            this.input.advance(usize::try_from(taken).unwrap_or(usize::MAX).min(this.input.len()));
+            match status {
+                Err(error) => return failed(Unsound::Corrupt(Some(error))),
+                Ok(Status::StreamEnd) => *this.is_over = true,
+                Ok(Status::Ok | Status::BufError) => {}
+            }
+            let stands_still = taken == 0 && output.is_empty();
+            if stands_still && !this.input.is_empty() && !*this.is_over {
+                return failed(Unsound::Corrupt(None));
+            }
+            *this.has_output = !*this.is_over && output.len() == output.capacity();
+            let came_out = this.stream.total_out();
+            if came_out > FREE && came_out / *this.most > this.stream.total_in() {
+                return failed(Unsound::Ratio { most: *this.most });
+            }
+            if !output.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(output.into()))));
+            }
+        }
+    }
+}
+
+pin_project! {
+    /// A body as it comes, or what is in one of gzip.
+    #[project = Projected]
+    pub(crate) enum Coded<B> {
+        Plain { #[pin] body: B },
+        Gzip { body: Pin<Box<Decoded<B>>> },
+    }
+}
+
+impl<B> Coded<B> {
+    /// What is in `body`, which may grow by `most` times if it is gzip.
+    pub(crate) fn of(body: B, is_gzip: bool, most: u64) -> Self {
+        match is_gzip {
+            false => Coded::Plain { body },
+            true => Coded::Gzip { body: Box::pin(Decoded::new(body, most)) },
+        }
+    }
+}
+
+impl<B> Body for Coded<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.project() {
+            Projected::Plain { body } => body.poll_frame(cx).map_err(Into::into),
+            Projected::Gzip { body } => body.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Coded::Plain { body } => body.is_end_stream(),
+            Coded::Gzip { body } => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Coded::Plain { body } => body.size_hint(),
+            Coded::Gzip { body } => body.size_hint(),
+        }
+    }
+}
+
+/// Bytes as gzip. Others get their turn meanwhile.
+pub(crate) async fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut stream = compress();
+    let mut output = Vec::new();
+    for chunk in bytes.chunks(CHUNK) {
+        run(&mut stream, chunk, FlushCompress::None, &mut output);
+        tokio::task::coop::consume_budget().await;
+    }
+    run(&mut stream, &[], FlushCompress::Finish, &mut output);
+    output
+}
+
+/// The fastest level: a message is sent once.
+fn compress() -> Compress {
+    Compress::new_gzip(Compression::fast(), WINDOW)
+}
+
+/// Puts all of `input` into a stream, and what comes out behind `output`.
+fn run(stream: &mut Compress, mut input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
+    loop {
+        output.reserve(CHUNK);
+        let before = stream.total_in();
+        // Nothing fails while there is room for output.
+        let status = stream.compress_vec(input, output, flush);
+        let taken = usize::try_from(stream.total_in() - before).unwrap_or(usize::MAX);
+        input = input.get(taken..).unwrap_or_default();
+        let is_done = input.is_empty() && output.len() < output.capacity();
+        if is_done || !matches!(status, Ok(Status::Ok)) {
+            return;
+        }
+    }
+}
+
+pin_project! {
+    /// A body as gzip. What is there of it goes when no more comes at once.
+    pub(crate) struct Encoded<B> {
+        #[pin]
+        body: B,
+        // `None` once all is sent.
+        stream: Option<Compress>,
+        // Whether the stream keeps back what it was given.
+        holds: bool,
+    }
+}
+
+impl<B> Encoded<B> {
+    pub(crate) fn new(body: B) -> Self {
+        Encoded { body, stream: Some(compress()), holds: false }
+    }
+}
+
+impl<B> Body for Encoded<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let mut this = self.project();
+        let mut output = Vec::new();
+        while let Some(stream) = this.stream {
+            match this.body.as_mut().poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    run(stream, &data, FlushCompress::None, &mut output);
+                    *this.holds = true;
+                }
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+                Poll::Ready(None) => {
+                    run(stream, &[], FlushCompress::Finish, &mut output);
+                    *this.stream = None;
+                }
+                Poll::Pending if *this.holds => {
+                    run(stream, &[], FlushCompress::Sync, &mut output);
+                    *this.holds = false;
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+            if !output.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(output.into()))));
+            }
+        }
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.stream.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::FutureExt;
+    use http_body_util::{BodyExt, Full, StreamBody};
+
+    use super::*;
+
+    fn noise(length: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    /// A body that comes in pieces of `size` bytes.
+    fn pieces(bytes: &[u8], size: usize) -> impl Body<Data = Bytes, Error = Infallible> {
+        let pieces: Vec<_> = bytes.chunks(size).map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece)))).collect();
+        StreamBody::new(futures_util::stream::iter(pieces))
+    }
+
+    fn decoded(body: impl Body<Data = Bytes, Error = Infallible>, most: u64) -> Result<Bytes, String> {
+        let collected = Decoded::new(body, most).collect().now_or_never().expect("nothing is waited for");
+        collected.map(|all| all.to_bytes()).map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn what_goes_in_comes_out_in_pieces_of_every_size() {
+        // Sizes around the chunk, where output stays in the stream.
+        for length in [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 200_000] {
+            for text in [vec![b'x'; length], noise(length)] {
+                let whole = compressed(&text).await;
+                let streamed = Encoded::new(pieces(&text, 1_000)).collect().await.unwrap().to_bytes();
+                for packed in [&whole[..], &streamed] {
+                    for size in [1, 7, 4_096, usize::MAX] {
+                        let size = size.min(packed.len());
+                        assert_eq!(decoded(pieces(packed, size), 2_000).unwrap(), text, "{length} in pieces of {size}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_gzip_is_told() {
+        let packed = compressed(b"<a/>").await;
+        let unpacked = |bytes: Vec<u8>| decoded(Full::new(Bytes::from(bytes)), 100).unwrap_err();
+        assert_eq!(unpacked(b"<a/>".to_vec()), "the body is said to be gzip, and is not");
+        assert_eq!(unpacked(Vec::new()), "the gzip stream of the body ends before its end");
+        for end in 1..packed.len() {
+            assert_eq!(unpacked(packed[..end].to_vec()), "the gzip stream of the body ends before its end", "{end}");
+        }
+        let twice = [&packed[..], &packed].concat();
+        assert_eq!(unpacked(twice), "found more bytes behind the end of the body's gzip stream");
+        let mut wrong = packed.clone();
+        // The checksum.
+        let at = wrong.len() - 5;
+        wrong[at] ^= 1;
+        assert_eq!(unpacked(wrong), "the body is said to be gzip, and is not");
+    }
+
+    #[tokio::test]
+    async fn what_grows_too_much_is_given_up_early() {
+        let bomb = compressed(&vec![b' '; 10 << 20]).await;
+        let mut body = Decoded::new(Full::new(Bytes::from(bomb)), 100);
+        let mut came = 0;
+        let error = loop {
+            match body.frame().await.unwrap() {
+                Ok(frame) => came += frame.into_data().unwrap().len(),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert_eq!(error, "the body grows more than 100 times as gzip is taken off, which is the limit");
+        assert!(came < 2 << 20, "{came}");
+        // Little may grow by any factor.
+        let small = compressed(&vec![b' '; 60_000]).await;
+        assert_eq!(decoded(Full::new(Bytes::from(small)), 100).unwrap().len(), 60_000);
+    }
+
+    /// Whoever waits for the first half of a stream gets it before the second one is there.
+    #[tokio::test]
+    async fn a_stream_is_not_held_back() {
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel::<Result<_, Infallible>>();
+        let pieces = futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+        let mut body = Decoded::new(Encoded::new(StreamBody::new(pieces)), 100);
+        sender.send(Ok(Frame::data(Bytes::from("first")))).unwrap();
+        assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "first");
+        sender.send(Ok(Frame::data(Bytes::from("second")))).unwrap();
+        drop(sender);
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "second");
+    }
+}

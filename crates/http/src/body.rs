@@ -63,17 +63,21 @@ impl Body {
         }
     }
 
-    /// The body as gzip if it has more than so many bytes, or if nobody knows yet how many. Whether it is.
+    /// The body as gzip if it has more than so many bytes, or if nobody knows yet how many, and if there is memory for that. Whether
+    /// it is.
     pub(crate) async fn compressed(self, above: usize) -> (Self, bool) {
-        match http_body::Body::size_hint(&self).exact() {
-            Some(size) if size <= above as u64 => (self, false),
-            _ => match self.kind {
-                Kind::Whole(body) => {
-                    let bytes = body.into_inner().unwrap_or_default();
-                    (Body::from(Bytes::from(gzip::compressed(&bytes).await)), true)
-                }
-                Kind::Coming { .. } => (Body::stream(Encoded::new(self)), true),
-            },
+        if http_body::Body::size_hint(&self).exact().is_some_and(|size| size <= above as u64) {
+            return (self, false);
+        }
+        let charged = self.reservation.as_ref().map(|reservation| reservation.another(gzip::COMPRESSING));
+        let Ok(state) = charged.transpose() else { return (self, false) };
+        match self.kind {
+            Kind::Whole(body) => {
+                let bytes = body.into_inner().unwrap_or_default();
+                let packed = Bytes::from(gzip::compressed(&bytes).await);
+                (Body::from(packed).charged(self.reservation), true)
+            }
+            Kind::Coming { .. } => (Body::stream(Encoded::new(self, state)), true),
         }
     }
 

@@ -175,8 +175,9 @@ where
     let Fields { content_type, content_encoding: encoding, .. } = Fields::of(headers);
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
-    let body = Coded::of(body, encoding.is_some_and(gzip::is_gzip), u64::MAX);
-    let encoding = encoding.filter(|coding| !gzip::is_gzip(coding));
+    let is_gzip = gzip::is_gzip(&encoding);
+    let body = Coded::of(body, is_gzip, u64::MAX);
+    let encoding = encoding.value.filter(|_| !is_gzip);
     let may_be_message = (is_success || is_fault) && encoding.is_none();
     let content_type = content_type.single().map_err(|found| {
         let message = format!("the answer has {found} Content-Type headers, expected one");

@@ -5,12 +5,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use flate2::{Compress, Compression, Decompress, DecompressError, FlushCompress, FlushDecompress, Status};
-use http::HeaderValue;
+use castile_budget::Reservation;
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use http::{HeaderMap, HeaderValue, header};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use crate::BoxError;
+use crate::headers::Field;
 
 /// The name of the coding.
 pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
@@ -24,15 +26,34 @@ const FREE: u64 = 64 << 10;
 /// The window of deflate, in bits: the largest.
 const WINDOW: u8 = 15;
 
-/// Whether a Content-Encoding says gzip, by this name or by its old one.
-pub(crate) fn is_gzip(coding: &HeaderValue) -> bool {
-    [&b"gzip"[..], b"x-gzip"].iter().any(|name| coding.as_bytes().eq_ignore_ascii_case(name))
+/// Whether a Content-Encoding says gzip and nothing more, by this name or by its old one.
+pub(crate) fn is_gzip(coding: &Field<'_>) -> bool {
+    let is_named =
+        |value: &HeaderValue| [&b"gzip"[..], b"x-gzip"].iter().any(|name| value.as_bytes().eq_ignore_ascii_case(name));
+    coding.single().is_ok_and(|value| value.is_some_and(is_named))
+}
+
+/// Whether an Accept-Encoding takes gzip (RFC 9110 §12.5.3): by name or by `*`, and not with a quality of 0.
+pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut any = false;
+    for coding in values.flat_map(|value| value.split(',')) {
+        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
+        let quality = parameters.split(';').find_map(|parameter| parameter.trim().strip_prefix("q="));
+        let is_taken = quality.is_none_or(|quality| quality.trim().parse().is_ok_and(|quality: f32| quality > 0.0));
+        match name.trim() {
+            name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => return is_taken,
+            "*" => any = is_taken,
+            _ => {}
+        }
+    }
+    any
 }
 
 /// Why what came is not read as gzip.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsound {
-    Corrupt(Option<DecompressError>),
+    Corrupt,
     BrokenOff,
     /// Something stands behind the end. Whether it is a second member, nobody asks: no client sends one.
     Surplus,
@@ -44,7 +65,7 @@ pub(crate) enum Unsound {
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsound::Corrupt(_) => f.write_str("the body is said to be gzip, and is not"),
+            Unsound::Corrupt => f.write_str("the body is said to be gzip, and is not"),
             Unsound::BrokenOff => f.write_str("the gzip stream of the body ends before its end"),
             Unsound::Surplus => f.write_str("found more bytes behind the end of the body's gzip stream"),
             Unsound::Ratio { most } => {
@@ -54,14 +75,7 @@ impl fmt::Display for Unsound {
     }
 }
 
-impl std::error::Error for Unsound {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Unsound::Corrupt(Some(error)) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for Unsound {}
 
 pin_project! {
     /// What is in a body of gzip.
@@ -110,19 +124,22 @@ where
             if *this.is_over {
                 return failed(Unsound::Surplus);
             }
+            // A little of it may hold much: others get their turn.
+            let turn = ready!(tokio::task::coop::poll_proceed(cx));
+            turn.made_progress();
             let before = this.stream.total_in();
             let mut output = Vec::with_capacity(CHUNK);
             let status = this.stream.decompress_vec(this.input, &mut output, FlushDecompress::None);
             let taken = this.stream.total_in() - before;
             this.input.advance(usize::try_from(taken).unwrap_or(usize::MAX).min(this.input.len()));
             match status {
-                Err(error) => return failed(Unsound::Corrupt(Some(error))),
+                Err(_) => return failed(Unsound::Corrupt),
                 Ok(Status::StreamEnd) => *this.is_over = true,
                 Ok(Status::Ok | Status::BufError) => {}
             }
             let stands_still = taken == 0 && output.is_empty();
             if stands_still && !this.input.is_empty() && !*this.is_over {
-                return failed(Unsound::Corrupt(None));
+                return failed(Unsound::Corrupt);
             }
             *this.has_output = !*this.is_over && output.len() == output.capacity();
             let came_out = this.stream.total_out();
@@ -196,6 +213,10 @@ pub(crate) async fn compressed(bytes: &[u8]) -> Vec<u8> {
     output
 }
 
+/// What compressing keeps in memory, in bytes, and what reading gzip does.
+pub(crate) const COMPRESSING: usize = 384 << 10;
+pub(crate) const READING: usize = 64 << 10;
+
 /// The fastest level: a message is sent once.
 fn compress() -> Compress {
     Compress::new_gzip(Compression::fast(), WINDOW)
@@ -226,12 +247,14 @@ pin_project! {
         stream: Option<Compress>,
         // Whether the stream keeps back what it was given.
         holds: bool,
+        // What the stream is charged to.
+        reservation: Option<Reservation>,
     }
 }
 
 impl<B> Encoded<B> {
-    pub(crate) fn new(body: B) -> Self {
-        Encoded { body, stream: Some(compress()), holds: false }
+    pub(crate) fn new(body: B, reservation: Option<Reservation>) -> Self {
+        Encoded { body, stream: Some(compress()), holds: false, reservation }
     }
 }
 
@@ -256,6 +279,7 @@ where
                 Poll::Ready(None) => {
                     run(stream, &[], FlushCompress::Finish, &mut output);
                     *this.stream = None;
+                    *this.reservation = None;
                 }
                 Poll::Pending if *this.holds => {
                     run(stream, &[], FlushCompress::Sync, &mut output);
@@ -279,7 +303,6 @@ where
 mod tests {
     use std::convert::Infallible;
 
-    use futures_util::FutureExt;
     use http_body_util::{BodyExt, Full, StreamBody};
 
     use super::*;
@@ -299,44 +322,73 @@ mod tests {
         StreamBody::new(futures_util::stream::iter(pieces))
     }
 
-    fn decoded(body: impl Body<Data = Bytes, Error = Infallible>, most: u64) -> Result<Bytes, String> {
-        let collected = Decoded::new(body, most).collect().now_or_never().expect("nothing is waited for");
+    async fn decoded(body: impl Body<Data = Bytes, Error = Infallible>, most: u64) -> Result<Bytes, String> {
+        let collected = Decoded::new(body, most).collect().await;
         collected.map(|all| all.to_bytes()).map_err(|error| error.to_string())
     }
 
     #[tokio::test]
     async fn what_goes_in_comes_out_in_pieces_of_every_size() {
         // Sizes around the chunk, where output stays in the stream.
-        for length in [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 200_000] {
+        for length in [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             for text in [vec![b'x'; length], noise(length)] {
                 let whole = compressed(&text).await;
-                let streamed = Encoded::new(pieces(&text, 1_000)).collect().await.unwrap().to_bytes();
+                let streamed = Encoded::new(pieces(&text, 1_000), None).collect().await.unwrap().to_bytes();
                 for packed in [&whole[..], &streamed] {
-                    for size in [1, 7, 4_096, usize::MAX] {
+                    for size in [7, 4_096, usize::MAX] {
                         let size = size.min(packed.len());
-                        assert_eq!(decoded(pieces(packed, size), 2_000).unwrap(), text, "{length} in pieces of {size}");
+                        assert_eq!(
+                            decoded(pieces(packed, size), 2_000).await.unwrap(),
+                            text,
+                            "{length} in pieces of {size}"
+                        );
                     }
                 }
             }
         }
     }
 
+    #[test]
+    fn gzip_is_accepted_by_name_or_as_any() {
+        for (value, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("x-gzip", true),
+            ("*", true),
+            ("identity, *;q=0.1", true),
+            ("gzip;q=0, *", false),
+            ("gzip; q=0.000", false),
+            ("*;q=0", false),
+            ("gzip;q=x", false),
+            ("br, deflate", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(value));
+            assert_eq!(is_accepted(&headers), expected, "{value}");
+        }
+    }
+
     #[tokio::test]
     async fn what_is_no_gzip_is_told() {
         let packed = compressed(b"<a/>").await;
-        let unpacked = |bytes: Vec<u8>| decoded(Full::new(Bytes::from(bytes)), 100).unwrap_err();
-        assert_eq!(unpacked(b"<a/>".to_vec()), "the body is said to be gzip, and is not");
-        assert_eq!(unpacked(Vec::new()), "the gzip stream of the body ends before its end");
+        let unpacked = async |bytes: Vec<u8>| decoded(Full::new(Bytes::from(bytes)), 100).await.unwrap_err();
+        assert_eq!(unpacked(b"<a/>".to_vec()).await, "the body is said to be gzip, and is not");
+        assert_eq!(unpacked(Vec::new()).await, "the gzip stream of the body ends before its end");
         for end in 1..packed.len() {
-            assert_eq!(unpacked(packed[..end].to_vec()), "the gzip stream of the body ends before its end", "{end}");
+            assert_eq!(
+                unpacked(packed[..end].to_vec()).await,
+                "the gzip stream of the body ends before its end",
+                "{end}"
+            );
         }
         let twice = [&packed[..], &packed].concat();
-        assert_eq!(unpacked(twice), "found more bytes behind the end of the body's gzip stream");
+        assert_eq!(unpacked(twice).await, "found more bytes behind the end of the body's gzip stream");
         let mut wrong = packed.clone();
         // The checksum.
         let at = wrong.len() - 5;
         wrong[at] ^= 1;
-        assert_eq!(unpacked(wrong), "the body is said to be gzip, and is not");
+        assert_eq!(unpacked(wrong).await, "the body is said to be gzip, and is not");
     }
 
     #[tokio::test]
@@ -354,7 +406,7 @@ mod tests {
         assert!(came < 2 << 20, "{came}");
         // Little may grow by any factor.
         let small = compressed(&vec![b' '; 60_000]).await;
-        assert_eq!(decoded(Full::new(Bytes::from(small)), 100).unwrap().len(), 60_000);
+        assert_eq!(decoded(Full::new(Bytes::from(small)), 100).await.unwrap().len(), 60_000);
     }
 
     /// Whoever waits for the first half of a stream gets it before the second one is there.
@@ -362,7 +414,7 @@ mod tests {
     async fn a_stream_is_not_held_back() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel::<Result<_, Infallible>>();
         let pieces = futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx));
-        let mut body = Decoded::new(Encoded::new(StreamBody::new(pieces)), 100);
+        let mut body = Decoded::new(Encoded::new(StreamBody::new(pieces), None), 100);
         sender.send(Ok(Frame::data(Bytes::from("first")))).unwrap();
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "first");
         sender.send(Ok(Frame::data(Bytes::from("second")))).unwrap();

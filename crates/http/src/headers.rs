@@ -121,8 +121,8 @@ pub(crate) struct Fields<'a> {
     pub(crate) host: Field<'a>,
     pub(crate) content_type: Field<'a>,
     pub(crate) soap_action: Field<'a>,
-    /// The first content coding that the body is said to have (RFC 9110 §8.4).
-    pub(crate) content_encoding: Option<&'a HeaderValue>,
+    /// The content codings that the body is said to have (RFC 9110 §8.4). Two of them are two codings.
+    pub(crate) content_encoding: Field<'a>,
     pub(crate) has_transfer_encoding: bool,
     pub(crate) has_expect: bool,
     pub(crate) has_accept: bool,
@@ -148,7 +148,7 @@ impl<'a> Fields<'a> {
                 10 if *name == SOAP_ACTION => fields.soap_action.add(value),
                 12 if *name == header::CONTENT_TYPE => fields.content_type.add(value),
                 16 if *name == header::CONTENT_ENCODING && !value.as_bytes().eq_ignore_ascii_case(b"identity") => {
-                    fields.content_encoding.get_or_insert(value);
+                    fields.content_encoding.add(value);
                 }
                 17 if *name == header::TRANSFER_ENCODING => fields.has_transfer_encoding = true,
                 _ => {}

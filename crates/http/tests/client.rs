@@ -213,7 +213,7 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     let url: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
     tokio::spawn(Server::new().serve(listener, Routes::new().route("/", echo()), std::future::pending()));
     let mut options = Options::default();
-    options.request_timeout = Duration::from_millis(150);
+    options.request_timeout = Duration::from_millis(400);
     let transport = Transport::with_options(options);
     let exchange = |action: &'static str, pieces| {
         let message = Content::from("<a/>");

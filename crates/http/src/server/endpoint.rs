@@ -23,6 +23,7 @@ use super::admission::Ticket;
 use super::head;
 use super::receiving::{Pace, Receiving};
 use super::refusal::{RETRY_AFTER, Refusal};
+use crate::gzip::{self, Coded, GZIP};
 use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, remove_own};
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
@@ -43,7 +44,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that [`Options::address`] says |
 /// | any other method | 405 |
 /// | two Content-Type or SOAPAction headers | 400 |
-/// | another content type, a charset that is not known, a content coding | 415 |
+/// | another content type, a charset that is not known, a content coding other than gzip | 415 |
 /// | a body too large, too slow, broken off | 413, 408, 400 |
 /// | a package that is broken | a fault that says where |
 /// | a handler too slow | 503 |
@@ -79,6 +80,13 @@ pub struct Options {
     /// time is free. So at the defaults a part that takes an hour must come with 6 kB/s on average. 100 by default; 0
     /// requires nothing.
     pub body_rate: u32,
+    /// How many times larger a request that comes as gzip may be than what came of it; its first 64 KiB may have any size. What is in
+    /// it counts for all other limits. 100 by default; 0 takes no gzip, so that such a request is answered with 415.
+    pub gzip_ratio: u32,
+    /// The size in bytes above which an answer goes as gzip to a client that takes it, and one that is sent as a stream goes so whatever
+    /// its size. `None`, the default, sends none: it takes ten times the processor time of an answer, so it pays where the network is
+    /// slow. Over TLS it tells a listener how well what a client sent and what is secret compress together (BREACH).
+    pub gzip_above: Option<usize>,
     /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
@@ -103,6 +111,8 @@ impl Default for Options {
             messages,
             body_read_timeout: Duration::from_secs(30),
             body_rate: 100,
+            gzip_ratio: 100,
+            gzip_above: None,
             request_timeout: Duration::from_secs(60),
             budget: None,
             disk_budget: None,
@@ -179,7 +189,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         let (head, body) = request.into_parts();
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
-            Method::POST => content_type(&fields).map_err(Refusal::into_response),
+            Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
             Method::GET | Method::HEAD => match asked_document(self.description(), &head) {
                 Some(document) => Err(self.document(document, &head)),
                 None => Err(Refusal::Method.into_response()),
@@ -191,8 +201,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Err(response) => return unread(response, body, fields.has_expect),
         };
         let shared = self.shared.clone();
+        let gzip_above = shared.options.gzip_above.map(|above| (above, gzip::is_accepted(&head.headers)));
         let mut asked = Asked {
             action,
+            is_gzip: fields.content_encoding.value.is_some(),
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
             headers: Some(Box::new(head.headers)),
@@ -216,6 +228,9 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 },
                 Err(refusal) => refusal.into_response(),
             };
+            if let Some((above, is_accepted)) = gzip_above {
+                response = compressed(response, above, is_accepted).await;
+            }
             // What is sent as it comes may be what is left of the package.
             if response.body().is_whole() && coming.is_some_and(|coming| !coming.is_over()) {
                 close(&mut response);
@@ -236,6 +251,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 struct Asked {
     /// What SOAPAction says, for messages whose media type has no action.
     action: String,
+    is_gzip: bool,
     headers: Option<Box<HeaderMap>>,
     accepts_mtom: bool,
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
@@ -253,6 +269,14 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     fn reservation(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
         let budget = self.options.budget.as_ref().or(ticket.budget()).unwrap_or(&self.process);
         budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
+    }
+
+    /// A body as it comes, or what is in one of gzip.
+    fn coded<B>(&self, body: B, asked: &Asked, reservation: &Reservation) -> Result<Coded<B>, Refusal> {
+        if asked.is_gzip {
+            reservation.grow(gzip::READING).map_err(|_| Refusal::Exhausted)?;
+        }
+        Ok(Coded::of(body, asked.is_gzip, u64::from(self.options.gzip_ratio)))
     }
 
     /// What parts that wait in files are charged to.
@@ -275,6 +299,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let Options { messages: castile_soap::Options { limits, .. }, request_timeout, .. } = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
         let message = {
+            let body = self.coded(body, asked, &reservation)?;
             let body = pin!(Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone()));
             body::read(body, limits.message_size).await
         };
@@ -421,6 +446,20 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
     response
 }
 
+/// A response as gzip, if it is larger than so many bytes and its client takes that.
+async fn compressed(response: Response<Body>, above: usize, is_accepted: bool) -> Response<Body> {
+    let (mut head, mut body) = response.into_parts();
+    head.headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    if is_accepted && !head.headers.contains_key(header::CONTENT_ENCODING) {
+        let is_gzip;
+        (body, is_gzip) = body.compressed(above).await;
+        if is_gzip {
+            head.headers.insert(header::CONTENT_ENCODING, GZIP);
+        }
+    }
+    Response::from_parts(head, body)
+}
+
 /// Adds the headers of a service.
 fn extend(response: &mut Response<Body>, headers: Option<Box<HeaderMap>>) {
     let Some(mut headers) = headers else { return };
@@ -440,13 +479,15 @@ fn asked_document(description: &Description, head: &Parts) -> Option<&'static Do
 }
 
 /// What the headers say of a body that is a message: one of the media types, in an encoding that is known, and an action.
-fn content_type(fields: &Fields<'_>) -> Result<(ContentType, String), Refusal> {
+fn content_type(fields: &Fields<'_>, takes_gzip: bool) -> Result<(ContentType, String), Refusal> {
     let content_type = head::only(fields.content_type, "Content-Type")?;
     // It may stand for the operation.
     let action = head::only(fields.soap_action, "SOAPAction")?;
     let content_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
-    if let Some(found) = fields.content_encoding {
-        return Err(Refusal::ContentEncoding { found: String::from_utf8_lossy(found.as_bytes()).into_owned() });
+    let is_taken = takes_gzip && gzip::is_gzip(&fields.content_encoding);
+    if let Some(found) = fields.content_encoding.value.filter(|_| !is_taken) {
+        let found = String::from_utf8_lossy(found.as_bytes()).into_owned();
+        return Err(Refusal::ContentEncoding { found, takes_gzip });
     }
     let action = match &content_type {
         ContentType::Message(MessageType { action: Some(_), .. }) => "",

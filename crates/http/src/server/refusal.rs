@@ -9,6 +9,7 @@ use super::receiving::Stalled;
 use super::slots;
 use crate::Body;
 use crate::body::Failure;
+use crate::gzip::Unsound;
 use crate::headers::{Unread, shown};
 
 /// When a request that was refused for a time may come again: in 1 s.
@@ -23,8 +24,10 @@ pub(super) enum Refusal {
     Path { found: String },
     /// A Content-Type (or its absence) that isn't a SOAP message, or a charset that is not known.
     ContentType(Unread),
-    /// A content coding, such as gzip.
-    ContentEncoding { found: String },
+    /// A content coding other than gzip, or gzip where that is not taken.
+    ContentEncoding { found: String, takes_gzip: bool },
+    /// A body that is said to be gzip and is not, or holds too much.
+    Unsound(Unsound),
     /// A SOAPAction that is not UTF-8.
     Action,
     /// A request of HTTP/1.1 without a Host.
@@ -60,10 +63,18 @@ impl Refusal {
     pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
-            Failure::BrokenOff { after, source } => match source.downcast_ref::<Stalled>() {
-                Some(stalled) => Refusal::from(*stalled),
-                None => Refusal::BrokenOff { after: after as u64, reason: source.to_string() },
-            },
+            Failure::BrokenOff { after, source } => Refusal::broken_off(after as u64, &*source),
+        }
+    }
+
+    /// From why nothing came behind so many bytes of a body.
+    pub(super) fn broken_off(after: u64, source: &(dyn std::error::Error + 'static)) -> Self {
+        if let Some(stalled) = source.downcast_ref::<Stalled>() {
+            return Refusal::from(*stalled);
+        }
+        match source.downcast_ref::<Unsound>() {
+            Some(unsound) => Refusal::Unsound(*unsound),
+            None => Refusal::BrokenOff { after, reason: source.to_string() },
         }
     }
 
@@ -72,7 +83,9 @@ impl Refusal {
             Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Refusal::Unsound(Unsound::Ratio { .. }) => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::Action
+            | Refusal::Unsound(_)
             | Refusal::BrokenOff { .. }
             | Refusal::NoHost
             | Refusal::Repeated { .. }
@@ -106,6 +119,7 @@ impl Refusal {
             | Refusal::TooLarge { .. }
             | Refusal::Limit { .. }
             | Refusal::BrokenOff { .. }
+            | Refusal::Unsound(_)
             | Refusal::Stalled(_)
             | Refusal::Exhausted => true,
         }
@@ -120,6 +134,11 @@ impl Refusal {
         match self {
             Refusal::Method => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
+            }
+            // RFC 9110 §12.5.3.
+            Refusal::ContentEncoding { takes_gzip, .. } => {
+                let taken = if takes_gzip { "gzip, identity" } else { "identity" };
+                headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(taken));
             }
             Refusal::Overload | Refusal::Exhausted => {
                 headers.insert(header::RETRY_AFTER, RETRY_AFTER);
@@ -156,9 +175,11 @@ impl fmt::Display for Refusal {
             }
             Refusal::Path { found } => write!(f, "no service at {}", shown(found)),
             Refusal::ContentType(unread) => unread.fmt(f),
-            Refusal::ContentEncoding { found } => {
-                write!(f, "found content encoding {}, expected none", shown(found))
+            Refusal::ContentEncoding { found, takes_gzip } => {
+                let expected = if *takes_gzip { "gzip or none" } else { "none" };
+                write!(f, "found content encoding {}, expected {expected}", shown(found))
             }
+            Refusal::Unsound(unsound) => unsound.fmt(f),
             Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
             Refusal::NoHost => f.write_str("found no Host header, expected one (RFC 9112 §3.2)"),
             Refusal::Repeated { name, found } => write!(f, "found {found} {name} headers, expected one"),

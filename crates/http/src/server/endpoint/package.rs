@@ -28,6 +28,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         let options = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
+        let body = self.coded(body, &asked, &reservation)?;
         let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
         let mut limits = options.messages.attachments;
         limits.root_size = limits.root_size.min(options.messages.limits.message_size);
@@ -70,16 +71,14 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 /// What is wrong with the way a package comes is for HTTP to say, and what is wrong with the package for SOAP.
 pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<ReplyMessage, Refusal> {
     let source = std::error::Error::source(&error);
-    let stalled = source.and_then(|source| source.downcast_ref::<Stalled>());
-    match (error.kind(), stalled) {
-        (_, Some(stalled)) => Err(Refusal::from(*stalled)),
-        (ErrorKind::Body, None) => Err(Refusal::BrokenOff {
-            after: error.offset().unwrap_or_default(),
-            reason: source.map(ToString::to_string).unwrap_or_default(),
-        }),
-        (ErrorKind::Exhausted, None) => Err(Refusal::Exhausted),
-        (ErrorKind::Limit, None) => Err(Refusal::Limit { message: error.to_string() }),
-        (ErrorKind::ContentType, None) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
+    let after = error.offset().unwrap_or_default();
+    match (error.kind(), source) {
+        (_, Some(source)) if source.is::<Stalled>() => Err(Refusal::broken_off(after, source)),
+        (ErrorKind::Body, Some(source)) => Err(Refusal::broken_off(after, source)),
+        (ErrorKind::Body, None) => Err(Refusal::BrokenOff { after, reason: String::new() }),
+        (ErrorKind::Exhausted, _) => Err(Refusal::Exhausted),
+        (ErrorKind::Limit, _) => Err(Refusal::Limit { message: error.to_string() }),
+        (ErrorKind::ContentType, _) => Err(Refusal::ContentType(Unread::Package(error.to_string()))),
         _ => Ok(ReplyMessage::from_fault(version, &Fault::<castile_soap::NoDetail>::from(error))),
     }
 }

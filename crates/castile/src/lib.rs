@@ -92,8 +92,8 @@ pub mod http {
     #[cfg(feature = "server")]
     pub mod server {
         pub use castile_http::server::{
-            Address, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown, TlsPeer,
-            shutdown_signal,
+            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown,
+            TlsPeer, shutdown_signal,
         };
         #[cfg(feature = "tls")]
         pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};

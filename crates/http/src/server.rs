@@ -3,6 +3,7 @@
 mod activity;
 mod address;
 mod admission;
+mod authentication;
 mod connection;
 mod connections;
 mod endpoint;
@@ -46,6 +47,7 @@ use self::stop::{Order, Stop};
 use crate::BoxError;
 
 pub use self::address::Address;
+pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
 pub use self::routes::Routes;

@@ -20,6 +20,7 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, Status
 
 use super::address::{self, Address};
 use super::admission::Ticket;
+use super::authentication::Authentication;
 use super::head;
 use super::receiving::{Pace, Receiving};
 use super::refusal::{RETRY_AFTER, Refusal};
@@ -43,6 +44,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that [`Options::address`] says |
 /// | any other method | 405 |
+/// | no credentials that [`Options::authentication`] knows | 401 |
 /// | two Content-Type or SOAPAction headers | 400 |
 /// | another content type, a charset that is not known, a content coding other than gzip | 415 |
 /// | a body too large, too slow, broken off | 413, 408, 400 |
@@ -91,6 +93,9 @@ pub struct Options {
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
     pub request_timeout: Duration,
+    /// How the endpoint finds out who a client is, before it reads the message. `None`, the default, asks nobody. The contract is shown
+    /// to the same clients.
+    pub authentication: Option<Authentication>,
     /// The memory that requests share: their messages, what is made of them, and their answers until they are sent. `None`,
     /// the default, is the [`budget`](super::Server::budget) of the server that calls the endpoint, or that of the process
     /// where another one does.
@@ -114,6 +119,7 @@ impl Default for Options {
             gzip_ratio: 100,
             gzip_above: None,
             request_timeout: Duration::from_secs(60),
+            authentication: None,
             budget: None,
             disk_budget: None,
             address: Address::default(),
@@ -186,6 +192,41 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
+        let ticket = Ticket::take();
+        match &self.shared.options.authentication {
+            None => self.respond_to(request, ticket),
+            Some(_) => self.authenticate(request, ticket),
+        }
+    }
+
+    /// Answers one request of a client that is known.
+    fn authenticate<B>(&self, request: Request<B>, ticket: Ticket) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let endpoint = Endpoint { shared: self.shared.clone() };
+        Box::pin(async move {
+            let Options { authentication, request_timeout: limit, .. } = &endpoint.shared.options;
+            let (mut head, body) = request.into_parts();
+            let checked = match authentication {
+                None => Ok(Ok(())),
+                Some(authentication) => within(*limit, authentication.check(&mut head)).await,
+            };
+            let refusal = match checked {
+                Ok(Ok(())) => return endpoint.respond_to(Request::from_parts(head, body), ticket).await,
+                Ok(Err(challenges)) => Refusal::Unauthorized { challenges },
+                Err(_) => Refusal::HandlerTimeout { limit: *limit },
+            };
+            unread(refusal.into_response(), body, Fields::of(&head.headers).has_expect).await
+        })
+    }
+
+    fn respond_to<B>(&self, request: Request<B>, ticket: Ticket) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
         let (head, body) = request.into_parts();
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
@@ -208,7 +249,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
             extensions: head.extensions,
             headers: Some(Box::new(head.headers)),
-            ticket: Ticket::take(),
+            ticket,
         };
         Box::pin(async move {
             let mut coming = None;

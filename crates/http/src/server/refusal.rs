@@ -20,6 +20,8 @@ pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 pub(super) enum Refusal {
     /// A method that the endpoint doesn't speak.
     Method,
+    /// No credentials that are known.
+    Unauthorized { challenges: Vec<HeaderValue> },
     /// No endpoint at this path.
     Path { found: String },
     /// A Content-Type (or its absence) that isn't a SOAP message, or a charset that is not known.
@@ -81,6 +83,7 @@ impl Refusal {
     fn status(&self) -> StatusCode {
         match self {
             Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Refusal::Unsound(Unsound::Ratio { .. }) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -104,6 +107,7 @@ impl Refusal {
     fn ends_connection(&self) -> bool {
         match self {
             Refusal::Method
+            | Refusal::Unauthorized { .. }
             | Refusal::Path { .. }
             | Refusal::ContentType(_)
             | Refusal::ContentEncoding { .. }
@@ -131,13 +135,16 @@ impl Refusal {
         let headers = response.headers_mut();
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         headers.insert(header::CONTENT_TYPE, text);
-        match self {
+        match &self {
+            Refusal::Unauthorized { challenges } => challenges.iter().for_each(|challenge| {
+                headers.append(header::WWW_AUTHENTICATE, challenge.clone());
+            }),
             Refusal::Method => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
             }
             // RFC 9110 §12.5.3.
             Refusal::ContentEncoding { takes_gzip, .. } => {
-                let taken = if takes_gzip { "gzip, identity" } else { "identity" };
+                let taken = if *takes_gzip { "gzip, identity" } else { "identity" };
                 headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(taken));
             }
             Refusal::Overload | Refusal::Exhausted => {
@@ -173,6 +180,7 @@ impl fmt::Display for Refusal {
             Refusal::Method => {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
+            Refusal::Unauthorized { .. } => f.write_str("found no credentials that are known here"),
             Refusal::Path { found } => write!(f, "no service at {}", shown(found)),
             Refusal::ContentType(unread) => unread.fmt(f),
             Refusal::ContentEncoding { found, takes_gzip } => {

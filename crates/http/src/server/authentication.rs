@@ -1,0 +1,528 @@
+//! Who a client is: Basic, Bearer and Digest, checked before anything else is read.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use futures_util::future::BoxFuture;
+use http::request::Parts;
+use http::{Extensions, HeaderValue, header};
+use sha2::{Digest as _, Sha256};
+
+use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
+
+/// How long a nonce of Digest is good for.
+const NONCE_TIME: Duration = Duration::from_secs(300);
+
+/// How many nonces are watched for requests that come again.
+const NONCES: usize = 10_000;
+
+/// The largest Authorization header that is looked at, in bytes.
+const CREDENTIALS: usize = 16 << 10;
+
+/// How an endpoint finds out who a client is (RFC 9110 §11). Clones share the nonces of Digest.
+///
+/// A request without credentials that the check knows is answered with 401, and its message is not read. What the check gives for a client
+/// is among the extensions of the request, for layers and methods of the service. The check has the time of the request
+/// ([`Options::request_timeout`](super::Options::request_timeout)).
+///
+/// ```
+/// use castile_http::server::{Authentication, Options};
+///
+/// #[derive(Clone)]
+/// struct Caller(String);
+///
+/// let mut options = Options::default();
+/// options.authentication = Some(Authentication::basic("orders", |user: String, password: String| async move {
+///     // Compare hashes of passwords, in constant time.
+///     (user == "ada" && password == "correct horse").then_some(Caller(user))
+/// }));
+/// ```
+#[derive(Clone)]
+pub struct Authentication {
+    schemes: Vec<Arc<dyn Scheme>>,
+}
+
+impl Authentication {
+    /// A name and a password, in clear (RFC 7617): for servers behind TLS. `realm` says to people what they log in to. `check` gives
+    /// who it is, or `None`.
+    pub fn basic<F, R, T>(realm: &str, check: F) -> Self
+    where
+        F: Fn(String, String) -> R + Send + Sync + 'static,
+        R: Future<Output = Option<T>> + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+    {
+        let challenge = format!("Basic realm={}, charset=\"UTF-8\"", quoted(realm));
+        let check = move |user, password| identified(check(user, password));
+        Authentication::of(Basic { challenge: visible(&challenge), check })
+    }
+
+    /// A token (RFC 6750). `check` gives whose it is, or `None`.
+    pub fn bearer<F, R, T>(realm: &str, check: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = Option<T>> + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+    {
+        let challenge = format!("Bearer realm={}", quoted(realm));
+        Authentication::of(Bearer { challenge: visible(&challenge), check: move |token| identified(check(token)) })
+    }
+
+    /// A name and a proof of the password, which itself is not sent (RFC 7616, with SHA-256). `password` gives the password of a name
+    /// and who that is, or `None`.
+    ///
+    /// A proof is for one request: whoever sends one again is refused. Nonces are good for five minutes, and for this process alone:
+    /// behind a proxy all requests of a client must come to the same one.
+    pub fn digest<F, R, T>(realm: &str, password: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = Option<(String, T)>> + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+    {
+        Authentication::of(Digest::new(realm, &[Hash::Sha256], password))
+    }
+
+    /// Digest for clients that know nothing newer than MD5 too (RFC 2617), such as cameras and meters. What is known of MD5 is no
+    /// attack on this use of it; passwords can be guessed faster from what somebody overheard.
+    pub fn digest_with_md5<F, R, T>(realm: &str, password: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = Option<(String, T)>> + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+    {
+        Authentication::of(Digest::new(realm, &[Hash::Sha256, Hash::Md5], password))
+    }
+
+    /// Either of these and others: what a client brings decides.
+    pub fn or(mut self, other: Authentication) -> Self {
+        self.schemes.extend(other.schemes);
+        self
+    }
+
+    fn of(scheme: impl Scheme + 'static) -> Self {
+        Authentication { schemes: vec![Arc::new(scheme)] }
+    }
+
+    /// What is known of the client, or the challenges that it is answered with.
+    pub(super) async fn check(&self, head: &mut Parts) -> Result<(), Vec<HeaderValue>> {
+        let mut is_stale = false;
+        if let Some(value) = head.headers.get_mut(header::AUTHORIZATION) {
+            value.set_sensitive(true);
+        }
+        let mut values = head.headers.get_all(header::AUTHORIZATION).iter();
+        // Two of them are two clients.
+        if let (Some(value), None) = (values.next(), values.next())
+            && value.len() <= CREDENTIALS
+            && let Ok(credentials) = std::str::from_utf8(value.as_bytes())
+        {
+            let (name, rest) = credentials.split_once(' ').unwrap_or((credentials, ""));
+            if let Some(scheme) = self.schemes.iter().find(|scheme| scheme.name().eq_ignore_ascii_case(name)) {
+                match scheme.check(rest.trim(), head).await {
+                    Checked::Known(identity) => {
+                        head.extensions.extend(identity);
+                        return Ok(());
+                    }
+                    Checked::Unknown => {}
+                    Checked::Stale => is_stale = true,
+                }
+            }
+        }
+        Err(self.schemes.iter().flat_map(|scheme| scheme.challenges(is_stale)).collect())
+    }
+}
+
+impl fmt::Debug for Authentication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.schemes.iter().map(|scheme| scheme.name())).finish()
+    }
+}
+
+/// What a check finds.
+enum Checked {
+    Known(Extensions),
+    Unknown,
+    /// The client knows the password, and its nonce is too old.
+    Stale,
+}
+
+impl From<Option<Extensions>> for Checked {
+    fn from(identity: Option<Extensions>) -> Self {
+        identity.map_or(Checked::Unknown, Checked::Known)
+    }
+}
+
+trait Scheme: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// What a client that isn't known is told.
+    fn challenges(&self, is_stale: bool) -> Vec<HeaderValue>;
+
+    /// Looks at what stands behind the name of the scheme.
+    fn check<'a>(&'a self, credentials: &'a str, head: &'a Parts) -> BoxFuture<'a, Checked>;
+}
+
+async fn identified<T: Clone + Send + Sync + 'static>(check: impl Future<Output = Option<T>>) -> Option<Extensions> {
+    let mut extensions = Extensions::new();
+    extensions.insert(check.await?);
+    Some(extensions)
+}
+
+/// A text as the value of a header. What a header can't hold becomes a question mark.
+fn visible(text: &str) -> HeaderValue {
+    let shown: String = text.chars().map(|c| if (' '..='~').contains(&c) { c } else { '?' }).collect();
+    // Nothing else is left in it.
+    HeaderValue::try_from(shown).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+struct Basic<F> {
+    challenge: HeaderValue,
+    check: F,
+}
+
+impl<F, R> Scheme for Basic<F>
+where
+    F: Fn(String, String) -> R + Send + Sync,
+    R: Future<Output = Option<Extensions>> + Send,
+{
+    fn name(&self) -> &'static str {
+        "Basic"
+    }
+
+    fn challenges(&self, _: bool) -> Vec<HeaderValue> {
+        vec![self.challenge.clone()]
+    }
+
+    fn check<'a>(&'a self, credentials: &'a str, _: &'a Parts) -> BoxFuture<'a, Checked> {
+        Box::pin(async move {
+            let decoded = BASE64_STANDARD.decode(credentials).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            let pair = decoded.as_deref().and_then(|pair| pair.split_once(':'));
+            match pair {
+                Some((user, password)) => (self.check)(user.to_owned(), password.to_owned()).await.into(),
+                None => Checked::Unknown,
+            }
+        })
+    }
+}
+
+struct Bearer<F> {
+    challenge: HeaderValue,
+    check: F,
+}
+
+impl<F, R> Scheme for Bearer<F>
+where
+    F: Fn(String) -> R + Send + Sync,
+    R: Future<Output = Option<Extensions>> + Send,
+{
+    fn name(&self) -> &'static str {
+        "Bearer"
+    }
+
+    fn challenges(&self, _: bool) -> Vec<HeaderValue> {
+        vec![self.challenge.clone()]
+    }
+
+    fn check<'a>(&'a self, credentials: &'a str, _: &'a Parts) -> BoxFuture<'a, Checked> {
+        Box::pin(async move { (self.check)(credentials.to_owned()).await.into() })
+    }
+}
+
+/// The password of a name, and who that is.
+type Password = Box<dyn Fn(String) -> BoxFuture<'static, Option<(String, Extensions)>> + Send + Sync>;
+
+struct Digest {
+    realm: String,
+    /// From the strongest.
+    hashes: &'static [Hash],
+    password: Password,
+    /// What makes nonces that nobody else can make.
+    key: [u8; 32],
+    start: Instant,
+    seen: Mutex<HashMap<String, Seen>>,
+}
+
+/// Which requests came with a nonce.
+#[derive(Debug)]
+struct Seen {
+    until: Instant,
+    /// The highest count, and which of the 64 up to it came: the lowest bit is the highest count. Requests overtake each other.
+    highest: u32,
+    came: u64,
+}
+
+impl Digest {
+    fn new<F, R, T>(realm: &str, hashes: &'static [Hash], password: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = Option<(String, T)>> + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+    {
+        let mut key = [0; 32];
+        // Without random numbers nonces could be foreseen. Nothing else of a server works without them either.
+        getrandom::fill(&mut key).expect("the system has random numbers");
+        let password: Password = Box::new(move |user| {
+            let asked = password(user);
+            Box::pin(async move {
+                let (password, identity) = asked.await?;
+                let mut extensions = Extensions::new();
+                extensions.insert(identity);
+                Some((password, extensions))
+            })
+        });
+        // As it is sent: what clients hash.
+        let realm = visible(realm).to_str().unwrap_or_default().to_owned();
+        Digest { realm, hashes, password, key, start: Instant::now(), seen: Mutex::default() }
+    }
+
+    /// A nonce: the milliseconds since the start, random bits, and what only we can have made of both.
+    fn nonce(&self) -> String {
+        let mut random = [0; 8];
+        // Two of one moment may be the same then, which is still no other one's.
+        let _ = getrandom::fill(&mut random);
+        let mut bytes = (self.start.elapsed().as_millis() as u64).to_be_bytes().to_vec();
+        bytes.extend(random);
+        bytes.extend(self.seal(&bytes));
+        BASE64_URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The key is as long as a block of it may be, and the text has one length: no text can be extended to another one.
+    fn seal(&self, text: &[u8]) -> [u8; 16] {
+        let hash = Sha256::new().chain_update(self.key).chain_update(text).finalize();
+        let mut seal = [0; 16];
+        seal.copy_from_slice(&hash[..16]);
+        seal
+    }
+
+    /// How old a nonce of ours is.
+    fn age(&self, nonce: &str) -> Option<Duration> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(nonce).ok()?;
+        let (text, seal) = bytes.split_at_checked(16)?;
+        if !is_equal(&self.seal(text), seal) {
+            return None;
+        }
+        let millis = u64::from_be_bytes(text.first_chunk().copied()?);
+        self.start.elapsed().checked_sub(Duration::from_millis(millis))
+    }
+
+    /// Whether a request is the first one with this count.
+    fn is_first(&self, nonce: &str, count: u32, age: Duration) -> bool {
+        let now = Instant::now();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= NONCES && !seen.contains_key(nonce) {
+            seen.retain(|_, seen| seen.until > now);
+            if seen.len() >= NONCES {
+                // Who is refused gets another nonce.
+                return false;
+            }
+        }
+        match seen.entry(nonce.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(Seen { until: now + NONCE_TIME.saturating_sub(age), highest: count, came: 1 });
+                true
+            }
+            Entry::Occupied(mut entry) => entry.get_mut().is_first(count),
+        }
+    }
+
+    async fn proven(&self, credentials: &str, head: &Parts) -> Checked {
+        let text = format!("Digest {credentials}");
+        let read = challenges(&text);
+        let [given] = &read[..] else { return Checked::Unknown };
+        let Some(claim) = Claim::read(given, head) else { return Checked::Unknown };
+        if !self.hashes.contains(&claim.hash) || claim.realm != self.realm {
+            return Checked::Unknown;
+        }
+        let Some(age) = self.age(claim.nonce) else { return Checked::Stale };
+        let Some((password, identity)) = (self.password)(claim.user.clone().into_owned()).await else {
+            return Checked::Unknown;
+        };
+        let secret = claim.hash.of(&[&claim.user, claim.realm, &password]);
+        let proof = Proof {
+            hash: claim.hash,
+            secret: &secret,
+            is_session: claim.is_session,
+            nonce: claim.nonce,
+            counted: Some((claim.count, claim.cnonce, "auth")),
+            method: head.method.as_str(),
+            uri: claim.uri,
+        };
+        if !is_equal(proof.response().as_bytes(), claim.response.to_ascii_lowercase().as_bytes()) {
+            return Checked::Unknown;
+        }
+        let count = u32::from_str_radix(claim.count, 16).ok().filter(|count| *count > 0);
+        match count {
+            Some(count) if age < NONCE_TIME && self.is_first(claim.nonce, count, age) => Checked::Known(identity),
+            _ => Checked::Stale,
+        }
+    }
+}
+
+impl Seen {
+    fn is_first(&mut self, count: u32) -> bool {
+        if count > self.highest {
+            self.came = self.came.checked_shl(count - self.highest).unwrap_or(0) | 1;
+            self.highest = count;
+            return true;
+        }
+        let Some(bit) = 1_u64.checked_shl(self.highest - count) else { return false };
+        let is_first = self.came & bit == 0;
+        self.came |= bit;
+        is_first
+    }
+}
+
+/// What a client says of itself and of its request.
+struct Claim<'a> {
+    user: Cow<'a, str>,
+    realm: &'a str,
+    nonce: &'a str,
+    uri: &'a str,
+    response: &'a str,
+    count: &'a str,
+    cnonce: &'a str,
+    hash: Hash,
+    is_session: bool,
+}
+
+impl<'a> Claim<'a> {
+    /// Reads the parameters (RFC 7616 §3.4). The proof must be for this request.
+    fn read(given: &'a Challenge<'_>, head: &Parts) -> Option<Self> {
+        let (hash, is_session) = algorithm(given.get("algorithm"))?;
+        let uri = given.get("uri")?;
+        // A proxy may have made a path of a URL, or the other way round.
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let is_counted = given.get("qop").is_some_and(|quality| quality.eq_ignore_ascii_case("auth"));
+        if !is_counted || (uri != target && !uri.ends_with(&format!("://{}{target}", host_of(uri)))) {
+            return None;
+        }
+        Some(Claim {
+            user: match given.get("username") {
+                Some(user) => user.into(),
+                None => percent_decoded(given.get("username*")?.strip_prefix("UTF-8''")?)?.into(),
+            },
+            realm: given.get("realm")?,
+            nonce: given.get("nonce")?,
+            uri,
+            response: given.get("response")?,
+            count: given.get("nc").filter(|count| count.len() == 8)?,
+            cnonce: given.get("cnonce")?,
+            hash,
+            is_session,
+        })
+    }
+}
+
+/// A text whose other characters are written as bytes (RFC 5987 §3.2).
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        match (byte, behind) {
+            (b'%', [high, low, behind @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
+                rest = behind;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The authority of a URL.
+fn host_of(url: &str) -> &str {
+    let behind = url.split_once("://").map_or("", |(_, behind)| behind);
+    behind.split(['/', '?']).next().unwrap_or_default()
+}
+
+impl Scheme for Digest {
+    fn name(&self) -> &'static str {
+        "Digest"
+    }
+
+    fn challenges(&self, is_stale: bool) -> Vec<HeaderValue> {
+        let stale = if is_stale { ", stale=true" } else { "" };
+        let challenge = |hash: &Hash| {
+            let (realm, nonce) = (quoted(&self.realm), self.nonce());
+            visible(&format!(
+                "Digest realm={realm}, qop=\"auth\", algorithm={}, nonce=\"{nonce}\", charset=UTF-8{stale}",
+                hash.name()
+            ))
+        };
+        self.hashes.iter().map(challenge).collect()
+    }
+
+    fn check<'a>(&'a self, credentials: &'a str, head: &'a Parts) -> BoxFuture<'a, Checked> {
+        Box::pin(self.proven(credentials, head))
+    }
+}
+
+/// Whether two texts are equal. It takes the same time wherever they differ.
+fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |differences, (one, other)| differences | (one ^ other));
+    // Or else the loop could end early.
+    one.len() == other.len() && std::hint::black_box(differences) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_count_comes_once() {
+        let mut seen = Seen { until: Instant::now(), highest: 1, came: 1 };
+        for (count, expected) in [
+            (1, false),
+            (3, true),
+            (2, true),
+            (2, false),
+            (3, false),
+            (66, true),
+            (3, false),
+            (4, true),
+            (2, false),
+            (u32::MAX, true),
+            (u32::MAX, false),
+            (u32::MAX - 63, true),
+            (u32::MAX - 64, false),
+        ] {
+            assert_eq!(seen.is_first(count), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn nonces_are_ours_and_grow_old() {
+        let digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
+        let nonce = digest.nonce();
+        assert!(digest.age(&nonce).is_some_and(|age| age < NONCE_TIME));
+        let other = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
+        assert_eq!(other.age(&nonce), None);
+        for wrong in ["", "x", &nonce[1..], &format!("{nonce}A"), &nonce.to_ascii_lowercase()] {
+            assert_eq!(digest.age(wrong), None, "{wrong}");
+        }
+        assert_ne!(nonce, digest.nonce());
+    }
+
+    #[test]
+    fn nonces_that_are_watched_are_bounded() {
+        let digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
+        let taken = (0..2 * NONCES).filter(|n| digest.is_first(&n.to_string(), 1, Duration::ZERO)).count();
+        assert_eq!(taken, NONCES);
+        // Those that are out of time make room.
+        digest.seen.lock().unwrap().values_mut().take(10).for_each(|seen| seen.until = Instant::now());
+        let taken = (0..100).filter(|n| digest.is_first(&format!("later {n}"), 1, Duration::ZERO)).count();
+        assert_eq!(taken, 10);
+    }
+
+    #[test]
+    fn texts_are_compared_whole() {
+        assert!(is_equal(b"", b"") && is_equal(b"ab", b"ab"));
+        assert!(!is_equal(b"ab", b"a") && !is_equal(b"ab", b"ac") && !is_equal(b"", b"a"));
+    }
+}

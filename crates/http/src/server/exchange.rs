@@ -23,6 +23,7 @@ use super::endpoint::{Answer, close, unread};
 use super::head;
 use super::listener::TlsPeer;
 use super::refusal::Refusal;
+use super::routes::Stopping;
 use super::shutdown::CutOff;
 use super::slots::Overload;
 use super::stop::Order;
@@ -63,10 +64,13 @@ where
             let answer = unread(refusal.into_response(), request.into_body(), has_expect);
             return ExchangeFuture { stage: Stage::Refused { answer }, exchange };
         }
-        if let Some(local) = self.activity.local
-            && matches!(*request.method(), Method::GET | Method::HEAD)
-        {
-            request.extensions_mut().insert(address::Local(local));
+        if matches!(*request.method(), Method::GET | Method::HEAD) {
+            if let Some(local) = self.activity.local {
+                request.extensions_mut().insert(address::Local(local));
+            }
+            if self.activity.shared.stop.order() > Order::Run {
+                request.extensions_mut().insert(Stopping);
+            }
         }
         if let Some(peer) = &self.tls {
             request.extensions_mut().insert(peer.clone());

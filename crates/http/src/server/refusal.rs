@@ -20,6 +20,8 @@ pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 pub(super) enum Refusal {
     /// A method that the endpoint doesn't speak.
     Method,
+    /// Another method where something is only looked at.
+    OnlyGet,
     /// No credentials that are known.
     Unauthorized { challenges: Vec<HeaderValue> },
     /// No endpoint at this path.
@@ -82,7 +84,7 @@ impl Refusal {
 
     fn status(&self) -> StatusCode {
         match self {
-            Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::Method | Refusal::OnlyGet => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -107,6 +109,7 @@ impl Refusal {
     fn ends_connection(&self) -> bool {
         match self {
             Refusal::Method
+            | Refusal::OnlyGet
             | Refusal::Unauthorized { .. }
             | Refusal::Path { .. }
             | Refusal::ContentType(_)
@@ -141,6 +144,9 @@ impl Refusal {
             }),
             Refusal::Method => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
+            }
+            Refusal::OnlyGet => {
+                headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             }
             // RFC 9110 §12.5.3.
             Refusal::ContentEncoding { takes_gzip, .. } => {
@@ -180,6 +186,7 @@ impl fmt::Display for Refusal {
             Refusal::Method => {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
+            Refusal::OnlyGet => f.write_str("only GET and HEAD are answered here"),
             Refusal::Unauthorized { .. } => f.write_str("found no credentials that are known here"),
             Refusal::Path { found } => write!(f, "no service at {}", shown(found)),
             Refusal::ContentType(unread) => unread.fmt(f),

@@ -1,12 +1,14 @@
-//! Several endpoints on one server.
+//! Several endpoints on one server, and what stands beside them.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{Method, Request, Response, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{Address, Beside, Served};
 use super::endpoint::{Answer, Endpoint, unread};
@@ -15,7 +17,8 @@ use crate::{Body, BoxError};
 
 /// Paths and the endpoints behind them, matched exactly; a tower service, cheap to clone.
 ///
-/// An axum `Router` does the same and more. This one costs a comparison or two per request.
+/// An axum `Router` does the same and more, and may stand here as a [`fallback_service`](Self::fallback_service). This one costs a
+/// comparison or two per request.
 #[derive(Clone, Default)]
 pub struct Routes {
     table: Arc<Table>,
@@ -24,8 +27,18 @@ pub struct Routes {
 #[derive(Clone, Default)]
 struct Table {
     endpoints: Vec<(String, Endpoint<dyn castile_soap::Service>)>,
+    /// What is no endpoint.
+    services: Vec<(String, Plain)>,
+    fallback: Option<Plain>,
     page: Option<Page>,
 }
+
+/// Any service of HTTP.
+type Plain = Arc<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
+
+/// Among the extensions of a request to a server that is about to end.
+#[derive(Clone, Copy)]
+pub(super) struct Stopping;
 
 type Page = Arc<dyn Fn(&Parts) -> Response<Body> + Send + Sync>;
 
@@ -39,6 +52,78 @@ impl Routes {
     pub fn route(mut self, path: impl Into<String>, endpoint: impl Into<Endpoint<dyn castile_soap::Service>>) -> Self {
         let endpoints = &mut Arc::make_mut(&mut self.table).endpoints;
         endpoints.push((path.into(), endpoint.into()));
+        self
+    }
+
+    /// Adds any tower service at `path`, such as what axum's `get(…)` makes. An endpoint at the same path goes first.
+    ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use castile_http::{Body, server::Routes};
+    /// # #[derive(Clone)] struct Version;
+    /// # impl tower_service::Service<http::Request<Body>> for Version {
+    /// #     type Response = http::Response<Body>;
+    /// #     type Error = Infallible;
+    /// #     type Future = std::future::Ready<Result<Self::Response, Infallible>>;
+    /// #     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> {
+    /// #         std::task::Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+    /// #         std::future::ready(Ok(http::Response::new(Body::from("1.0".to_owned()))))
+    /// #     }
+    /// # }
+    /// let routes = Routes::new().route_service("/version", Version).health("/health").ready("/ready", || true);
+    /// ```
+    pub fn route_service<T, R>(mut self, path: impl Into<String>, service: T) -> Self
+    where
+        T: tower_service::Service<Request<Body>, Response = Response<R>, Error = Infallible>,
+        T: Clone + Send + Sync + 'static,
+        T::Future: Send,
+        R: http_body::Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<BoxError>,
+    {
+        Arc::make_mut(&mut self.table).services.push((path.into(), plain(service)));
+        self
+    }
+
+    /// Answers what no path is for with any tower service, instead of 404.
+    pub fn fallback_service<T, R>(mut self, service: T) -> Self
+    where
+        T: tower_service::Service<Request<Body>, Response = Response<R>, Error = Infallible>,
+        T: Clone + Send + Sync + 'static,
+        T::Future: Send,
+        R: http_body::Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<BoxError>,
+    {
+        Arc::make_mut(&mut self.table).fallback = Some(plain(service));
+        self
+    }
+
+    /// Answers GET and HEAD of `path` with 200 as long as the process runs, for those who restart it otherwise.
+    pub fn health(self, path: impl Into<String>) -> Self {
+        self.probe(path, |_| true)
+    }
+
+    /// Answers GET and HEAD of `path` with 200 while requests may come, for those who send them on: with 503 where `is_ready` says no,
+    /// and when the [`Server`](super::Server) was told to stop.
+    pub fn ready(self, path: impl Into<String>, is_ready: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.probe(path, move |head| head.extensions.get::<Stopping>().is_none() && is_ready())
+    }
+
+    fn probe(mut self, path: impl Into<String>, is_fine: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        let probe = move |request: Request<Body>| {
+            let (head, body) = request.into_parts();
+            let answer = match head.method {
+                Method::GET | Method::HEAD => probed(is_fine(&head)),
+                _ => Refusal::OnlyGet.into_response(),
+            };
+            let answered = unread(answer, body, head.headers.contains_key(header::EXPECT));
+            Box::pin(async move {
+                let Ok(answer) = answered.await;
+                answer
+            }) as BoxFuture<'static, _>
+        };
+        Arc::make_mut(&mut self.table).services.push((path.into(), Arc::new(probe)));
         self
     }
 
@@ -81,15 +166,55 @@ impl Routes {
             }
             return endpoint.respond(request);
         }
+        if let Some((_, service)) = self.table.services.iter().find(|(route, _)| route == path) {
+            return answered(service(request.map(Body::stream)));
+        }
         let not_found = Refusal::Path { found: path.to_owned() };
         let is_page = path == "/" && matches!(*request.method(), Method::GET | Method::HEAD);
+        let page = self.table.page.as_ref().filter(|_| is_page);
+        if let (None, Some(fallback)) = (page, &self.table.fallback) {
+            return answered(fallback(request.map(Body::stream)));
+        }
         let (head, body) = request.into_parts();
-        let response = match &self.table.page {
-            Some(page) if is_page => page(&head),
-            _ => not_found.into_response(),
-        };
+        let response = page.map_or_else(|| not_found.into_response(), |page| page(&head));
         unread(response, body, head.headers.contains_key(header::EXPECT))
     }
+}
+
+/// A service that is cloned for each request.
+fn plain<T, R>(service: T) -> Plain
+where
+    T: tower_service::Service<Request<Body>, Response = Response<R>, Error = Infallible>,
+    T: Clone + Send + Sync + 'static,
+    T::Future: Send,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    Arc::new(move |request| {
+        let mut service = service.clone();
+        Box::pin(async move {
+            let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
+            let Ok(response) = service.call(request).await;
+            response.map(Body::stream)
+        })
+    })
+}
+
+fn answered(response: BoxFuture<'static, Response<Body>>) -> Answer {
+    Box::pin(async move { Ok(response.await) })
+}
+
+fn probed(is_fine: bool) -> Response<Body> {
+    let (status, text) = match is_fine {
+        true => (StatusCode::OK, "ok\n"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
+    };
+    let mut response = Response::new(Body::from(text.to_owned()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 impl<B> tower_service::Service<Request<B>> for Routes

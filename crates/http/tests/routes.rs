@@ -1,0 +1,113 @@
+//! What stands beside the endpoints of a server.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use castile_http::server::{Routes, Server};
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use support::{ask, echo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Answers with what was asked, in a body of another type.
+#[derive(Clone)]
+struct Said(&'static str);
+
+impl tower_service::Service<Request<castile_http::Body>> for Said {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<castile_http::Body>) -> Self::Future {
+        let said = format!("{} {} {}", self.0, request.method(), request.uri().path());
+        ready(Ok(Response::new(Full::from(said))))
+    }
+}
+
+fn request(method: &str, path: &str) -> Request<Full<Bytes>> {
+    Request::builder().method(method).uri(path).body(Full::from("<a/>")).unwrap()
+}
+
+#[tokio::test]
+async fn services_stand_beside_endpoints() {
+    let page = |_: &http::request::Parts| Response::new("page".to_owned().into());
+    let routes = Routes::new()
+        .route("/echo", echo())
+        .route_service("/echo", Said("never"))
+        .route_service("/metrics", Said("metrics"))
+        .route_service("/metrics", Said("second"))
+        .page(page);
+    let said = async |routes: &Routes, method: &str, path: &str| {
+        let response = ask(routes, request(method, path)).await;
+        (response.status().as_u16(), response.into_body())
+    };
+    assert_eq!(said(&routes, "GET", "/metrics").await, (200, "metrics GET /metrics".into()));
+    assert_eq!(said(&routes, "POST", "/metrics").await, (200, "metrics POST /metrics".into()));
+    assert_eq!(said(&routes, "POST", "/echo").await.0, 415);
+    assert_eq!(said(&routes, "GET", "/").await, (200, "page".into()));
+    assert_eq!(said(&routes, "GET", "/metrics/").await, (404, "no service at /metrics/\n".into()));
+    let routes = routes.fallback_service(Said("fallback"));
+    assert_eq!(said(&routes, "PUT", "/x").await, (200, "fallback PUT /x".into()));
+    assert_eq!(said(&routes, "GET", "/").await, (200, "page".into()));
+    assert_eq!(said(&routes, "POST", "/").await, (200, "fallback POST /".into()));
+}
+
+#[tokio::test]
+async fn probes_tell_whether_a_server_is_there_and_ready() {
+    let is_ready = Arc::new(AtomicBool::new(false));
+    let asked = is_ready.clone();
+    let routes = Routes::new().health("/health").ready("/ready", move || asked.load(Ordering::Relaxed));
+    let status = async |method: &str, path: &str| ask(&routes, request(method, path)).await.status();
+    assert_eq!(status("GET", "/health").await, StatusCode::OK);
+    assert_eq!(status("HEAD", "/health").await, StatusCode::OK);
+    assert_eq!(status("POST", "/health").await, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(status("GET", "/ready").await, StatusCode::SERVICE_UNAVAILABLE);
+    is_ready.store(true, Ordering::Relaxed);
+    let response = ask(&routes, request("GET", "/ready")).await;
+    assert_eq!((response.status(), response.body().as_str()), (StatusCode::OK, "ok\n"));
+    assert_eq!(response.headers()["cache-control"], "no-store");
+}
+
+/// A connection that is there already is told so; others find nobody.
+#[tokio::test]
+async fn a_server_that_stops_is_not_ready() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let routes = Routes::new().health("/health").ready("/ready", || true);
+    let server = tokio::spawn(Server::new().serve(listener, routes, async { stopped.await.unwrap_or_default() }));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /ready HTTP/1.1\r\nHost: h\r\n\r\n").await.unwrap();
+    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 OK"));
+    // A request is on its way when the server is told to stop.
+    stream.write_all(b"GET /ready HTTP/1.1\r\n").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    stop.send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(b"Host: h\r\n\r\n").await.unwrap();
+    let answer = answer(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.ends_with("not ready\n"), "{answer}");
+    assert!(server.await.unwrap().is_complete());
+}
+
+async fn answer(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"ok\n") && !answer.ends_with(b"ready\n") {
+        assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "{}", String::from_utf8_lossy(&answer));
+    }
+    String::from_utf8(answer).unwrap()
+}

@@ -32,7 +32,7 @@ class Drive:
         self.requests = 0
         self.answers = Counter()
         self.said = {}
-        self.begun = self.taken = None
+        self.begun = None
         self.over = asyncio.Event()
         self.made = {}
 
@@ -50,7 +50,7 @@ class Drive:
             _, pending = await asyncio.wait(pending, timeout=min(0.1, max(0.0, patience - (time.monotonic() - begun))))
             if costs_too_much(self):
                 break
-        self.taken = taken = time.monotonic() - begun
+        taken = time.monotonic() - begun
         self.over.set()
         ended = not pending or taken >= patience and seconds is not None
         for task in pending:

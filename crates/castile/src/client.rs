@@ -332,7 +332,8 @@ pub struct Call<'a, Q, R, D = NoDetail, S = Transport> {
 }
 
 impl<'a, Q, R, D, S> Call<'a, Q, R, D, S> {
-    /// Adds a header block: one that the contract declares, or [`AnyHeader`](crate::AnyHeader).
+    /// Adds a header block: one that the contract declares, or [`AnyHeader`](crate::AnyHeader). Those of its name that the client sends
+    /// with each call are replaced.
     pub fn header(mut self, block: &'a impl WriteHeader) -> Self {
         self.headers.push(block);
         self
@@ -415,8 +416,10 @@ where
         }
         // Whoever says one means it.
         action = soap_action.unwrap_or(action);
-        let mut headers: Vec<&dyn WriteHeader> = options.headers.iter().map(|block| &**block).collect();
-        headers.extend(self.headers);
+        let of_client = options.headers.iter().map(|block| &**block as &dyn WriteHeader);
+        let is_replaced = |block: &&dyn WriteHeader| self.headers.iter().any(|of_call| of_call.name() == block.name());
+        let mut headers: Vec<_> = of_client.filter(|block| !is_replaced(block)).collect();
+        headers.extend(self.headers.iter().copied());
         let mtom = reading.mtom.threshold(description.is_mtom);
         let written =
             castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts);

@@ -16,7 +16,7 @@ use castile::http::Body;
 use castile::http::server::{Endpoint, Options, Routes, Server};
 use castile::http::{ErrorKind, client};
 use castile::soap::addressing::Version as Addressing;
-use castile::{Any, AnyHeader, CallError, ClientOptions, Fault, FaultCode, Request, Response};
+use castile::{Any, AnyHeader, CallError, ClientOptions, Fault, FaultCode, Header, Request, Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Full};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -114,6 +114,24 @@ async fn header_blocks_of_a_call_stand_behind_those_of_its_client() {
     client.echo(&value("t")).await.unwrap();
     let (_, message) = says.sent();
     assert!(message.contains("<soap:Header><a xmlns='urn:a'/></soap:Header>"), "{message}");
+}
+
+/// They were sent twice, and a server refuses two of a name.
+#[tokio::test]
+async fn a_header_block_of_a_call_replaces_that_of_its_client() {
+    let says = Says::ok();
+    let default = Session { id: 1, user: "Ada".into() };
+    let options = ClientOptions::default().with_header(default).with_header(block("<a xmlns='urn:a'/>"));
+    let client = says.client().with_options(options);
+    let own = Session { id: 2, user: "Bob".into() }.must_understand();
+    client.echo(&value("t")).header(&own).header(&block("<a xmlns='urn:other'/>")).await.unwrap();
+    let (_, message) = says.sent();
+    assert!(!message.contains("Ada") && message.contains("Bob"), "{message}");
+    assert!(message.contains("<a xmlns='urn:a'/>") && message.contains("<a xmlns='urn:other'/>"), "{message}");
+    // Two of a call are two.
+    client.echo(&value("t")).header(&block("<b xmlns='u'>1</b>")).header(&block("<b xmlns='u'>2</b>")).await.unwrap();
+    let (_, message) = says.sent();
+    assert!(message.contains("<b xmlns='u'>1</b><b xmlns='u'>2</b>"), "{message}");
 }
 
 #[tokio::test]

@@ -262,7 +262,7 @@ impl Encoder {
     fn attribute_value<T: SimpleType>(&mut self, value: &T) {
         let start = self.out.len();
         if !value.write(&mut self.out) {
-            self.fail();
+            self.fail_value(T::NAME);
         }
         // Text may have what an attribute can't: a carriage return is a reference already.
         if !T::IS_PLAIN && self.out[start..].iter().any(|byte| matches!(byte, b'"' | b'\t' | b'\n')) {
@@ -537,7 +537,7 @@ impl Encoder {
             }
         }
         if !value.write(&mut self.out) {
-            self.fail();
+            self.fail_value(T::NAME);
         }
     }
 
@@ -661,6 +661,15 @@ impl Encoder {
     #[cold]
     fn fail(&mut self) {
         self.fail_with("a value that XML 1.0 can't carry");
+    }
+
+    /// Fails for a value of a simple type, which may be made by hand: a date has a month that there isn't.
+    #[cold]
+    fn fail_value(&mut self, name: &'static str) {
+        match name {
+            "xs:string" => self.fail(),
+            name => self.fail_as(ErrorKind::Unwritable, format!("a value that is no valid {name}").into()),
+        }
     }
 
     #[cold]

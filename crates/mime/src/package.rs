@@ -190,7 +190,8 @@ impl Part {
         Ok(self)
     }
 
-    /// A part that nothing in the message refers to, so that its Content-ID may be any: a random one.
+    /// A part with a random Content-ID. A message that refers to the part names it by the [URL](ContentId::to_url) of its
+    /// [`id`](Self::id); most refer to none.
     ///
     /// ```
     /// use castile_mime::Part;

@@ -49,11 +49,18 @@ pub trait Header: Sized + Send + Sync + 'static {
 
 /// A header block that can be sent: one that a contract [declares](Header), by itself or [`Directed`], or [`AnyHeader`].
 pub trait WriteHeader: Send + Sync {
+    /// The namespace and the local name of the block.
+    fn name(&self) -> (&str, &str);
+
     /// Writes the block, its tags included, into a message of `version`.
     fn write_to(&self, version: Version, out: &mut Encoder);
 }
 
 impl<T: Header> WriteHeader for T {
+    fn name(&self) -> (&str, &str) {
+        (T::ELEMENT.namespace, T::ELEMENT.name)
+    }
+
     fn write_to(&self, version: Version, out: &mut Encoder) {
         out.encode(version.encoding());
         self.write(out);
@@ -263,6 +270,11 @@ impl fmt::Debug for Headers<'_> {
 pub(crate) const BODY: &str = "<soap:Body>";
 
 impl WriteHeader for AnyHeader {
+    fn name(&self) -> (&str, &str) {
+        let name = self.block.name();
+        (&name.namespace, &name.local)
+    }
+
     /// Writes the block with the attributes that it doesn't have yet.
     fn write_to(&self, version: Version, out: &mut Encoder) {
         let AnyHeader { block, must_understand, role, relay } = self;

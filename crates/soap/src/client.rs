@@ -14,6 +14,7 @@ use castile_xml::{Charset, Reader, StartTag};
 use crate::addressing::Call;
 use crate::blocks::Blocks;
 use crate::envelope::end_tag;
+use crate::error::Named;
 use crate::fault::Beside;
 use crate::package::{Included, Package};
 use crate::{
@@ -231,7 +232,7 @@ fn answer<'a, D: FaultDetail>(
     let expected = root.expected();
     Err(match (payload, name) {
         (Some(tag), Some((namespace, local))) => {
-            let message = format!("found <{local}> of {namespace:?}, where {expected} was expected");
+            let message = format!("found <{local}> of {}, where {expected} was expected", Named(namespace));
             Error::at(tag.offset, ErrorKind::Document, message)
         }
         _ => {

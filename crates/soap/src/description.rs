@@ -6,6 +6,7 @@ use castile_databinding::schema::{Element, First};
 
 use crate::Version;
 use crate::addressing::Declared;
+use crate::error::Named;
 
 /// A WSDL service as it was generated.
 #[derive(Debug)]
@@ -240,7 +241,7 @@ impl Root {
     #[cold]
     pub(crate) fn expected(&self) -> String {
         match self.body {
-            None => format!("<{}> of {:?}", self.element.name, self.element.namespace),
+            None => format!("<{}> of {}", self.element.name, Named(self.element.namespace)),
             Some([]) => "nothing".to_owned(),
             Some(first) => First::list(first),
         }

@@ -18,7 +18,7 @@ use http::{Extensions, HeaderMap};
 use crate::addressing::{self, Exchange};
 use crate::charge::{Awaited, held};
 use crate::envelope::end_tag;
-use crate::error::RPC;
+use crate::error::{Named, RPC};
 use crate::package::{Included, Package};
 use crate::reply::Responding;
 use crate::request::Surroundings;
@@ -29,6 +29,11 @@ use crate::{
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no SOAP service",
+    label = "no `castile::soap::Service`",
+    note = "a layer of HTTP, such as those of tower-http, goes around the server, which is a tower service: `layer.layer(server)`"
+)]
 pub trait Dispatch: Send + Sync + 'static {
     /// What the service offers.
     const DESCRIPTION: &'static Description;
@@ -162,6 +167,24 @@ fn open<'a, D: Dispatch>(arrived: Arrived<'_>, reader: &mut Reader<'a>) -> Resul
     Ok(Opened { envelope, exchange, first, number: found? })
 }
 
+/// The operation of a service that a request is for.
+pub(crate) fn operation(
+    description: &'static Description,
+    request: &RequestMessage,
+    options: &Options,
+) -> Result<&'static Operation, Error> {
+    let charge = request.reservation.as_ref();
+    message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
+        let found = Envelope::read(&mut reader).and_then(|(envelope, first)| {
+            let exchange = Exchange::open(&envelope, reader.input(), options, charge)?;
+            let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
+            find(description, action, first, &reader)
+        });
+        message::keep(reader.into_memory());
+        Ok(&description.operations[found?])
+    })
+}
+
 /// The operation that a message is for, whose body begins with `first`.
 fn find(
     description: &Description,
@@ -196,13 +219,13 @@ fn find(
             let named = payload.and_then(|(_, local)| operations.iter().find_map(|one| one.request.named(local)));
             let expected = match (meant().count(), named) {
                 (count @ 2.., None) | (count @ 1, _) => format!("{} for the action {action:?}", any_of(meant(), count)),
-                (_, Some(element)) => format!("<{}> of {:?}", element.name, element.namespace),
+                (_, Some(element)) => format!("<{}> of {}", element.name, Named(element.namespace)),
                 (0, None) if payload.is_some() => format!("the element of an operation of {}", description.name),
                 (0, None) => "the element of an operation".to_owned(),
             };
             Err(unknown(match payload {
                 Some((namespace, local)) => {
-                    format!("found <{local}> of {namespace:?}, where {expected} was expected")
+                    format!("found <{local}> of {}, where {expected} was expected", Named(namespace))
                 }
                 None => format!("the body is empty, where {expected} was expected"),
             }))

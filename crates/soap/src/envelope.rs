@@ -6,6 +6,7 @@ use castile_databinding::Decoder;
 use castile_databinding::datatypes::QName;
 use castile_xml::{Attribute, Reader, StartTag, Token};
 
+use crate::error::Named;
 use crate::{Error, ErrorKind, Version};
 
 /// How many header blocks a message may have: each is some bytes to its sender and a record to us.
@@ -87,7 +88,7 @@ impl Envelope {
         let namespace = reader.namespace(root.namespace);
         let Some(version) = Version::of_namespace(namespace) else {
             let [one, other] = Version::ALL.map(Version::namespace);
-            let message = format!("found an envelope of {namespace:?}, where {one:?} or {other:?} was expected");
+            let message = format!("found an envelope of {}, where {one:?} or {other:?} was expected", Named(namespace));
             return Err(Error::at(root.offset, ErrorKind::VersionMismatch, message));
         };
         check_attributes(reader, root, version)?;
@@ -173,7 +174,7 @@ impl Envelope {
         };
         let names = std::iter::once(first).chain(missed).take(MOST_NOT_UNDERSTOOD).map(name).collect();
         let (namespace, local) = (&first.namespace, &first.local);
-        let message = format!("the header block <{local}> of {namespace:?} must be understood, and is not");
+        let message = format!("the header block <{local}> of {} must be understood, and is not", Named(namespace));
         Err(Error::at(first.bytes.start, ErrorKind::MustUnderstand, message).of_header(names))
     }
 
@@ -305,7 +306,7 @@ pub(crate) fn end_tag(reader: &Reader<'_>) -> usize {
 
 fn unexpected(reader: &Reader<'_>, tag: StartTag<'_>, instead: &str) -> Error {
     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
-    expected(tag.offset, instead, &format!("found <{local}> of {namespace:?}"))
+    expected(tag.offset, instead, &format!("found <{local}> of {}", Named(namespace)))
 }
 
 fn expected(offset: usize, expected: &str, found: &str) -> Error {

@@ -231,3 +231,14 @@ impl std::error::Error for Error {
         self.0.source.as_ref().and_then(std::error::Error::source)
     }
 }
+/// The namespace of an element, for messages.
+pub(crate) struct Named<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("no namespace"),
+            namespace => write!(f, "{namespace:?}"),
+        }
+    }
+}

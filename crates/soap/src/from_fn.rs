@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tower_layer::Layer;
 
-use crate::{Description, Options, Pending, ReplyMessage, RequestMessage, Service, reply};
+use crate::{Description, Error, Operation, Options, Pending, ReplyMessage, RequestMessage, Service, dispatch, reply};
 
 /// A layer of an async function, which is called with each request and with what is behind the layer.
 ///
@@ -65,6 +65,31 @@ impl Next {
     /// What the service offers.
     pub fn description(&self) -> &'static Description {
         self.service.description()
+    }
+
+    /// The operation that a request is for, as the service finds it: by what its body begins with, and by its action only where two
+    /// operations begin alike. A layer that decides by [`RequestMessage::action`] alone can be lied to.
+    ///
+    /// It reads the header of the message, which the service does once more.
+    ///
+    /// # Errors
+    /// What the service would refuse the request for.
+    ///
+    /// ```
+    /// use castile_soap::{Fault, Next, RequestMessage, from_fn};
+    ///
+    /// let layer = from_fn(|request: RequestMessage, next: Next| async move {
+    ///     match next.operation(&request) {
+    ///         Ok(operation) if operation.name == "Register" => {
+    ///             request.refuse(next.options(), &Fault::sender("only administrators register")).await
+    ///         }
+    ///         _ => next.run(request).await,
+    ///     }
+    /// });
+    /// # drop(layer);
+    /// ```
+    pub fn operation(&self, request: &RequestMessage) -> Result<&'static Operation, Error> {
+        dispatch::operation(self.description(), request, &self.options)
     }
 }
 

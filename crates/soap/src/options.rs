@@ -27,7 +27,8 @@ pub struct Options {
     pub attachments: castile_mime::Limits,
     /// Whether messages that are sent are MTOM.
     pub mtom: Mtom,
-    /// Where large messages are read and written. `None`, the default, is where they are asked for.
+    /// Where large messages are read and written. `None`, the default here, is where they are asked for; servers and clients over HTTP
+    /// have workers for those of more than 256 KiB by default.
     pub offload: Option<Offloading>,
 }
 

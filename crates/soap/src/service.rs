@@ -98,6 +98,9 @@ pub type Pending = BoxFuture<'static, ReplyMessage>;
 pub struct RequestMessage {
     /// What the message is meant to do, empty if that was not said: the value of the `SOAPAction` header without its
     /// quotes (SOAP 1.1 §6.1.1), or of the media type's `action` (SOAP 1.2 Part 2 §6.5).
+    ///
+    /// The sender says so, and the service goes by what the body begins with: [`Next::operation`](crate::Next::operation) tells which
+    /// operation that is.
     pub action: String,
     /// The version that the media type is of. The envelope tells the version of a message; this one is for the answer
     /// to what is no envelope.

@@ -5,8 +5,8 @@ mod common;
 
 use castile_databinding::schema::Element;
 use castile_soap::{
-    Description, Dispatch, Error, Fault, NoDetail, Operation, Options, Payload, Pending, Request, RequestMessage, Root,
-    Service, Version,
+    Description, Dispatch, Error, Fault, Layer, Next, NoDetail, Operation, Options, Payload, Pending, Request,
+    RequestMessage, Root, Service, Version, from_fn,
 };
 use common::{Note, Notes, OK, ask, assert_fault, body, note, operation};
 use futures_util::FutureExt;
@@ -44,7 +44,7 @@ fn unknown_elements_are_refused_with_what_was_expected() {
     assert_fault(
         body("<echo xmlns=''/>"),
         "Client",
-        "echo: found <echo> of \"\", where <echo> of \"urn:n\" was expected (line 1, column 87)",
+        "echo: found <echo> of no namespace, where <echo> of \"urn:n\" was expected (line 1, column 87)",
     );
     let (is_fault, answer) = ask("urn:n/second", body("<other/>"));
     assert!(is_fault);
@@ -54,6 +54,35 @@ fn unknown_elements_are_refused_with_what_was_expected() {
 
 /// Six operations with one SOAPAction, as others write them who tell operations by their element alone.
 struct Alike;
+
+/// A layer that decided by the action let through what the body asked for.
+#[test]
+fn a_layer_learns_which_operation_is_called() {
+    let named = |action: &str, message: String| {
+        let layer = from_fn(|request: RequestMessage, next: Next| async move {
+            let name = match next.operation(&request) {
+                Ok(operation) => operation.name.to_owned(),
+                Err(error) => error.to_string(),
+            };
+            request.refuse(next.options(), &Fault::<NoDetail>::sender(name)).await
+        });
+        let request = RequestMessage::new(Version::Soap11, message).with_action(action);
+        let reply = layer.layer(Notes).call(request, &Options::default()).now_or_never().unwrap();
+        String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap()
+    };
+    for action in ["", "urn:n/echo", "urn:n/first", "urn:other"] {
+        let answer = named(action, note("t"));
+        assert!(answer.contains(">echo<"), "{answer}");
+    }
+    let shared = body("<shared><text>t</text></shared>");
+    for (action, name) in [("urn:n/first", ">first<"), ("urn:n/second", ">second<"), ("", "was expected")] {
+        let answer = named(action, shared.clone());
+        assert!(answer.contains(name), "{answer}");
+    }
+    assert!(named("urn:n/echo", body("<other/>")).contains("was expected"));
+    let answer = named("urn:n/echo", "<".to_owned());
+    assert!(answer.contains("(line 1, column 2)"), "{answer}");
+}
 
 const fn alike(name: &'static str) -> Operation {
     operation(name, "urn:n/all", Root::new(Element::new("urn:n", name, 1), "", ""))

@@ -82,10 +82,12 @@ fn blocks_that_must_be_understood_are() {
 fn other_envelopes_are_of_another_version() {
     let reason = |found: &str| {
         format!(
-            "Envelope: found an envelope of \"{found}\", where \"{ENVELOPE}\" or \"{SOAP12}\" was expected (line 1, column 1)"
+            "Envelope: found an envelope of {found}, where \"{ENVELOPE}\" or \"{SOAP12}\" was expected (line 1, column 1)"
         )
     };
-    for (message, found) in [(note("t").replace(ENVELOPE, "urn:wrong"), "urn:wrong"), ("<Envelope/>".into(), "")] {
+    for (message, found) in
+        [(note("t").replace(ENVELOPE, "urn:wrong"), "\"urn:wrong\""), ("<Envelope/>".into(), "no namespace")]
+    {
         assert_fault(&message[..], "VersionMismatch", &reason(found));
         // Everybody reads SOAP 1.1, whatever the media type says.
         for version in Version::ALL {
@@ -107,7 +109,7 @@ fn other_envelopes_are_of_another_version() {
 fn what_is_no_envelope_is_refused_with_its_place() {
     for (message, reason) in [
         (String::new(), "the document ends before any element (line 1, column 1)"),
-        ("<a/>".into(), "a: found <a> of \"\", where <Envelope> was expected (line 1, column 1)"),
+        ("<a/>".into(), "a: found <a> of no namespace, where <Envelope> was expected (line 1, column 1)"),
         (envelope(""), "Envelope: the envelope ends, where <Body> was expected (line 1, column 91)"),
         (
             envelope("\n<e:Bodi/>"),

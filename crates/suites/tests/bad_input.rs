@@ -118,7 +118,7 @@ fn wrong_messages() {
         (body(&format!("{INTS}<input>\u{1}</input></echoInts>")), "Client", "echoInts/input: U+0001, a character that XML 1.0 does not allow (line 2, column 73)".into()),
         (String::new(), "Client", "the document ends before any element (line 1, column 1)".into()),
         ("{\"json\": true}".into(), "Client", "\"{\" where the root element was expected (line 1, column 1)".into()),
-        ("<html><body>no</body></html>".into(), "Client", "html: found <html> of \"\", where <Envelope> was expected (line 1, column 1)".into()),
+        ("<html><body>no</body></html>".into(), "Client", "html: found <html> of no namespace, where <Envelope> was expected (line 1, column 1)".into()),
     ] {
         assert_fault(&server, message, code, &reason);
     }
@@ -137,7 +137,8 @@ fn other_encodings() {
     };
     assert_fault(&server, utf16(u16::to_le_bytes, ""), "Client", "U+0000 where a name was expected (line 1, column 2)");
     // These are read: a byte order mark comes before the charset, and the charset before the declaration.
-    let reason = "a: found <a> of \"\", where the element of an operation of Benchmark was expected (line 2, column 1)";
+    let reason =
+        "a: found <a> of no namespace, where the element of an operation of Benchmark was expected (line 2, column 1)";
     assert_fault(&server, utf16(u16::to_le_bytes, "\u{FEFF}"), "Client", reason);
     assert_fault(&server, utf16(u16::to_be_bytes, "\u{FEFF}"), "Client", reason);
     let declared = format!("<?xml version='1.0' encoding='ISO-8859-1'?>{}", body("<a/>"));
@@ -208,7 +209,7 @@ fn bombs() {
         ),
         (
             body(&"<x>".repeat(1_000_000)),
-            "x: found <x> of \"\", where the element of an operation of TestService was expected (line 2, column 1)".into(),
+            "x: found <x> of no namespace, where the element of an operation of TestService was expected (line 2, column 1)".into(),
         ),
         (
             body("").replace("<e:Body>", &format!("<e:Header>\n{}", "<x>".repeat(1_000_000))),

@@ -70,6 +70,11 @@ macro_rules! text {
                 let accepts: fn(&str) -> bool = $accepts;
                 if accepts(&text) { Ok($type(text)) } else { Err(Invalid::text(&text, $name, None)) }
             }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
         }
 
         crate::simple_type!($type);

@@ -103,8 +103,9 @@ pub struct Options {
     /// The room on the disk that the parts of packages share that must wait. `None`, the default, is the
     /// [`disk_budget`](super::Server::disk_budget) of the server that calls the endpoint, or that of the process.
     pub disk_budget: Option<Budget>,
-    /// The address that the contract names. By default it is the one that the connection came to, over plain http; behind a
-    /// proxy, with TLS, or where names matter, configure it.
+    /// The address that the contract names. By default it is the one that the connection came to, which only a
+    /// [`Server`](super::Server) knows: elsewhere, as under axum, the contract stays as it is. Configure it there, behind a proxy, and where
+    /// names matter.
     pub address: Address,
 }
 

@@ -46,6 +46,10 @@ impl<H> Directed<H> {
 }
 
 impl<H: WriteHeader> WriteHeader for Directed<H> {
+    fn name(&self) -> (&str, &str) {
+        self.block.name()
+    }
+
     fn write_to(&self, version: Version, out: &mut Encoder) {
         self.direction.write(|out| self.block.write_to(version, out), version, out);
     }

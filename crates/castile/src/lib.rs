@@ -92,7 +92,7 @@ pub mod http {
     #[cfg(feature = "server")]
     pub mod server {
         pub use castile_http::server::{
-            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, Routes, Server, Shutdown,
+            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, ProxiedStream, ProxyProtocol, Routes, Server, Shutdown,
             TlsPeer, shutdown_signal,
         };
         #[cfg(feature = "tls")]

@@ -11,6 +11,7 @@ mod exchange;
 mod head;
 mod holdings;
 mod listener;
+mod proxy_protocol;
 mod receiving;
 mod refusal;
 mod routes;
@@ -50,6 +51,7 @@ pub use self::address::Address;
 pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
+pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
 pub use self::routes::Routes;
 pub use self::shutdown::{CutOff, Shutdown};
 #[cfg(feature = "tls")]

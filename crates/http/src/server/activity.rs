@@ -8,8 +8,8 @@ use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
@@ -26,8 +26,8 @@ use super::listener::Connection;
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) shared: Arc<Shared>,
-    /// The address of the other end, where it has one.
-    pub(super) peer: Option<IpAddr>,
+    /// The address of the other end, where it has one and tells it.
+    peer: OnceLock<IpAddr>,
     /// The address that it came to, where it has one.
     pub(super) local: Option<SocketAddr>,
     /// Where it is in the list of all connections, whose lock guards it.
@@ -72,7 +72,7 @@ impl Activity {
     pub(super) fn new(shared: Arc<Shared>, connection: &impl Connection) -> Self {
         Activity {
             shared,
-            peer: connection.peer(),
+            peer: connection.peer().map(OnceLock::from).unwrap_or_default(),
             local: connection.local_addr(),
             index: AtomicUsize::default(),
             wait: Wait::default(),
@@ -86,6 +86,17 @@ impl Activity {
             writes: AtomicU32::default(),
             refused: AtomicBool::default(),
         }
+    }
+
+    /// The address of the other end, where it is known.
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        self.peer.get().copied()
+    }
+
+    /// The address of the other end is known now.
+    pub(super) fn meet(&self, peer: IpAddr) {
+        // It is met once.
+        let _ = self.peer.set(peer);
     }
 
     pub(super) fn phase(&self) -> Phase {

@@ -97,7 +97,7 @@ impl Ticket {
 
     /// The address of whoever sent the request, if it is known.
     pub(super) fn peer(&self) -> Option<IpAddr> {
-        self.0.as_ref().and_then(|(activity, _)| activity.peer)
+        self.0.as_ref().and_then(|(activity, _)| activity.peer())
     }
 
     /// The budget of the server.

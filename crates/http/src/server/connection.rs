@@ -117,6 +117,12 @@ where
         if !is_readable.await {
             return take_leave(stream);
         }
+        if activity.peer().is_none()
+            && let Some(peer) = stream.peer()
+            && !shared.admission.connections.meet(&activity, peer)
+        {
+            return take_leave(stream);
+        }
         activity.wait.end();
         let service = Exchanges::new(service.clone(), activity.clone(), stream.tls_peer());
         let io = Watched::new(stream, early, activity.clone());

@@ -4,6 +4,7 @@
 //! is dropped. Connections that work are never dropped.
 
 use std::cmp::Reverse;
+use std::net::IpAddr;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
@@ -89,14 +90,28 @@ impl Connections {
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
-        if let (Some(max), Some(peer)) = (self.limits.connections_per_peer, activity.peer)
-            && open.iter().filter(|other| other.peer == Some(peer)).count() >= max
-        {
+        if activity.peer().is_some_and(|peer| self.has_enough(&open, peer)) {
             return None;
         }
         activity.index.store(open.len(), Relaxed);
         open.push(activity.clone());
         Some(Open(activity))
+    }
+
+    /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
+    pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
+        let open = self.lock();
+        let is_welcome = !self.has_enough(&open, peer);
+        if is_welcome {
+            activity.meet(peer);
+        }
+        is_welcome
+    }
+
+    /// Whether a peer has as many connections as it may.
+    fn has_enough(&self, open: &[Arc<Activity>], peer: IpAddr) -> bool {
+        let count = || open.iter().filter(|other| other.peer() == Some(peer)).count();
+        self.limits.connections_per_peer.is_some_and(|max| count() >= max)
     }
 
     /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one. A flood asks for each of
@@ -252,8 +267,8 @@ impl Received {
     pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
-        if let (Some(max), Some(peer)) = (limits.requests_per_peer, activity.peer) {
-            let is_same = |other: &Activity| other.peer == Some(peer) && other.wait.is_for_body();
+        if let (Some(max), Some(peer)) = (limits.requests_per_peer, activity.peer()) {
+            let is_same = |other: &Activity| other.peer() == Some(peer) && other.wait.is_for_body();
             if connections.lock().iter().filter(|other| is_same(other)).count() >= max {
                 connections.drop_slowest(is_same);
             }

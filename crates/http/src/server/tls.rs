@@ -432,6 +432,7 @@ impl<T: Connection> TlsStream<T> {
                 Ok(stream) => match handshake.current.refusal(stream.get_ref().1) {
                     None => {
                         self.peer = Some(peer(stream.get_ref().1));
+                        self.address = stream.get_ref().0.stream.peer();
                         State::Open(Box::new(stream))
                     }
                     Some(why) => State::Refused(Box::new(Refused::new(stream, forbidden(&why)))),

@@ -136,6 +136,28 @@ pub fn echo_with(change: impl FnOnce(&mut Options)) -> Endpoint<Echo> {
     Endpoint::with_options(Echo, options)
 }
 
+/// Answers with the address of whoever asks, and a full stop.
+struct Peers;
+
+impl Service for Peers {
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
+
+    fn call(
+        &self,
+        request: castile_soap::RequestMessage,
+        _: &castile_soap::Options,
+    ) -> BoxFuture<'static, ReplyMessage> {
+        let said = request.peer.map_or("nobody.".to_owned(), |peer| format!("{peer}."));
+        Box::pin(async move { ReplyMessage::new(request.version, Bytes::from(said)) })
+    }
+}
+
+pub fn peers() -> Endpoint<dyn Service> {
+    Endpoint::new(Peers).boxed()
+}
+
 /// A POST of `message` as a SOAP 1.1 client sends it, with no SOAPAction.
 pub fn post(message: &'static str) -> Request<Full<Bytes>> {
     Request::post("/echo").header("content-type", "text/xml; charset=utf-8").body(Full::from(message)).unwrap()

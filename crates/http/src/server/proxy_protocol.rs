@@ -1,0 +1,398 @@
+//! The PROXY protocol, versions 1 and 2: what a proxy that hands on bytes says of its client.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::listener::{Connection, Listener, TlsPeer};
+use crate::{Error, ErrorKind};
+
+/// What version 2 begins with.
+const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
+
+/// The longest header of version 1, in bytes, with its line end.
+const LONGEST_LINE: usize = 107;
+
+/// The longest header of version 2 behind its first 16 bytes that is taken, in bytes. Addresses take 36; the rest are extensions.
+const LONGEST_BLOCK: usize = 4096;
+
+/// A listener behind a proxy that hands on bytes and says first whose they are (HAProxy's PROXY protocol, versions 1 and 2): HAProxy
+/// with `send-proxy`, nginx's `stream` with `proxy_protocol on`, a network load balancer. [`Connection::peer`] is the client then, by
+/// which the limits per peer count, and `Request::peer`.
+///
+/// Each connection must come from one of the proxies and begin with the header, or else it is closed: anybody else could say what they
+/// like. A proxy that says to be itself (`UNKNOWN`, `LOCAL`: it looks whether the server is there) is the peer itself. With TLS that
+/// the proxy passes through, the header stands before the handshake: `tls.listen(ProxyProtocol::new(listener, …)?)`.
+///
+/// ```
+/// use castile_http::server::{ProxyProtocol, Routes, Server, shutdown_signal};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = tokio::net::TcpListener::bind("10.0.0.7:8080").await?;
+/// let listener = ProxyProtocol::new(listener, ["10.0.0.0/24"])?;
+/// Server::new().serve(listener, Routes::new(), shutdown_signal()).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ProxyProtocol<L> {
+    listener: L,
+    proxies: Vec<Network>,
+}
+
+impl<L: Listener> ProxyProtocol<L> {
+    /// A listener whose connections come from `proxies`: addresses, or networks such as `10.0.0.0/24`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Request`] names what is no address and no network.
+    pub fn new<P: AsRef<str>>(listener: L, proxies: impl IntoIterator<Item = P>) -> Result<Self, Error> {
+        let read = |text: P| {
+            let text = text.as_ref();
+            Network::read(text).ok_or_else(|| {
+                let message = format!("found {text:?}, expected an address or a network such as 10.0.0.0/24");
+                Error::new(ErrorKind::Request, message)
+            })
+        };
+        Ok(ProxyProtocol { listener, proxies: proxies.into_iter().map(read).collect::<Result<_, _>>()? })
+    }
+}
+
+impl<L: Listener> Listener for ProxyProtocol<L> {
+    type Connection = ProxiedStream<L::Connection>;
+
+    const BUFFERS: usize = L::BUFFERS;
+
+    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Connection>> {
+        let stream = ready!(self.listener.poll_accept(cx))?;
+        let is_proxy = |peer: IpAddr| self.proxies.iter().any(|network| network.contains(peer));
+        let state = match stream.peer().is_some_and(is_proxy) {
+            true => State::Header(BytesMut::new()),
+            false => State::Refused,
+        };
+        Poll::Ready(Ok(ProxiedStream { stream, state }))
+    }
+}
+
+/// A connection that begins with a header of the PROXY protocol.
+#[derive(Debug)]
+pub struct ProxiedStream<T> {
+    stream: T,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// What came of the header.
+    Header(BytesMut),
+    Open {
+        /// `None` is the proxy itself.
+        client: Option<IpAddr>,
+        /// What came behind the header.
+        ahead: BytesMut,
+    },
+    /// No proxy, or no header.
+    Refused,
+}
+
+impl<T: Connection> ProxiedStream<T> {
+    /// Reads the header. What came behind it is kept.
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut BytesMut>> {
+        while let State::Header(came) = &mut self.state {
+            match header(came) {
+                Header::Complete { length, client } => {
+                    let mut ahead = std::mem::take(came);
+                    ahead.advance(length);
+                    self.state = State::Open { client, ahead };
+                }
+                Header::Wrong => self.state = State::Refused,
+                Header::Partial => {
+                    let mut room = [0; 1024];
+                    let mut read = ReadBuf::new(&mut room);
+                    ready!(Pin::new(&mut self.stream).poll_read(cx, &mut read))?;
+                    if read.filled().is_empty() {
+                        self.state = State::Refused;
+                    } else {
+                        came.extend_from_slice(read.filled());
+                    }
+                }
+            }
+        }
+        match &mut self.state {
+            State::Open { ahead, .. } => Poll::Ready(Ok(ahead)),
+            _ => Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, "no header of the PROXY protocol"))),
+        }
+    }
+}
+
+/// What the beginning of a connection is.
+#[derive(Debug, PartialEq, Eq)]
+enum Header {
+    /// So many bytes are a header.
+    Complete {
+        length: usize,
+        client: Option<IpAddr>,
+    },
+    Partial,
+    Wrong,
+}
+
+fn header(came: &[u8]) -> Header {
+    let begins = |with: &[u8]| came.iter().zip(with).all(|(found, expected)| found == expected);
+    if begins(&SIGNATURE) {
+        match came.get(SIGNATURE.len()..) {
+            Some(rest) => block(rest, SIGNATURE.len()),
+            None => Header::Partial,
+        }
+    } else if begins(b"PROXY ") {
+        line(came)
+    } else {
+        Header::Wrong
+    }
+}
+
+/// Version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443` and a line end.
+fn line(came: &[u8]) -> Header {
+    let Some(end) = came.windows(2).take(LONGEST_LINE - 1).position(|pair| pair == b"\r\n") else {
+        return if came.len() < LONGEST_LINE { Header::Partial } else { Header::Wrong };
+    };
+    let complete = |client| Header::Complete { length: end + 2, client };
+    let Ok(text) = std::str::from_utf8(&came[..end]) else { return Header::Wrong };
+    let words: Vec<_> = text.split(' ').collect();
+    match words[..] {
+        ["PROXY", "UNKNOWN", ..] => complete(None),
+        ["PROXY", family, client, server, from, to] => {
+            let address = |text: &str| -> Option<IpAddr> {
+                match family {
+                    "TCP4" => text.parse().map(Ipv4Addr::into).ok(),
+                    "TCP6" => text.parse().map(Ipv6Addr::into).ok(),
+                    _ => None,
+                }
+            };
+            let are_ports = [from, to].iter().all(|port| port.parse::<u16>().is_ok());
+            match (address(client), address(server)) {
+                (Some(client), Some(_)) if are_ports => complete(Some(client)),
+                _ => Header::Wrong,
+            }
+        }
+        _ => Header::Wrong,
+    }
+}
+
+/// Version 2, behind the signature: version and command, family and protocol, a length, addresses, extensions.
+fn block(rest: &[u8], before: usize) -> Header {
+    let [command, family, high, low, ..] = *rest else { return Header::Partial };
+    let size = usize::from(u16::from_be_bytes([high, low]));
+    if command >> 4 != 2 || size > LONGEST_BLOCK {
+        return Header::Wrong;
+    }
+    let Some(said) = rest.get(4..4 + size) else { return Header::Partial };
+    let client = match (command & 0xF, family) {
+        // The proxy itself: the connection is none of a client.
+        (0, _) => None,
+        // TCP over IPv4: both addresses, then both ports.
+        (1, 0x11) => match said {
+            [a, b, c, d, _, _, _, _, _, _, _, _, ..] => Some(Ipv4Addr::new(*a, *b, *c, *d).into()),
+            _ => return Header::Wrong,
+        },
+        (1, 0x21) => match said.first_chunk::<16>() {
+            Some(client) if said.len() >= 36 => Some(Ipv6Addr::from(*client).into()),
+            _ => return Header::Wrong,
+        },
+        // Another protocol, which has no address that we know.
+        (1, _) => None,
+        _ => return Header::Wrong,
+    };
+    Header::Complete { length: before + 4 + size, client }
+}
+
+impl<T: Connection> Connection for ProxiedStream<T> {
+    fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !ready!(self.poll_open(cx))?.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        self.stream.poll_readable(cx)
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        match &self.state {
+            State::Open { client: Some(client), .. } => Some(*client),
+            State::Open { client: None, .. } => self.stream.peer(),
+            // Whose connection it is, nobody knows yet.
+            State::Header(_) | State::Refused => None,
+        }
+    }
+
+    fn local_addr(&self) -> Option<SocketAddr> {
+        self.stream.local_addr()
+    }
+
+    fn tls_peer(&self) -> Option<TlsPeer> {
+        self.stream.tls_peer()
+    }
+
+    fn handshake_bytes(&self) -> u64 {
+        self.stream.handshake_bytes()
+    }
+}
+
+impl<T: Connection> AsyncRead for ProxiedStream<T> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let ahead = ready!(self.poll_open(cx))?;
+        if !ahead.is_empty() {
+            let length = ahead.len().min(out.remaining());
+            out.put_slice(&ahead.split_to(length));
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.stream).poll_read(cx, out)
+    }
+}
+
+impl<T: Connection> AsyncWrite for ProxiedStream<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Addresses that begin with the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Network {
+    fn read(text: &str) -> Option<Self> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits.parse().ok()?)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        Some(Network { address, bits: bits.unwrap_or(most) }).filter(|network| network.bits <= most)
+    }
+
+    fn contains(self, address: IpAddr) -> bool {
+        // A socket that takes both kinds of addresses has one kind.
+        match (self.address.to_canonical(), address.to_canonical()) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => {
+                let differs = u32::from(network) ^ u32::from(address);
+                differs.checked_shr(32 - self.bits.min(32)).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(network), IpAddr::V6(address)) => {
+                let differs = u128::from(network) ^ u128::from(address);
+                differs.checked_shr(128 - self.bits).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete(length: usize, client: Option<&str>) -> Header {
+        Header::Complete { length, client: client.map(|client| client.parse().unwrap()) }
+    }
+
+    fn v2(command: u8, family: u8, said: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(said.len()).unwrap().to_be_bytes();
+        [&SIGNATURE[..], &[command, family], &length, said].concat()
+    }
+
+    #[test]
+    fn headers_of_both_versions_are_read() {
+        let v4 = [192, 0, 2, 1, 198, 51, 100, 1, 0xDC, 4, 1, 0xBB];
+        let v6 = [&Ipv6Addr::LOCALHOST.octets()[..], &[0; 16], &[0, 1, 0, 2]].concat();
+        let with_extension = [&v4[..], &[4, 0, 1, 0]].concat();
+        for (bytes, expected) in [
+            (b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n".to_vec(), complete(45, Some("192.0.2.1"))),
+            (b"PROXY TCP6 ::1 ::2 1 2\r\nGET".to_vec(), complete(24, Some("::1"))),
+            (b"PROXY UNKNOWN\r\n".to_vec(), complete(15, None)),
+            (b"PROXY UNKNOWN ::1 ::2 1 2\r\n".to_vec(), complete(27, None)),
+            (v2(0x21, 0x11, &v4), complete(28, Some("192.0.2.1"))),
+            (v2(0x21, 0x11, &with_extension), complete(32, Some("192.0.2.1"))),
+            (v2(0x21, 0x21, &v6), complete(52, Some("::1"))),
+            (v2(0x20, 0, &[]), complete(16, None)),
+            (v2(0x20, 0x11, &v4), complete(28, None)),
+            (v2(0x21, 0x31, &[0; 216]), complete(232, None)),
+        ] {
+            assert_eq!(header(&bytes), expected, "{bytes:?}");
+            let Header::Complete { length, .. } = expected else { unreachable!() };
+            for end in 0..length {
+                assert_eq!(header(&bytes[..end]), Header::Partial, "{end} of {bytes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_is_found_to_be_none() {
+        let long = format!("PROXY UNKNOWN {}\r\n", "x".repeat(LONGEST_LINE));
+        for bytes in [
+            b"GET / HTTP/1.1\r\n".to_vec(),
+            b"PROXY\r\n".to_vec(),
+            b"PROXY TCP4\r\n".to_vec(),
+            b"PROXY TCP4 ::1 ::2 1 2\r\n".to_vec(),
+            b"PROXY TCP6 192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),
+            b"PROXY TCP4 192.0.2.1 192.0.2.1 1 65536\r\n".to_vec(),
+            b"PROXY TCP4 192.0.2.1 192.0.2.1 1 2 3\r\n".to_vec(),
+            b"PROXY TCP4  192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),
+            b"PROXY UDP4 192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),
+            b"PROXY \xFF\r\n".to_vec(),
+            long.into_bytes(),
+            v2(0x11, 0x11, &[0; 12]),
+            v2(0x22, 0x11, &[0; 12]),
+            v2(0x21, 0x11, &[0; 11]),
+            v2(0x21, 0x21, &[0; 35]),
+            v2(0x21, 0x11, &[0; LONGEST_BLOCK + 1]),
+        ] {
+            assert_eq!(header(&bytes), Header::Wrong, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn networks_have_bits() {
+        for (network, address, expected) in [
+            ("10.0.0.1", "10.0.0.1", true),
+            ("10.0.0.1", "10.0.0.2", false),
+            ("10.0.0.0/24", "10.0.0.255", true),
+            ("10.0.0.0/24", "10.0.1.0", false),
+            ("10.0.0.0/24", "::ffff:10.0.0.9", true),
+            ("0.0.0.0/0", "192.0.2.1", true),
+            ("0.0.0.0/0", "::1", false),
+            ("2001:db8::/32", "2001:db8:1::1", true),
+            ("2001:db8::/32", "2001:db9::1", false),
+            ("::/0", "::1", true),
+        ] {
+            let network = Network::read(network).unwrap();
+            assert_eq!(network.contains(address.parse().unwrap()), expected, "{network:?} {address}");
+        }
+        for text in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "10.0.0.0/-1", "10.0.0.0/", "host"] {
+            assert_eq!(Network::read(text), None, "{text}");
+        }
+    }
+}

@@ -3,9 +3,10 @@
 use castile_codegen::{Options, compile_with};
 
 fn main() {
-    // One recipe tolerates answers that deviate from the contract.
+    // One recipe tolerates answers that deviate from the contract, another has a page for people.
     let mut options = Options::default();
     options.lenient = true;
+    options.page = true;
     compile_with("contracts/orders.wsdl", &options);
 
     // One operation of many, with the types that it reaches.

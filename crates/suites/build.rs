@@ -1,8 +1,15 @@
 //! Compiles the contracts into Rust, as a user of Castile does.
 
-use castile_codegen::{Options, compile, compile_with};
+use castile_codegen::{Options, compile_with};
 
 fn main() {
+    let mut common = Options::default();
+    common.page = std::env::var_os("CARGO_FEATURE_PAGE").is_some();
+    let compile = |contract: &str, set: fn(&mut Options)| {
+        let mut options = common.clone();
+        set(&mut options);
+        compile_with(format!("contracts/{contract}.wsdl"), &options);
+    };
     for contract in [
         "benchmark1",
         "benchmark1_round2",
@@ -14,24 +21,13 @@ fn main() {
         "stock",
         "wspex",
     ] {
-        compile(format!("contracts/{contract}.wsdl"));
+        compile(contract, |_| {});
     }
     // The fuzzer has lenient services of these.
-    let mut options = Options::default();
-    options.lenient = true;
-    for contract in ["interop_base", "wstest"] {
-        compile_with(format!("contracts/{contract}.wsdl"), &options);
-    }
-    let mut options = Options::default();
-    options.raw = vec!["submitDoc".to_owned()];
-    compile_with("contracts/styles.wsdl", &options);
-    let mut options = Options::default();
-    options.streams = vec!["Results/result-set".to_owned()];
-    compile_with("contracts/seismic.wsdl", &options);
-    let mut options = Options::default();
-    options.stream_binaries = true;
-    compile_with("contracts/attachments.wsdl", &options);
-    let mut options = Options::default();
-    options.facets = true;
-    compile_with("contracts/open.wsdl", &options);
+    compile("interop_base", |options| options.lenient = true);
+    compile("wstest", |options| options.lenient = true);
+    compile("styles", |options| options.raw = vec!["submitDoc".to_owned()]);
+    compile("seismic", |options| options.streams = vec!["Results/result-set".to_owned()]);
+    compile("attachments", |options| options.stream_binaries = true);
+    compile("open", |options| options.facets = true);
 }

@@ -92,8 +92,8 @@ pub mod http {
     #[cfg(feature = "server")]
     pub mod server {
         pub use castile_http::server::{
-            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, ProxiedStream, ProxyProtocol, Routes, Server, Shutdown,
-            TlsPeer, shutdown_signal,
+            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, ProxiedStream, ProxyHeader,
+            ProxyProtocol, Routes, Server, Shutdown, TlsPeer, shutdown_signal,
         };
         #[cfg(feature = "tls")]
         pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
@@ -114,8 +114,8 @@ pub mod mime {
 /// Messages, for those who look at them between the network and the methods of a service: layers.
 pub mod soap {
     pub use castile_soap::{
-        Description, Document, Error, ErrorKind, FromFn, Layer, Mtom, Next, Offloading, Operation, Options, Pending,
-        Reason, ReasonText, ReplyMessage, RequestMessage, Service, Version, from_fn, layer_fn,
+        Description, Document, Error, ErrorKind, FromFn, Layer, Mtom, Next, Offloading, Operation, Options, Page,
+        Pending, Reason, ReasonText, ReplyMessage, RequestMessage, Service, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: who asks, what is meant, and where answers go.
@@ -210,6 +210,10 @@ pub mod codegen {
         Description, Document as SoapDocument, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload,
         Pending, Root, Version as SoapVersion, addressing,
     };
+
+    // A contract that was generated with a page asks for the feature, rather than show none.
+    #[cfg(feature = "page")]
+    pub use castile_soap::Page as ServicePage;
 
     #[cfg(feature = "client")]
     pub use crate::client::{Caller, HttpService};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use aws_lc_rs::digest::{SHA256, digest};
-use castile_codegen::{Diagnostic, Document, FaultTypes, Files, Generated, Options, Severity};
+use castile_codegen::{Diagnostic, FaultTypes, Files, Generated, Options, Severity};
 use castile_xml::visible;
 
 use crate::{outcome, output, problems, source};
@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// order or of another namespace. Else they refuse such messages, and less code is to be compiled
     #[arg(long)]
     lenient: bool,
+    /// Write what a page for people shows of the services, for servers with the feature `page`: operations, types, example messages
+    #[arg(long)]
+    page: bool,
     /// Give this operation its request and its response as XML, of which nothing is read into values; may be repeated
     #[arg(long, value_name = "NAME")]
     raw: Vec<String>,
@@ -121,6 +124,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     options.facets = arguments.facets;
     options.lenient = arguments.lenient;
+    options.page = arguments.page;
     options.raw = arguments.raw;
     options.streams = arguments.streams;
     options.stream_binaries = arguments.stream_binaries;
@@ -237,7 +241,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     }
     let header: Vec<&str> = known.iter().flat_map(|known| known.lines().take_while(|line| !line.is_empty())).collect();
     let mut documents = Vec::new();
-    for Document { file, text, .. } in included(generated) {
+    for (file, text) in included(generated) {
         let path = folder.join(file);
         let there = std::fs::read(&path).ok();
         if there.as_deref() == Some(text.as_bytes()) {
@@ -285,14 +289,16 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
 /// The source as it stands in a file, with what it says of the documents that are written with it.
 pub(crate) fn text(generated: &Generated) -> String {
     let (mark, code) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
-    let records = included(generated).map(|Document { file, text, .. }| record(file, text.as_bytes()) + "\n");
+    let records = included(generated).map(|(file, text)| record(file, text.as_bytes()) + "\n");
     format!("{mark}\n{}{code}", records.collect::<String>())
 }
 
-/// The documents that the source includes.
-fn included(generated: &Generated) -> impl Iterator<Item = &Document> {
-    let is_included = |document: &&Document| generated.source.contains(&format!("include_str!({:?})", document.file));
-    generated.documents.iter().filter(is_included)
+/// The names and texts of the files that the source includes: documents, and what a page shows.
+fn included(generated: &Generated) -> impl Iterator<Item = (&str, &str)> {
+    let is_included = |(file, _): &(&str, &str)| generated.source.contains(&format!("include_str!({file:?})"));
+    let documents = generated.documents.iter().map(|document| (&*document.file, &*document.text));
+    let page = generated.page.iter().map(|page| (&*page.file, &*page.text));
+    documents.chain(page).filter(is_included)
 }
 
 /// What the source says of a document that is written with it. A document has no mark of its own, and may be edited by somebody

@@ -9,7 +9,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use castile::Budget;
 use castile::http::Body;
-use castile::http::server::{Address, Routes, Server, Shutdown};
+use castile::http::server::{Address, ProxyHeader, Routes, Server, Shutdown};
 use castile_budget::Size;
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
@@ -37,6 +37,10 @@ pub(crate) struct Arguments {
     /// asked, or else the first [default: the address that a connection came to]
     #[arg(long = "host", value_name = "HOST[:PORT]", value_parser = host)]
     hosts: Vec<String>,
+    /// A header that the proxy in front sets on every request, or takes away: contracts name the host, scheme or path that it says. May
+    /// be repeated [default: none is trusted]
+    #[arg(long = "proxy-header", value_name = "HEADER", value_enum)]
+    proxy_headers: Vec<Trusted>,
     /// The memory that requests share: messages that come, what is made of them, and answers that are not sent yet, such as
     /// 512MiB [default: half of what the machine or the container has]
     #[arg(long, value_name = "SIZE")]
@@ -48,6 +52,28 @@ pub(crate) struct Arguments {
     tls: tls::ServerArguments,
 }
 
+/// A [`ProxyHeader`] by its name.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Trusted {
+    Forwarded,
+    XForwardedHost,
+    XForwardedProto,
+    XForwardedPort,
+    XForwardedPrefix,
+}
+
+impl From<Trusted> for ProxyHeader {
+    fn from(trusted: Trusted) -> Self {
+        match trusted {
+            Trusted::Forwarded => ProxyHeader::Forwarded,
+            Trusted::XForwardedHost => ProxyHeader::XForwardedHost,
+            Trusted::XForwardedProto => ProxyHeader::XForwardedProto,
+            Trusted::XForwardedPort => ProxyHeader::XForwardedPort,
+            Trusted::XForwardedPrefix => ProxyHeader::XForwardedPrefix,
+        }
+    }
+}
+
 /// Serves until it is asked to end, and then finishes what is in flight.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let quakes = match &arguments.data {
@@ -56,7 +82,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             seismic::Service::of(Catalogue::open(file).with_context(|| format!("can't read {}", file.display()))?)
         }
     };
-    let address = Address::Asked { scheme: Scheme::HTTP, hosts: arguments.hosts, trust_forwarded_proto: false };
+    let trusted = arguments.proxy_headers.into_iter().map(ProxyHeader::from).collect();
+    let address = Address::Asked { scheme: Scheme::HTTP, hosts: arguments.hosts, trusted };
     let routes = castile_suites::routes_with(&quakes).address(&address);
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
     let routes = routes.page(move |_| html(page.clone()));
@@ -123,6 +150,7 @@ fn page(routes: &Routes) -> Result<String, minijinja::Error> {
             context! {
                 path,
                 operations,
+                has_page => description.page.is_some(),
                 name => description.name,
                 namespace => description.namespace,
                 documentation => description.documentation,

@@ -136,6 +136,35 @@ fn facets_are_checked_where_they_are_asked_for() {
 }
 
 #[test]
+fn what_a_page_shows_is_written_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plain, shown) = (folder.path().join("plain"), folder.path().join("shown"));
+    succeeded(&generate(&contract(), &plain, &[]));
+    assert!(!plain.join("codec.page").exists());
+    succeeded(&generate(&contract(), &shown, &["--page"]));
+    let page = fs::read_to_string(shown.join("codec.page")).unwrap();
+    for expected in
+        ["\noperation echoStructs\n", "\n\tAnswers with the items", "\n\t1e\titem\t", "\ntype Item\t", "\n\t<"]
+    {
+        assert!(page.contains(expected), "{expected} in {page}");
+    }
+    let source = fs::read_to_string(shown.join("codec.rs")).unwrap();
+    assert!(
+        source.contains("// SHA-256 of codec.page: ") && source.contains("include_str!(\"codec.page\")"),
+        "{source}"
+    );
+    // A client has no page.
+    succeeded(&generate(&contract(), &folder.path().join("client"), &["--page", "--client"]));
+    assert!(!folder.path().join("client/codec.page").exists());
+    // The file beside the contract may ask for it.
+    let wsdl = folder.path().join("codec.wsdl");
+    fs::copy(contract(), &wsdl).unwrap();
+    fs::write(folder.path().join("codec.castile.toml"), "page = true\n").unwrap();
+    succeeded(&generate(&wsdl, &folder.path().join("beside"), &[]));
+    assert_eq!(fs::read_to_string(folder.path().join("beside/codec.page")).unwrap(), page);
+}
+
+#[test]
 fn what_others_wrote_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("main.rs");

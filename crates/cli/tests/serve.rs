@@ -37,7 +37,7 @@ impl Served {
         TcpStream::connect(&self.address).unwrap()
     }
 
-    /// The contract of a service, asked for at `host`.
+    /// The contract of a service, asked for at `host`; more headers may stand behind that.
     fn contract(&self, host: &str) -> String {
         let mut client = self.connect();
         write!(client, "GET /wstest?wsdl HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
@@ -96,6 +96,29 @@ fn a_shutdown_that_cuts_nothing_off_succeeds() {
     );
     let (code, errors) = served.terminate();
     assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+#[test]
+fn contracts_name_what_a_proxy_says_where_it_is_trusted() {
+    let asked = "inner\r\nX-Forwarded-Host: api.example\r\nX-Forwarded-Proto: https";
+    let trusted = ["--proxy-header", "x-forwarded-host", "--proxy-header", "x-forwarded-proto"];
+    assert!(Served::start(&trusted).contract(asked).contains("location=\"https://api.example/wstest\""));
+    assert!(!Served::start(&[]).contract(asked).contains("api.example"));
+}
+
+#[test]
+fn each_service_has_a_page() {
+    let served = Served::start(&[]);
+    let mut client = served.connect();
+    client.write_all(b"GET /wstest HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    client.read_to_string(&mut page).unwrap();
+    let curl = format!("curl &#39;http://{}/wstest&#39;", served.address);
+    for expected in
+        ["HTTP/1.1 200 OK", "content-security-policy: default-src 'none'", "<h2 id=\"o3\">GetOrder</h2>", &curl]
+    {
+        assert!(page.contains(expected), "{expected} in {page}");
+    }
 }
 
 #[test]

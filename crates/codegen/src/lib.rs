@@ -14,6 +14,7 @@ mod cost;
 mod documents;
 mod names;
 mod options;
+mod page;
 mod plan;
 mod planner;
 mod render;
@@ -31,6 +32,7 @@ pub use cost::Cost;
 pub use documents::Document;
 pub use options::TypeOptions;
 use plan::Plan;
+use render::Beside;
 
 /// What is generated.
 ///
@@ -79,6 +81,9 @@ pub struct Options {
     /// Whether a service or a client that is lenient passes over elements and text which a type doesn't have, and takes elements
     /// out of order or of another namespace. The tables for this take time to compile. Without them such a message is refused.
     pub lenient: bool,
+    /// Whether a server has a page for people: what that shows is written into a file beside the source. The feature `page` of
+    /// `castile` serves it.
+    pub page: bool,
     /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
     /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
     pub raw: Vec<String>,
@@ -131,6 +136,7 @@ impl Default for Options {
             strict: false,
             facets: false,
             lenient: false,
+            page: false,
             raw: Vec::new(),
             streams: Vec::new(),
             stream_binaries: false,
@@ -150,6 +156,8 @@ pub struct Generated {
     pub source: String,
     /// The contract, and behind it the documents that it imports.
     pub documents: Vec<Document>,
+    /// What a page for people shows, if there is one.
+    pub page: Option<Page>,
     /// What the module may be called: the name of the contract in Rust's way, `event_vs` of `event-vs.wsdl`.
     pub module: String,
     /// All files that were read.
@@ -160,6 +168,15 @@ pub struct Generated {
     pub diagnostics: Vec<Diagnostic>,
     /// How many of the operations are generated and what is left out, in one line. None if nothing is left out.
     pub summary: Option<String>,
+}
+
+/// What a page for people shows of the services of a contract, for a server to have from a file beside its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The name of the file: `orders.page` of `orders.wsdl`.
+    pub file: String,
+    /// The text.
+    pub text: String,
 }
 
 /// Generates a module from the WSDL file at `path`.
@@ -201,7 +218,10 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let summary = plan.summary();
     let stem = stem(path);
     let documents = documents::documents(&definitions.sources, &stem);
-    let source = render::render(&plan, &documents, options).map_err(|bugs| as_errors(main, bugs))?;
+    let page = (options.page && options.server && !plan.services.is_empty())
+        .then(|| Page { file: format!("{stem}.page"), text: page::page(&definitions, &plan) });
+    let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
+    let source = render::render(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A name of a file may have line feeds in it.
     let name = visible(&name);
@@ -218,7 +238,7 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
         files.push(beside.to_string_lossy().into_owned());
     }
     let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
-    Ok(Generated { source, documents, module, files, sizes: plan.named_sizes(), diagnostics, summary })
+    Ok(Generated { source, documents, page, module, files, sizes: plan.named_sizes(), diagnostics, summary })
 }
 
 /// What makes the code large that is generated for the contract at `path`, the largest first: types, operations, faults.
@@ -230,7 +250,8 @@ pub fn cost(path: &Path, files: &Files, options: &Options) -> Result<Vec<Cost>, 
     let (definitions, mut plan, _) = planned(path, files, options)?;
     let main = definitions.sources.names().next().unwrap_or_default();
     let documents = documents::documents(&definitions.sources, &stem(path));
-    let (of_items, of_services) = render::lines(&plan, &documents, options).map_err(|bugs| as_errors(main, bugs))?;
+    let beside = Beside { documents: &documents, page: None };
+    let (of_items, of_services) = render::lines(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     Ok(cost::costs(&mut plan, &of_items, of_services))
 }
 
@@ -351,7 +372,9 @@ fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
     let directory = std::env::var_os("OUT_DIR").map(PathBuf::from);
     let directory = directory.ok_or_else(|| std::io::Error::other("OUT_DIR is not set; this is for build scripts"))?;
     fs::write(directory.join(format!("{}.rs", stem(path))), &generated.source)?;
-    generated.documents.iter().try_for_each(|document| fs::write(directory.join(&document.file), &document.text))
+    let documents = generated.documents.iter().map(|document| (&document.file, &document.text));
+    let page = generated.page.iter().map(|page| (&page.file, &page.text));
+    documents.chain(page).try_for_each(|(file, text)| fs::write(directory.join(file), text))
 }
 
 /// Ends the build script: cargo shows what it printed.

@@ -73,6 +73,7 @@ impl Options {
             "strict" => self.strict |= truth(key, item)?,
             "facets" => self.facets |= truth(key, item)?,
             "lenient" => self.lenient |= truth(key, item)?,
+            "page" => self.page |= truth(key, item)?,
             "stream_binaries" => self.stream_binaries |= truth(key, item)?,
             "operations" => self.operations.extend(texts(key, item)?),
             "port_types" => self.port_types.extend(texts(key, item)?),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile_wsdl::{Addressing, Version};
+use castile_wsdl::{Addressing, BindingId, Version};
 
 use crate::names::{Ident, ServiceNames};
 
@@ -664,6 +664,8 @@ pub(crate) struct EncodedArray {
 pub(crate) struct Service {
     /// The name of the `wsdl:service`.
     pub(crate) name: String,
+    /// Where the contract has its operations.
+    pub(crate) binding: BindingId,
     pub(crate) namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
     pub(crate) versions: Vec<Version>,
@@ -683,6 +685,8 @@ pub(crate) struct Service {
 #[derive(Debug)]
 pub(crate) struct Operation {
     pub(crate) name: String,
+    /// Which it is of its port type: two may have one name.
+    pub(crate) number: usize,
     pub(crate) ident: Ident,
     pub(crate) documentation: String,
     pub(crate) action: String,

@@ -30,6 +30,7 @@ use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 use crate::names::{Ident, Modules, Names, ServiceNames};
 use crate::plan::{HeaderBlock, Item, Module, Operation, Path, Plan, Service};
 use crate::{FaultTypes, Options};
+pub(crate) use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
 use particles::Origin;
 
@@ -370,6 +371,7 @@ impl Planner<'_> {
         self.tell_operations_apart(&operations, addressing.is_some_and(|said| said.required), binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
+            binding: port.binding,
             namespace: self.definitions.target_namespace.clone(),
             versions: self.versions(service, port),
             addressing,
@@ -714,7 +716,7 @@ impl Planner<'_> {
 }
 
 /// Runs on a new piece of stack if there is little left.
-fn grown<T>(run: impl FnOnce() -> T) -> T {
+pub(crate) fn grown<T>(run: impl FnOnce() -> T) -> T {
     /// What planning one level takes at most, in bytes, in a build that isn't optimised; and how large a piece is.
     const LEFT: usize = 256 << 10;
     const PIECE: usize = 4 << 20;

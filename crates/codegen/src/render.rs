@@ -27,8 +27,15 @@ use crate::plan::{
 };
 use piece::{Bugs, Piece};
 
-/// The source of a module, formatted. The documents of the contract are in files beside it.
-pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> Result<String, Vec<String>> {
+/// The files beside the source of a server: the documents of the contract, and what a page shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    pub(crate) documents: &'a [Document],
+    pub(crate) page: Option<&'a str>,
+}
+
+/// The source of a module, formatted.
+pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<String, Vec<String>> {
     let namespaces = Namespaces::new(plan);
     let bugs = Bugs::default();
     let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
@@ -45,10 +52,9 @@ pub(crate) fn render(plan: &Plan, documents: &[Document], options: &Options) -> 
         .services
         .iter()
         .map(|service| Piece::new(&service_name(service), root, || service::render(service, options, root)));
-    let tables = plan
-        .services
-        .iter()
-        .map(|service| Piece::new(&service_name(service), root, || service::tables(service, documents, options, root)));
+    let tables = plan.services.iter().enumerate().map(|(number, service)| {
+        Piece::new(&service_name(service), root, || service::tables(service, number, beside, options, root))
+    });
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
     let imports = imports || !plan.services.is_empty();
     let body: Vec<Piece> = services.chain(items).chain(tables).collect();
@@ -96,11 +102,7 @@ fn service_name(service: &Service) -> String {
 }
 
 /// How many lines each type takes, and the services together.
-pub(crate) fn lines(
-    plan: &Plan,
-    documents: &[Document],
-    options: &Options,
-) -> Result<(Vec<usize>, usize), Vec<String>> {
+pub(crate) fn lines(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<(Vec<usize>, usize), Vec<String>> {
     let namespaces = Namespaces::new(plan);
     let bugs = Bugs::default();
     let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
@@ -108,7 +110,7 @@ pub(crate) fn lines(
     let of_services = |service: &Service| {
         let what = service_name(service);
         let own = Piece::new(&what, root, || service::render(service, options, root));
-        count(own) + count(Piece::new(&what, root, || service::tables(service, documents, options, root)))
+        count(own) + count(Piece::new(&what, root, || service::tables(service, 0, beside, options, root)))
     };
     let made = (items(root).map(count).collect(), plan.services.iter().map(of_services).sum());
     bugs.instead_of(made)

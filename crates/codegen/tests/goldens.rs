@@ -1,6 +1,6 @@
 //! What is generated from each directory of `features` is what stands there: `expected.rs`, or `diagnostics.txt` with
 //! the problems of the contract. `sizes.rs` says how many bytes each type takes at most, which the compiler checks in the tests
-//! that run the feature.
+//! that run the feature. `pages` has what pages for people show of some of them.
 //!
 //! `BLESS=1 cargo test -p castile-codegen` writes both anew, and the texts of errors that `features.rs` compares; the
 //! difference in git is the review. When what was generated before doesn't compile: `BLESS=1 cargo test -p
@@ -70,6 +70,27 @@ fn what_is_generated_is_what_is_expected() {
         for Document { file, text, .. } in documents.iter().skip(1) {
             different.extend(support::compare(&directory.join(file), Some(text)));
         }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn what_a_page_shows_is_what_is_expected() {
+    let pages = fs::read_dir("tests/pages").unwrap().map(|entry| entry.unwrap().path());
+    let mut different = Vec::new();
+    for page in pages {
+        let feature = page.file_stem().unwrap().to_str().unwrap();
+        let mut options = options(feature);
+        options.page = true;
+        let contract = Path::new("tests/features").join(feature).join("service.wsdl");
+        let generated = generate(&contract, &options).unwrap();
+        different.extend(support::compare(&page, generated.page.as_ref().map(|page| &*page.text)));
+        // The source has one line more.
+        assert!(
+            generated
+                .source
+                .contains(".with_page(::castile::codegen::ServicePage::new(include_str!(\"service.page\"), 0))")
+        );
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
 }

@@ -15,6 +15,7 @@ fn generated(folder: &Path, name: &str, text: &str, facets: bool) -> Result<Gene
     fs::write(&path, text).unwrap();
     let mut options = Options::default();
     options.facets = facets;
+    options.page = true;
     generate(&path, &options).map_err(|diagnostics| {
         let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
         errors.map(ToString::to_string).collect()
@@ -28,7 +29,10 @@ fn every_shape_ends_with_source_or_an_error() {
         let text = shape.contract(shape.size_of(10_000));
         match generated(folder.path(), "a.wsdl", &text, true) {
             // Source is some hundred times its contract at most: a declaration of forty bytes is a type with its code.
-            Ok(generated) => assert!(generated.source.len() <= 400 * 10_000, "{}", shape.name),
+            Ok(Generated { source, page, .. }) => {
+                assert!(source.len() <= 400 * 10_000, "{}", shape.name);
+                assert!(page.is_none_or(|page| page.text.len() <= 100 * 10_000), "{}", shape.name);
+            }
             Err(errors) => assert!(!errors.is_empty(), "{}", shape.name),
         }
     }

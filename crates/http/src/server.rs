@@ -11,6 +11,8 @@ mod exchange;
 mod head;
 mod holdings;
 mod listener;
+#[cfg(feature = "page")]
+mod page;
 mod proxy_protocol;
 mod receiving;
 mod refusal;
@@ -47,7 +49,7 @@ use self::slots::Slots;
 use self::stop::{Order, Stop};
 use crate::BoxError;
 
-pub use self::address::Address;
+pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};

@@ -4,7 +4,7 @@
 
 mod support;
 
-use castile_http::server::{Address, Endpoint, Routes, Server};
+use castile_http::server::{Address, Endpoint, ProxyHeader, Routes, Server};
 use castile_soap::{Description, Document, Options, Pending, ReplyMessage, Service};
 use http::Request;
 use http::uri::Scheme;
@@ -28,7 +28,7 @@ fn contract(location: &str) -> String {
 /// An endpoint whose clients may use these hosts.
 fn at(hosts: &[&str]) -> Endpoint<Echo> {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    echo_with(|options| options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false })
+    echo_with(|options| options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() })
 }
 
 #[tokio::test]
@@ -91,15 +91,40 @@ async fn what_xml_would_misread_is_escaped() {
     assert_eq!(response.body(), &contract("http://h/a&amp;b&apos;c"));
 }
 
+/// Each line has the headers that are trusted, those that came, and the address that is told; `hosts` are those before the first bar.
 #[tokio::test]
-async fn a_forwarded_scheme_counts_only_where_it_is_trusted() {
-    let headers = [("host", "h"), ("x-forwarded-proto", "https")];
-    for (trust_forwarded_proto, expected) in [(false, "http://h/e"), (true, "https://h/e")] {
-        let endpoint = echo_with(|options| {
-            let hosts = vec!["h".to_owned()];
-            options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto };
+async fn what_a_proxy_says_counts_only_where_it_is_trusted() {
+    for line in include_str!("forwarded.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut fields = line.split('|').map(str::trim);
+        let mut next = || fields.next().unwrap();
+        let (hosts, trusted, headers, expected) = (next(), next(), next(), next());
+        let trusted = trusted.split_whitespace().map(|name| match name {
+            "forwarded" => ProxyHeader::Forwarded,
+            "host" => ProxyHeader::XForwardedHost,
+            "proto" => ProxyHeader::XForwardedProto,
+            "port" => ProxyHeader::XForwardedPort,
+            "prefix" => ProxyHeader::XForwardedPrefix,
+            _ => panic!("{line}"),
         });
-        assert_eq!(ask(&endpoint, get("/e?wsdl", &headers)).await.body(), &contract(expected));
+        let (trusted, hosts) = (trusted.collect(), hosts.split_whitespace().map(str::to_owned).collect());
+        let address = Address::Asked { scheme: Scheme::HTTP, hosts, trusted };
+        let headers: Vec<_> = headers.split(" & ").filter_map(|header| header.split_once(": ")).collect();
+        let response = ask(&echo_with(|options| options.address = address), get("/e?wsdl", &headers)).await;
+        assert_eq!(response.body(), &contract(expected), "{line}");
+    }
+}
+
+/// What is imported is beside the contract, at the proxy as well.
+#[tokio::test]
+async fn imports_are_told_behind_the_prefix_of_a_proxy() {
+    let trusted = vec![ProxyHeader::XForwardedHost, ProxyHeader::XForwardedPrefix];
+    let address = Address::Asked { scheme: Scheme::HTTPS, hosts: Vec::new(), trusted };
+    let mut options = castile_http::server::Options::default();
+    options.address = address;
+    let headers = [("host", "inner:1"), ("x-forwarded-host", "api.example"), ("x-forwarded-prefix", "/shop")];
+    let response = ask(&Endpoint::with_options(Imports, options), get("/a?wsdl", &headers)).await;
+    for expected in ["location='https://api.example/shop/a'", "\"https://api.example/shop/a?xsd=1\""] {
+        assert!(response.body().contains(expected), "{expected} in {}", response.body());
     }
 }
 
@@ -157,7 +182,7 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
         )
     };
     let hosts = vec!["h".to_owned()];
-    let address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false };
+    let address = Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() };
     let routes = |of_b: Address| {
         let of_b = Endpoint::new(Ports).address(of_b).boxed();
         Routes::new().route("/a", Endpoint::new(Ports).address(address.clone())).route("/b", of_b)
@@ -231,7 +256,7 @@ async fn what_a_contract_imports_is_served_beside_it() {
         ("a=b&xsd=1", &*format!("<s>{here}<import schemaLocation='http://b/'/><e name='schemaLocation'/></s>")),
     ] {
         let hosts = vec!["h".to_owned()];
-        let address = Address::Asked { scheme: Scheme::HTTP, hosts, trust_forwarded_proto: false };
+        let address = Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() };
         let response = ask(&Endpoint::new(Imports).address(address), get(&format!("/e?{query}"), &[])).await;
         assert_eq!(response.body(), expected);
     }

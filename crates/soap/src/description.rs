@@ -29,6 +29,8 @@ pub struct Description {
     pub is_mtom: bool,
     /// What the contract says of WS-Addressing.
     pub addressing: Declared,
+    /// What a page for people shows, if that was generated.
+    pub page: Option<Page>,
 }
 
 impl Description {
@@ -44,6 +46,7 @@ impl Description {
             version: Version::Soap11,
             is_mtom: false,
             addressing: Declared::NOTHING,
+            page: None,
         }
     }
 
@@ -76,6 +79,37 @@ impl Description {
     pub const fn with_addressing(mut self, declared: Declared) -> Self {
         self.addressing = declared;
         self
+    }
+
+    /// This service with what a page for people shows of it.
+    pub const fn with_page(mut self, page: Page) -> Self {
+        self.page = Some(page);
+        self
+    }
+}
+
+/// What a page for people shows of a service: documentation, types and example messages, as the generator wrote them into a
+/// file beside the source. The text has a form of its own, which changes as the generator does.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    text: &'static str,
+    service: usize,
+}
+
+impl Page {
+    /// What a text that was generated says of the service of this number in it.
+    pub const fn new(text: &'static str, service: usize) -> Self {
+        Page { text, service }
+    }
+
+    /// The text, of all services of a contract.
+    pub const fn text(self) -> &'static str {
+        self.text
+    }
+
+    /// The number of the service in the text.
+    pub const fn service(self) -> usize {
+        self.service
     }
 }
 

@@ -32,7 +32,7 @@ mod service;
 mod version;
 
 pub use blocks::{AnyHeader, Directed, Header, Headers, WriteHeader};
-pub use description::{Actions, Description, Document, Operation, Root, SizeHint};
+pub use description::{Actions, Description, Document, Operation, Page, Root, SizeHint};
 pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};

@@ -72,6 +72,7 @@ mod extensions;
 mod model;
 mod names;
 mod read;
+mod sample;
 mod wrapped;
 
 use std::path::Path;
@@ -84,6 +85,7 @@ pub use model::{
     PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
 };
 pub use read::read;
+pub use sample::Sampler;
 
 /// Reads the contract in the file `path`, a WSDL document or a [`Bundle`], and all that it imports from other files;
 /// never the network.

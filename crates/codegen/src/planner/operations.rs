@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use castile_wsdl::{
-    Binding, BindingFault, BindingMessage, BindingOperation, Header as SoapHeader, Part, PartContent, Pattern,
-    Severity, Style, Use,
+    Binding, BindingFault, BindingMessage, BindingOperation, Definitions, Header as SoapHeader, Part, PartContent,
+    Pattern, Severity, Style, Use,
 };
 use castile_xsd::components::{Content as SchemaContent, ElementDeclaration};
 use castile_xsd::{ElementId, Location, TypeId};
@@ -130,6 +130,7 @@ impl Planner<'_> {
         };
         Some(Operation {
             name: name.clone(),
+            number: operation.operation,
             ident: names.method,
             documentation: operation.documentation.clone().unwrap_or_else(|| format!("The operation `{name}`.")),
             action: operation.soap_action.clone().unwrap_or_default(),
@@ -357,7 +358,7 @@ impl Planner<'_> {
             };
             let of = self.header_type(&block);
             // Some bindings name one block twice.
-            if !headers.contains(&of) && !self.is_security(&block) {
+            if !headers.contains(&of) && !is_of_security(self.definitions, header) {
                 headers.push(of);
             }
         }
@@ -369,15 +370,6 @@ impl Planner<'_> {
             Block::Literal(element) => self.schema[*element].type_id,
             Block::Encoded { type_id, .. } => *type_id,
         }
-    }
-
-    /// Whether a block is one that must not be taken for understood since it is declared.
-    fn is_security(&self, block: &Block) -> bool {
-        let namespace = match block {
-            Block::Literal(element) => self.schema[*element].name.namespace(),
-            Block::Encoded { namespace, .. } => namespace,
-        };
-        SECURITY.contains(&namespace)
     }
 
     /// The type of a header block, which is planned when it is asked for first.
@@ -503,6 +495,16 @@ impl Planner<'_> {
             root,
         })
     }
+}
+
+/// Whether a header block is one that must not be taken for understood since it is declared.
+pub(crate) fn is_of_security(definitions: &Definitions, header: &SoapHeader) -> bool {
+    let namespace = match (header.use_, header.part.content) {
+        (Use::Encoded, PartContent::Type(_)) => header.namespace.as_deref().unwrap_or_default(),
+        (_, PartContent::Element(element)) => definitions.schema[element].name.namespace(),
+        (Use::Literal, PartContent::Type(_)) => "",
+    };
+    SECURITY.contains(&namespace)
 }
 
 /// Whether a message has a form: there is none for values that are encoded and not those of a call.

@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::documentation::{self, documentation};
-use super::{Context, base, by_index, messages};
+use super::{Beside, Context, base, by_index, messages};
 use crate::Options;
 use crate::documents::Document;
 use crate::names::{Ident, ServiceNames};
@@ -19,13 +19,19 @@ pub(super) fn render(plan: &Service, options: &Options, context: Context<'_>) ->
     quote! { #server #client }
 }
 
-/// What headers hold and faults can say, and what is known of the service and its operations.
-pub(super) fn tables(plan: &Service, documents: &[Document], options: &Options, context: Context<'_>) -> TokenStream {
+/// What headers hold and faults can say, and what is known of the service of this number and its operations.
+pub(super) fn tables(
+    plan: &Service,
+    number: usize,
+    beside: Beside<'_>,
+    options: &Options,
+    context: Context<'_>,
+) -> TokenStream {
     let headers = plan.headers.iter().map(|header| messages::header(header, context));
     let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
     let faults = faults.map(|faults| messages::fault_detail(faults, context));
     let table = messages::table(plan, context);
-    let description = description(plan, documents, options);
+    let description = description(plan, number, beside, options);
     quote! { #(#headers)* #(#faults)* #description #table }
 }
 
@@ -94,13 +100,13 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
 }
 
 /// What is known of a service before any message comes.
-fn description(plan: &Service, documents: &[Document], options: &Options) -> TokenStream {
+fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Options) -> TokenStream {
     let Service { name, namespace, address, documentation, .. } = plan;
     let ident = description_name(plan);
     let operations = &plan.names.operations;
     // Only a server shows them.
     let documents = options.server.then(|| {
-        let documents = documents.iter().map(|Document { file, query, imports, .. }| {
+        let documents = beside.documents.iter().map(|Document { file, query, imports, .. }| {
             if imports.is_empty() && query == "wsdl" {
                 return quote! { SoapDocument::wsdl(include_str!(#file)) };
             }
@@ -114,11 +120,15 @@ fn description(plan: &Service, documents: &[Document], options: &Options) -> Tok
         matches!(plan.versions.first(), Some(Version::Soap12)).then(|| quote! { .with_version(SoapVersion::Soap12) });
     let mtom = plan.is_mtom.then(|| quote! { .with_mtom() });
     let addressing = declared(plan.addressing);
+    let page = beside.page.map(|file| {
+        let number = Literal::usize_unsuffixed(number);
+        quote! { .with_page(::castile::codegen::ServicePage::new(include_str!(#file), #number)) }
+    });
     let own = documentation::line(&format!("The service `{name}`."));
     quote! {
         #own
         pub static #ident: Description =
-            Description::new(#name, #namespace, &#operations) #documents #documentation #version #mtom #addressing;
+            Description::new(#name, #namespace, &#operations) #documents #documentation #version #mtom #addressing #page;
     }
 }
 

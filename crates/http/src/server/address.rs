@@ -1,16 +1,18 @@
 //! The address that a served contract names.
 
+mod forwarded;
+
 use std::cell::Cell;
 use std::net::SocketAddr;
 
 use castile_soap::{Description, Document};
 use http::request::Parts;
 use http::uri::Scheme;
-use http::{HeaderName, Uri, header};
+use http::{Uri, header};
 
 use super::listener::TlsPeer;
-
-const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+use forwarded::Forwarded;
+pub use forwarded::ProxyHeader;
 
 /// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). Another port of the contract is sent to the
 /// endpoint that serves the same contract at its path, if one of the [`Routes`](super::Routes) does.
@@ -22,6 +24,8 @@ pub enum Address {
     /// Other requests are told the first of `hosts`. If there is none, they are told the address of this machine that their
     /// connection came to, which only a [`Server`](super::Server) knows: elsewhere the contract stays as it is. So no request
     /// decides where others are sent, even if a cache hands its answer on to them.
+    ///
+    /// Behind a proxy, what was asked is what its `trusted` headers say. If there are no `hosts`, the host that they say is told.
     Asked {
         /// The scheme, which a request doesn't tell; `https` whatever stands here if the connection speaks TLS
         /// ([`TlsPeer`](super::TlsPeer)).
@@ -29,11 +33,12 @@ pub enum Address {
         /// The hosts that clients may use, as their URLs name them: `example.org`, or `example.org:8080` with a port. Upper
         /// and lower case are the same.
         hosts: Vec<String>,
-        /// Whether an X-Forwarded-Proto header overrides the scheme. Only right behind a proxy that sets the header on
-        /// every request; anyone else can write what they like there.
-        trust_forwarded_proto: bool,
+        /// The headers that the proxy in front sets on every request, or takes away; none by default. Anyone else can write
+        /// what they like into a header that it hands on as it came. Of several values the last counts, which is the one of
+        /// the nearest proxy.
+        trusted: Vec<ProxyHeader>,
     },
-    /// Always this URL: for a server behind a proxy that rewrites paths, or under axum's `nest_service`, which hides
+    /// Always this URL: for a server behind proxies that don't say what was asked, or under axum's `nest_service`, which hides
     /// the path that was asked.
     Fixed(String),
 }
@@ -41,7 +46,7 @@ pub enum Address {
 impl Default for Address {
     /// The address that a connection came to.
     fn default() -> Self {
-        Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trust_forwarded_proto: false }
+        Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trusted: Vec::new() }
     }
 }
 
@@ -63,11 +68,13 @@ pub(super) struct Served {
 
 impl Address {
     /// The URL of a path, as the head of a request tells it. `None` if no host is known.
-    fn url(&self, path: &str, head: &Parts) -> Option<String> {
+    pub(super) fn url(&self, path: &str, head: &Parts) -> Option<String> {
         match self {
             Address::Fixed(url) => Some(url.clone()),
-            Address::Asked { scheme, hosts, trust_forwarded_proto } => {
-                Some(format!("{}{path}", origin(head, scheme, hosts, *trust_forwarded_proto)?))
+            Address::Asked { scheme, hosts, trusted } => {
+                let forwarded = Forwarded::read(trusted, &head.headers);
+                let origin = origin(head, scheme, hosts, &forwarded)?;
+                Some(format!("{origin}{}{path}", forwarded.prefix))
             }
         }
     }
@@ -119,27 +126,28 @@ fn path_of(location: &str) -> Option<String> {
 }
 
 /// The scheme and the host that clients are told to use.
-fn origin(head: &Parts, scheme: &Scheme, hosts: &[String], trust_forwarded_proto: bool) -> Option<String> {
-    // An absolute request target wins over Host (RFC 9112 §3.2.2).
-    let named = match head.uri.authority() {
-        Some(authority) => authority.as_str().as_bytes(),
-        None => head.headers.get(header::HOST).map_or(&b""[..], |host| host.as_bytes()),
+fn origin(head: &Parts, scheme: &Scheme, hosts: &[String], forwarded: &Forwarded<'_>) -> Option<String> {
+    let scheme = match &forwarded.scheme {
+        Some(scheme) => scheme,
+        None if head.extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
+        None => scheme,
     };
-    let allowed = hosts.iter().find(|host| host.as_bytes().eq_ignore_ascii_case(named)).or(hosts.first());
-    let authority = match allowed {
-        Some(host) => host.clone(),
-        None => {
+    // An absolute request target wins over Host (RFC 9112 §3.2.2).
+    let named = match (forwarded.host, head.uri.authority()) {
+        (Some(host), _) => host,
+        (None, Some(authority)) => authority.as_str(),
+        (None, None) => head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
+    };
+    let named = forwarded.with_port(named, scheme);
+    let allowed = hosts.iter().find(|host| host.eq_ignore_ascii_case(&named)).or(hosts.first());
+    let authority = match (allowed, forwarded.host) {
+        (Some(host), _) => host.clone(),
+        (None, Some(_)) => named,
+        (None, None) => {
             let Local(local) = *head.extensions.get()?;
             // A socket that takes both kinds of addresses has one kind; and a zone means nothing elsewhere.
             SocketAddr::new(local.ip().to_canonical(), local.port()).to_string()
         }
-    };
-    let forwarded = head.headers.get(X_FORWARDED_PROTO).map(|proto| proto.as_bytes());
-    let scheme = match forwarded.filter(|_| trust_forwarded_proto) {
-        Some(b"http") => &Scheme::HTTP,
-        Some(b"https") => &Scheme::HTTPS,
-        _ if head.extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
-        _ => scheme,
     };
     Some(format!("{scheme}://{authority}"))
 }

@@ -43,6 +43,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 /// | — of `multipart/related` around one of them | the same, its attachments read as they are asked for (SOAP Messages with Attachments, MTOM) |
 /// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
 /// | GET `?wsdl` | the contract, its `soap:address` made the one that [`Options::address`] says |
+/// | GET of anything else | a page for people, if the service was generated with one, with the feature `page`; else 405 |
 /// | any other method | 405 |
 /// | no credentials that [`Options::authentication`] knows | 401 |
 /// | two Content-Type or SOAPAction headers | 400 |
@@ -107,6 +108,10 @@ pub struct Options {
     /// [`Server`](super::Server) knows: elsewhere, as under axum, the contract stays as it is. Configure it there, behind a proxy, and where
     /// names matter.
     pub address: Address,
+    /// Whether a GET is answered with a page for people, of a service that was generated with one. `true` by default. Like the
+    /// contract, the page is there for everybody who reaches the endpoint: layers see messages alone.
+    #[cfg(feature = "page")]
+    pub page: bool,
 }
 
 impl Default for Options {
@@ -124,6 +129,8 @@ impl Default for Options {
             budget: None,
             disk_budget: None,
             address: Address::default(),
+            #[cfg(feature = "page")]
+            page: true,
         }
     }
 }
@@ -234,7 +241,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
             Method::GET | Method::HEAD => match asked_document(self.description(), &head) {
                 Some(document) => Err(self.document(document, &head)),
-                None => Err(Refusal::Method.into_response()),
+                None => Err(self.page(&head).unwrap_or_else(|| Refusal::Method.into_response())),
             },
             _ => Err(Refusal::Method.into_response()),
         };
@@ -279,6 +286,18 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             }
             Ok(response)
         })
+    }
+
+    /// A page for people, if there is one.
+    #[cfg(feature = "page")]
+    fn page(&self, head: &Parts) -> Option<Response<Body>> {
+        let Options { page, address, .. } = &self.shared.options;
+        page.then(|| super::page::answer(self.description(), address, head)).flatten()
+    }
+
+    #[cfg(not(feature = "page"))]
+    fn page(&self, _: &Parts) -> Option<Response<Body>> {
+        None
     }
 
     fn document(&self, document: &Document, head: &Parts) -> Response<Body> {

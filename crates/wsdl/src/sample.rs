@@ -1,0 +1,84 @@
+//! What bodies and header blocks hold, made of the schema, for those who have no messages.
+
+use castile_xml::escape;
+use castile_xsd::encoded::Encoding;
+use castile_xsd::sample::{Error, Samples};
+use castile_xsd::{ElementId, ExpandedName};
+
+use crate::{Definitions, PartContent};
+
+/// Makes one message for each question: one of everything, a few levels deep, and what must be there below. Values are those that
+/// people would write.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampler<'d> {
+    definitions: &'d Definitions,
+    depth: usize,
+}
+
+impl<'d> Sampler<'d> {
+    /// Samples for a contract, in which what is optional is left out from this depth on.
+    #[must_use]
+    pub fn new(definitions: &'d Definitions, depth: usize) -> Self {
+        Sampler { definitions, depth }
+    }
+
+    /// A global element.
+    ///
+    /// # Errors
+    /// There is none: it is abstract, or never ends.
+    pub fn element(self, id: ElementId) -> Result<String, Error> {
+        self.first(Samples::new(&self.definitions.schema, id))
+    }
+
+    /// A call, or an answer, in literal use: an element of this name with the parts in it.
+    ///
+    /// # Errors
+    /// There is none for a part.
+    pub fn call(self, wrapper: &ExpandedName, parts: &[(String, PartContent)]) -> Result<String, Error> {
+        let mut children = String::new();
+        for (name, content) in parts {
+            children += &match content {
+                PartContent::Element(id) => self.element(*id)?,
+                PartContent::Type(type_id) => {
+                    let name = ExpandedName::new("", name.as_str());
+                    self.first(Samples::of_type(&self.definitions.schema, name, *type_id))?
+                }
+            };
+        }
+        let (namespace, local) = (attribute(wrapper.namespace()), wrapper.local());
+        Ok(match namespace.is_empty() {
+            true => format!("<{local}>{children}</{local}>"),
+            false => format!("<m:{local} xmlns:m=\"{namespace}\">{children}</m:{local}>"),
+        })
+    }
+
+    /// A call, or an answer, in SOAP encoding, without references.
+    ///
+    /// # Errors
+    /// There is none for a part.
+    pub fn encoded_call(
+        self,
+        encoding: Encoding,
+        wrapper: &ExpandedName,
+        parts: &[(String, PartContent)],
+    ) -> Result<String, Error> {
+        let schema = &self.definitions.schema;
+        let parts = parts.iter().map(|(name, content)| match content {
+            PartContent::Type(type_id) => (name.clone(), *type_id),
+            PartContent::Element(id) => (schema[*id].name.local().to_owned(), schema[*id].type_id),
+        });
+        self.first(Samples::of_call(schema, encoding, wrapper.clone(), parts))
+    }
+
+    fn first(self, samples: Samples<'_>) -> Result<String, Error> {
+        let first = samples.with_depth(self.depth).with_plain_values().next();
+        first.unwrap_or_else(|| unreachable!("there is an instance or an error"))
+    }
+}
+
+/// An attribute's value; what XML can't carry has not come through a contract, which is XML.
+fn attribute(value: &str) -> String {
+    let mut out = Vec::new();
+    let _ = escape::push_attribute(&mut out, value);
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -134,7 +134,7 @@ def piece_bytes(piece, variant):
         case str():
             return piece.replace("{v}", variant).encode("utf-8", "surrogatepass")
         case {"hex": text}:
-            return bytes.fromhex(text)
+            return bytes.fromhex(text.replace("{v}", variant))
         case {"client_hello": name}:
             return client_hello(name)
         case {"gzip": pieces}:

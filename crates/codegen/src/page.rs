@@ -22,6 +22,7 @@
 //! are numbered in their order. A row has columns with a tab between them: how deep it stands with the letter of its kind, the
 //! name, the occurrence, the type, the number of that type if it is told, what else is known, documentation. Empty columns at the
 //! end are left out.
+#![allow(clippy::tabs_in_doc_comments, reason = "the format has tabs")]
 
 mod example;
 mod types;

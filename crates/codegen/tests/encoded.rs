@@ -242,6 +242,30 @@ async fn graphs_keep_what_is_one() {
     }
 }
 
+/// A header block that refers into a large message had all of it read once more, where connections are driven.
+#[tokio::test]
+async fn a_header_block_refers_into_small_messages_alone() {
+    let server = FeatureServer::new(Echo);
+    let message = fs::read_to_string("tests/features/encoded/ok-header.xml").unwrap();
+    for (padding, expected) in [
+        (100_000, None),
+        (
+            300_000,
+            Some(
+                "soap:Client: Envelope/Header: a reference to what stands behind the header, which is followed in messages of up to 262144 bytes",
+            ),
+        ),
+    ] {
+        let (before, behind) = message.split_once("<p id=").unwrap();
+        let message = format!("{before}<q id=\"q\">{}</q><p id={behind}", " ".repeat(padding));
+        let (status, answer) = post(&server, message).await;
+        match expected {
+            None => assert_eq!(status, 200, "{answer}"),
+            Some(expected) => assert!(status == 500 && fault(&answer).starts_with(expected), "{}", fault(&answer)),
+        }
+    }
+}
+
 /// Header blocks and what faults say are values of SOAP encoding too.
 #[tokio::test]
 async fn header_blocks_and_faults_are_encoded() {

@@ -1,5 +1,6 @@
 //! TLS 1.2 and 1.3 for both sides: where certificates and keys are read from, and what goes wrong in words.
 
+mod chain;
 mod pem;
 mod reason;
 
@@ -16,6 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{Error, ErrorKind};
 
+#[cfg(feature = "server")]
+pub(crate) use self::chain::FewOfClients;
+#[cfg(feature = "client")]
+pub(crate) use self::chain::FewOfServers;
 pub use self::pem::Pem;
 #[cfg(feature = "server")]
 pub(crate) use self::reason::of as meaning;

@@ -59,6 +59,12 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// Whether it is about what stands at this byte of the message.
+    pub(crate) fn is_at(&self, offset: usize) -> bool {
+        let of_source = self.0.source.as_ref().map(castile_databinding::Error::offset);
+        self.0.offset.or(of_source) == Some(offset)
+    }
+
     /// An error at a byte of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner { offset: Some(offset), ..Inner::new(kind, message.into()) }))

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::tls::{ALPN, Identity, Pem, Sniffed, TlsVersion, provider, reason};
+use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, provider, reason};
 use crate::{Error, ErrorKind};
 
 /// Whom a client trusts, and who it is.
@@ -173,7 +173,7 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
         .with_protocol_versions(options.min_version.and_later())
         .map_err(unusable)?
         .dangerous()
-        .with_custom_certificate_verifier(verifier(&options.roots)?);
+        .with_custom_certificate_verifier(Arc::new(FewOfServers(verifier(&options.roots)?)));
     let mut config = match &options.identity {
         None => builder.with_no_client_auth(),
         Some(identity) => {

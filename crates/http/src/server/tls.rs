@@ -25,7 +25,9 @@ use tokio_rustls::server::TlsStream as OpenStream;
 use tokio_rustls::{TlsAcceptor, server::FallibleAccept};
 
 use super::listener::{Connection, Listener, TlsPeer};
-use crate::tls::{ALPN, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider};
+use crate::tls::{
+    ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider,
+};
 use crate::{Error, ErrorKind};
 
 /// The most bytes of answers that wait in a connection, encrypted.
@@ -37,10 +39,6 @@ const BUFFERS: usize = MAX_UNSENT + (64 << 10);
 
 /// How many bytes are read of a connection that is refused, so that its client may read why.
 const MAX_REFUSED: usize = 64 << 10;
-
-/// The most that a client may show: bytes of certificates, and how many. They are kept as long as the connection.
-const MAX_CHAIN: usize = 16 << 10;
-const MAX_CERTIFICATES: usize = 10;
 
 /// The answer to HTTP without TLS.
 const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
@@ -276,7 +274,7 @@ impl Authorities {
             verifier = verifier.allow_unauthenticated();
         }
         let unusable = |error| Error::new(ErrorKind::Tls, "the authorities of clients can't be used").because(error);
-        verifier.build().map_err(unusable)
+        Ok(Arc::new(FewOfClients(verifier.build().map_err(unusable)?)))
     }
 }
 
@@ -284,13 +282,6 @@ impl Current {
     /// Why a client is refused after its handshake, if it is.
     fn refusal(&self, session: &ServerConnection) -> Option<String> {
         let chain = session.peer_certificates()?;
-        let bytes = chain.iter().map(|certificate| certificate.len()).sum::<usize>();
-        if bytes > MAX_CHAIN || chain.len() > MAX_CERTIFICATES {
-            return Some(format!(
-                "found {} certificates of {bytes} bytes, expected {MAX_CERTIFICATES} of {MAX_CHAIN} bytes at most",
-                chain.len()
-            ));
-        }
         let [leaf, issuers @ ..] = chain else { return None };
         // What a ticket brings along was checked when the session began, and each resumed session gets tickets anew.
         if session.handshake_kind() == Some(HandshakeKind::Resumed)

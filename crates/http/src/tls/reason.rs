@@ -44,6 +44,8 @@ pub(crate) fn of(error: &rustls::Error) -> String {
         }
         rustls::Error::NoCertificatesPresented => "found no client certificate, expected one".to_owned(),
         rustls::Error::PeerIncompatible(incompatible) => of_incompatible(incompatible),
+        // Our own words.
+        rustls::Error::General(said) => said.clone(),
         other => other.to_string(),
     }
 }

@@ -9,7 +9,11 @@ use castile_xml::Reader;
 
 use super::{AnyHeader, Header, Headers, Read, WriteHeader};
 use crate::charge::{Charge, hold};
-use crate::{Envelope, Error, Operation, Options, Root, Version, message};
+use crate::{Envelope, Error, ErrorKind, Operation, Options, Root, Version, message};
+
+/// The size of a message up to which its header blocks may refer to what stands behind them. Who asks for such a block has all of
+/// the message read once more, where connections are driven.
+const MOST_REFERRED_TO: usize = 256 << 10;
 
 /// The header blocks of a request or a response.
 #[derive(Clone, Debug, Default)]
@@ -48,12 +52,12 @@ enum Text {
 
 impl Text {
     /// Blocks in SOAP encoding may refer to what stands behind the header. Without such a reference the rest is not kept: it may
-    /// be large.
+    /// be large. In a large message a reference leads nowhere.
     fn of(text: &str, end: usize, message: &Bytes, charge: Charge<'_>) -> Self {
         // Blocks end where a character does.
         let beginning = text.get(..end).unwrap_or(text);
         // `href`, or `ref` of SOAP 1.2.
-        let may_refer = beginning.contains("ref");
+        let may_refer = text.len() <= MOST_REFERRED_TO && beginning.contains("ref");
         if may_refer && text.as_bytes().as_ptr_range() == message.as_ptr_range() {
             return Text::Whole(message.clone());
         }
@@ -157,6 +161,15 @@ impl Received {
             Err(error) if options.leniency.is_some() && error.is_deviation() => read(header(true)),
             value => value,
         };
+        let value = value.map_err(|error| match self.text {
+            Text::Beginning(_) if error.is_at(text.len()) => {
+                let message = format!(
+                    "a reference to what stands behind the header, which is followed in messages of up to {MOST_REFERRED_TO} bytes"
+                );
+                Error::at(text.len(), ErrorKind::Document, message)
+            }
+            _ => error,
+        });
         value.map_err(|error| error.in_header().locate(text.as_bytes(), limits))
     }
 }

@@ -92,6 +92,7 @@ pub(crate) fn plan(
     let asked = planner.asked_types(&options.types);
     planner.leave_untyped(options.faults, &asked);
     let services = planner.services();
+    planner.look_at_names(options);
     for id in asked {
         planner.complex_type(id);
     }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +39,26 @@ fn what_is_wrong_in_the_file_is_told_with_its_place() {
         assert!(diagnostic.file.ends_with("service.castile.toml"), "{diagnostic}");
         assert_eq!(format!("{}: {}", diagnostic.line, diagnostic.message), expected);
     }
+}
+
+/// Each file of `options` says something wrong of the contract. `BLESS=1` writes `NAME.txt` anew.
+#[test]
+fn what_is_wrong_in_options_is_told() {
+    let mut files: Vec<PathBuf> = fs::read_dir("tests/options").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == "toml"));
+    files.sort();
+    let mut different = Vec::new();
+    for path in files {
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let contract = beside(&name, &fs::read_to_string(&path).unwrap());
+        let folder = format!("{}/", contract.parent().unwrap().display());
+        let told: Vec<String> = match generate(&contract, &Options::default()) {
+            Ok(_) => vec!["generated".to_owned()],
+            Err(diagnostics) => diagnostics.iter().map(|one| one.to_string().replace(&folder, "")).collect(),
+        };
+        different.extend(support::compare(&path.with_extension("txt"), Some(&(told.join("\n\n") + "\n"))));
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
 #[test]

@@ -47,6 +47,27 @@ impl Planner<'_> {
         }
     }
 
+    /// Looks at the names that were said, now that all modules and types have theirs.
+    pub(super) fn look_at_names(&mut self, options: &Options) {
+        let mut told: HashSet<usize> = HashSet::new();
+        for (namespace, name) in &options.modules {
+            let module = match self.module_numbers.get(namespace) {
+                Some(&module) if module > 0 => module,
+                _ => continue,
+            };
+            let has_its_name =
+                |other: &usize| *other != module && self.modules[*other].ident == self.modules[module].ident;
+            if let Some(other) = (1..self.modules.len()).find(has_its_name).filter(|other| !told.contains(other)) {
+                told.insert(module);
+                let other = &self.modules[other].namespace;
+                let message = format!(
+                    "the module of {namespace} is to be called {name}, which is what that of {other} is called"
+                );
+                self.say(Severity::Error, message);
+            }
+        }
+    }
+
     /// The types of this name, and those of elements that have it; or a built-in type.
     fn named_types_of(&self, name: &str) -> Vec<TypeId> {
         let schema = self.schema;

@@ -82,7 +82,7 @@ pub use name::ExpandedName;
 pub use parse::tidy;
 pub use resolver::{Documents, Files, Request, Resolver, join};
 pub use schema::Schema;
-pub use similar::{edits, similar};
+pub use similar::{candidates, edits, similar};
 pub use wellknown::builtin_namespaces;
 
 /// Reads the schema document `uri` and all that it imports and includes.

@@ -41,6 +41,20 @@ pub fn similar<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, count: 
     found.into_iter().take(count).map(|(_, known)| known).collect()
 }
 
+/// The known names, for a message that says that `name` is none of them. Of many it is those that are nearly like it and the first
+/// others, and how many more there are.
+#[must_use]
+pub fn candidates(name: &str, known: &[&str]) -> String {
+    const LISTED: usize = 20;
+    if known.len() <= LISTED {
+        return known.join(", ");
+    }
+    let mut listed = similar(name, known.iter().copied(), LISTED);
+    let others = known.iter().filter(|known| !listed.contains(known)).take(LISTED - listed.len()).copied();
+    listed.extend(others.collect::<Vec<_>>());
+    format!("{} and {} more", listed.join(", "), known.len() - listed.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +75,14 @@ mod tests {
         assert_eq!(similar("Ordr", known, 9), ["Order", "order"]);
         assert_eq!(similar("ORDER", known, 4), ["Order", "order", "Orders", "OrderLine"]);
         assert!(similar("nothing", known, 9).is_empty());
+    }
+
+    #[test]
+    fn of_many_names_the_nearest_are_listed_first() {
+        assert_eq!(candidates("Ordr", &["Invoice", "Order"]), "Invoice, Order");
+        let many: Vec<String> = (0..25).map(|number| format!("name{number}x")).chain(["Order".to_owned()]).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let listed = candidates("Ordr", &many);
+        assert!(listed.starts_with("Order, name0x, ") && listed.ends_with(", name18x and 6 more"), "{listed}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use castile_wsdl::Severity;
 use castile_xsd::components::Owner;
-use castile_xsd::{Builtin, TypeId};
+use castile_xsd::{Builtin, TypeId, candidates};
 
 use super::Planner;
 use crate::names::Ident;
@@ -49,21 +49,34 @@ impl Planner<'_> {
 
     /// Looks at the names that were said, now that all modules and types have theirs.
     pub(super) fn look_at_names(&mut self, options: &Options) {
-        let mut told: HashSet<usize> = HashSet::new();
         for (namespace, name) in &options.modules {
-            let module = match self.module_numbers.get(namespace) {
-                Some(&module) if module > 0 => module,
-                _ => continue,
+            let others = self.modules.iter().skip(1).map(|other| (&*other.namespace, &other.ident));
+            let others: Vec<_> = others.filter(|(other, _)| other != namespace).collect();
+            // Of two that are said, the second is told.
+            let is_told = |other: &str| other > namespace.as_str() && options.modules.contains_key(other);
+            let (why, note) = match self.module_numbers.get(namespace) {
+                None => {
+                    let known: Vec<&str> = others.iter().map(|(other, _)| *other).collect();
+                    let note = format!("there are modules of {}", candidates(namespace, &known));
+                    (
+                        "no type of the contract is of this namespace".to_owned(),
+                        Some(note).filter(|_| !known.is_empty()),
+                    )
+                }
+                Some(0) => {
+                    ("the types of the contract's own namespace stand in no module of their own".to_owned(), None)
+                }
+                Some(&module) => {
+                    let ident = &self.modules[module].ident;
+                    match others.into_iter().find(|(other, known)| *known == ident && !is_told(other)) {
+                        Some((other, _)) => (format!("that is what the module of {other} is called"), None),
+                        None => continue,
+                    }
+                }
             };
-            let has_its_name =
-                |other: &usize| *other != module && self.modules[*other].ident == self.modules[module].ident;
-            if let Some(other) = (1..self.modules.len()).find(has_its_name).filter(|other| !told.contains(other)) {
-                told.insert(module);
-                let other = &self.modules[other].namespace;
-                let message = format!(
-                    "the module of {namespace} is to be called {name}, which is what that of {other} is called"
-                );
-                self.say(Severity::Error, message);
+            self.say(Severity::Error, format!("the module of {namespace} is to be called {name}: {why}"));
+            if let Some(diagnostic) = self.diagnostics.last_mut() {
+                diagnostic.note = note;
             }
         }
     }

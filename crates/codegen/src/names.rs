@@ -283,7 +283,8 @@ impl Scope {
     }
 }
 
-fn upper(name: &str) -> String {
+/// A name as types have it.
+pub(crate) fn upper(name: &str) -> String {
     legal(&name.to_upper_camel_case())
 }
 

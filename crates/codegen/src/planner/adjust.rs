@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use castile_wsdl::Severity;
 use castile_xsd::components::Owner;
-use castile_xsd::{Builtin, TypeId, candidates};
+use castile_xsd::{Builtin, Location, TypeId, candidates};
 
 use super::Planner;
-use crate::names::Ident;
+use crate::names::{Ident, upper};
 use crate::plan::{Base, Content, Extras, Held, Item, Path, Struct, Term};
 use crate::{Options, TypeOptions};
 
@@ -78,6 +78,38 @@ impl Planner<'_> {
             if let Some(diagnostic) = self.diagnostics.last_mut() {
                 diagnostic.note = note;
             }
+        }
+        for (name, of) in &options.of_types {
+            let Some(own) = &of.name else { continue };
+            if let Some((location, why)) = self.named_types_of(name).into_iter().find_map(|id| self.renumbered(id, own))
+            {
+                self.report(Severity::Error, location, format!("the type {name} is to be called {own}: {why}"));
+            }
+        }
+    }
+
+    /// Why a type is not called as was said, and where that is seen. A type and an element of one name are told apart by numbers.
+    fn renumbered(&self, id: TypeId, own: &str) -> Option<(Location, String)> {
+        let schema = self.schema;
+        let path = self.reserved.get(&id)?;
+        let wanted = upper(own);
+        let named = |id: TypeId| match schema[id].owner() {
+            Some(Owner::Element(element)) => Some(&schema[element].name),
+            _ => schema[id].name(),
+        };
+        let has_the_name = |(other, known): &(&TypeId, &Path)| {
+            let natural = named(**other).map(|name| self.type_names.get(*other).map_or(name.local(), String::as_str));
+            known.module == path.module
+                && named(**other) != named(id)
+                && natural.is_some_and(|name| upper(name) == wanted)
+        };
+        match self.reserved.iter().filter(has_the_name).map(|(other, _)| *other).min() {
+            Some(other) => {
+                let name = named(other).map(ToString::to_string).unwrap_or_default();
+                Some((schema[other].location(), format!("that is what {name} is called")))
+            }
+            None => (path.ident.as_str() == format!("{wanted}Type"))
+                .then(|| (schema[id].location(), "generated code has something else of this name".to_owned())),
         }
     }
 

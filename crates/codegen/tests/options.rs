@@ -91,12 +91,6 @@ fn what_names_nothing_is_an_error() {
         ),
         (|options| options.derives.push("E q".into()), "E q, which types are to derive, is no path of a macro"),
         (|options| options.attributes.push("#[x]".into()), "#[x], which types are to have, is no attribute"),
-        (
-            |options| {
-                options.of_type("Value").members.insert("a".into(), "b".into());
-            },
-            "a of Value is to be called b: there is no such member, or another has this name",
-        ),
     ]
     .into_iter()
     .enumerate()

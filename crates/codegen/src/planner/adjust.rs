@@ -8,7 +8,7 @@ use castile_xsd::{Builtin, Location, TypeId, candidates};
 
 use super::Planner;
 use crate::names::{Ident, upper};
-use crate::plan::{Base, Content, Extras, Held, Item, Path, Struct, Term};
+use crate::plan::{Base, Content, Extras, Field, Held, Item, Path, Struct, Term};
 use crate::{Options, TypeOptions};
 
 impl Planner<'_> {
@@ -175,10 +175,8 @@ impl Planner<'_> {
                 if !self.expect_ident(name, &what) {
                     continue;
                 }
-                if !rename(item, member, name) {
-                    let message =
-                        format!("{what} is to be called {name}: there is no such member, or another has this name");
-                    self.say(Severity::Error, message);
+                if let Err(why) = rename(item, member, name) {
+                    self.say(Severity::Error, format!("{what} is to be called {name}: {why}"));
                 }
             }
         }
@@ -212,56 +210,60 @@ impl Planner<'_> {
     }
 }
 
-/// Calls a member otherwise. False if there is none, or if another is called so.
-fn rename(item: &mut Item, member: &str, name: &str) -> bool {
-    let of_field = |element: Option<&crate::plan::Element>, ident: &Ident| match element {
-        Some(element) => element.name == member,
-        None => ident.as_str() == member,
-    };
-    let mut idents: Vec<(bool, &mut Ident)> = Vec::new();
+/// Calls a member otherwise, unless there is none or another is called so.
+fn rename(item: &mut Item, member: &str, name: &str) -> Result<(), String> {
+    let mut members = members(item, member.starts_with('@'));
+    let ident = Ident::new(name);
+    let is_taken = |(other, known): &&(String, &mut Ident)| other != member && **known == ident;
+    if let Some((other, _)) = members.iter().find(is_taken) {
+        return Err(format!("that is what {other} is called"));
+    }
+    if let Some((_, found)) = members.iter_mut().find(|(known, _)| known == member) {
+        **found = ident;
+        return Ok(());
+    }
+    let known: Vec<&str> = members.iter().map(|(known, _)| known.as_str()).collect();
+    match known.is_empty() {
+        true => Err("it has no members".to_owned()),
+        false => Err(format!("there is no such member, expected one of {}", candidates(member, &known))),
+    }
+}
+
+/// The members of a type by their names in the contract, or in Rust where they have none there. Attributes have an `@` if that is
+/// asked for, or an element is called the same.
+fn members(item: &mut Item, marks_attributes: bool) -> Vec<(String, &mut Ident)> {
+    fn of_field(field: &mut Field) -> (String, &mut Ident) {
+        let element = field.element().map(|element| element.name.to_string());
+        (element.unwrap_or_else(|| field.ident.to_string()), &mut field.ident)
+    }
     match item {
         Item::Struct(Struct { attributes, content, any_attributes, .. }) => {
-            // Where an element is called the same it is meant, unless the attribute is named as one.
-            let attribute = member.strip_prefix('@');
-            let has_element = elements(content).any(|element| element.name == member);
-            let is_it = |name: &str| attribute.map_or(name == member && !has_element, |attribute| name == attribute);
-            idents.extend(attributes.iter_mut().map(|one| (is_it(&one.name), &mut one.ident)));
-            idents.extend(any_attributes.iter_mut().map(|(ident, _)| (ident.as_str() == member, ident)));
+            let elements: HashSet<String> = elements(content).map(|element| element.name.to_string()).collect();
+            let of_attribute = |name: &str| match marks_attributes || elements.contains(name) {
+                true => format!("@{name}"),
+                false => name.to_owned(),
+            };
+            let mut members: Vec<_> =
+                attributes.iter_mut().map(|one| (of_attribute(&one.name), &mut one.ident)).collect();
+            members.extend(any_attributes.iter_mut().map(|(ident, _)| (ident.to_string(), ident)));
             match content {
-                Content::Sequence(fields) | Content::All(fields) => {
-                    idents.extend(
-                        fields.iter_mut().map(|field| (of_field(field.element(), &field.ident), &mut field.ident)),
-                    );
-                }
+                Content::Sequence(fields) | Content::All(fields) => members.extend(fields.iter_mut().map(of_field)),
                 Content::Simple { ident, .. } | Content::Mixed { ident, .. } => {
-                    idents.push((ident.as_str() == member, ident));
+                    members.push((ident.to_string(), ident))
                 }
             }
+            members
         }
-        Item::Choice(choice) => {
-            let variants = choice.variants.iter_mut();
-            idents.extend(variants.map(|field| (of_field(field.element(), &field.ident), &mut field.ident)));
-        }
+        Item::Choice(choice) => choice.variants.iter_mut().map(of_field).collect(),
         Item::Derived(derived) => {
-            idents.extend(derived.variants.iter_mut().map(|one| (one.name.name == member, &mut one.ident)));
+            derived.variants.iter_mut().map(|one| (one.name.name.to_string(), &mut one.ident)).collect()
         }
-        Item::Enumeration(of) => idents.extend(of.variants.iter_mut().map(|one| (one.value == member, &mut one.ident))),
-        Item::Union(union) => {
-            idents.extend(union.members.iter_mut().map(|one| (one.ident.as_str() == member, &mut one.ident)))
-        }
+        Item::Enumeration(of) => of.variants.iter_mut().map(|one| (one.value.to_string(), &mut one.ident)).collect(),
+        Item::Union(union) => union.members.iter_mut().map(|one| (one.ident.to_string(), &mut one.ident)).collect(),
         Item::EncodedStruct(of) => {
-            idents.extend(of.accessors.iter_mut().map(|one| (one.element.name == member, &mut one.ident)));
+            of.accessors.iter_mut().map(|one| (one.element.name.to_string(), &mut one.ident)).collect()
         }
-        Item::Restriction(_) | Item::NamedTypes(_) | Item::EncodedArray(_) => {}
-    }
-    let ident = Ident::new(name);
-    let is_taken = idents.iter().any(|(is_it, known)| !is_it && **known == ident);
-    match idents.into_iter().find(|(is_it, _)| *is_it) {
-        Some((_, found)) if !is_taken => {
-            *found = ident;
-            true
-        }
-        _ => false,
+        Item::Restriction(_) | Item::NamedTypes(_) | Item::EncodedArray(_) => Vec::new(),
     }
 }
 
@@ -270,7 +272,7 @@ fn elements(content: &Content) -> impl Iterator<Item = &crate::plan::Element> {
         Content::Sequence(fields) | Content::All(fields) => fields.as_slice(),
         Content::Simple { .. } | Content::Mixed { .. } => &[],
     };
-    fields.iter().filter_map(crate::plan::Field::element)
+    fields.iter().filter_map(Field::element)
 }
 
 /// The types that can't be `Eq` or `Hash`, for what is in them can't.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use castile_wsdl::{Diagnostic, Severity};
-use toml_edit::{Document, Item, TableLike};
+use castile_xsd::{Location, Sources};
+use toml_edit::{Document, Item, Key, TableLike};
 
 use crate::{FaultTypes, Options};
 
@@ -48,25 +50,31 @@ impl Options {
                 return Err(vec![Diagnostic::of_document(Severity::Error, &shown, message)]);
             }
         };
-        let at = |offset: usize, message: String| {
-            let line = text[..text.floor_char_boundary(offset)].matches('\n').count() + 1;
-            Diagnostic { line: line as _, ..Diagnostic::of_document(Severity::Error, &shown, message) }
+        let mut sources = Sources::default();
+        let id = sources.add(&shown, text.as_str().into());
+        let at = |Wrong { place, message }: Wrong| {
+            let location =
+                Location { file: id, offset: place.as_ref().and_then(|place| u32::try_from(place.start).ok()) };
+            let mut diagnostic = sources.diagnostic(Severity::Error, location, message);
+            let meant = place.and_then(|place| text.get(place)?.lines().next()).unwrap_or_default();
+            diagnostic.length = meant.chars().count();
+            diagnostic
         };
         let document = match Document::parse(text.as_str()) {
             Ok(document) => document,
-            Err(error) => return Err(vec![at(error.span().map_or(0, |span| span.start), error.message().to_owned())]),
+            Err(error) => return Err(vec![at(Wrong { place: error.span(), message: error.message().to_owned() })]),
         };
         let mut problems = Vec::new();
         for (key, item) in document.as_table() {
-            if let Err(message) = options.set(key, item, &file) {
-                let offset = document.as_table().key(key).and_then(|key| key.span()).map_or(0, |span| span.start);
-                problems.push(at(offset, message));
+            if let Err(wrong) = options.set(key, item, &file, document.as_table()) {
+                problems.push(at(wrong));
             }
         }
         if problems.is_empty() { Ok(options) } else { Err(problems) }
     }
 
-    fn set(&mut self, key: &str, item: &Item, file: &Path) -> Result<(), String> {
+    /// Takes over what a table says with one of its keys.
+    fn set(&mut self, key: &str, item: &Item, file: &Path, of: &dyn TableLike) -> Result<(), Wrong> {
         match key {
             "server" => self.server &= truth(key, item)?,
             "client" => self.client &= truth(key, item)?,
@@ -92,9 +100,8 @@ impl Options {
                     "declared" => FaultTypes::Declared,
                     "all" => FaultTypes::All,
                     other => {
-                        return Err(format!(
-                            "faults is {other:?}, where \"none\", \"declared\" or \"all\" was expected"
-                        ));
+                        let expected = "where \"none\", \"declared\" or \"all\" was expected";
+                        return Err(Wrong { place: item.span(), message: format!("faults is {other:?}, {expected}") });
                     }
                 };
                 if self.faults == FaultTypes::default() {
@@ -112,14 +119,14 @@ impl Options {
                     self.of_type(name).set(name, table(name, item)?)?;
                 }
             }
-            _ => return Err(format!("there is no option {key}")),
+            _ => return Err(Wrong::key(of, key, format!("there is no option {key}"))),
         }
         Ok(())
     }
 }
 
 impl TypeOptions {
-    fn set(&mut self, of: &str, said: &dyn TableLike) -> Result<(), String> {
+    fn set(&mut self, of: &str, said: &dyn TableLike) -> Result<(), Wrong> {
         for (key, item) in said.iter() {
             match key {
                 "name" => self.name = self.name.take().or(Some(text(key, item)?)),
@@ -132,7 +139,7 @@ impl TypeOptions {
                         self.members.entry(member.to_owned()).or_insert(name);
                     }
                 }
-                _ => return Err(format!("there is no option {key} of the type {of}")),
+                _ => return Err(Wrong::key(said, key, format!("there is no option {key} of the type {of}"))),
             }
         }
         Ok(())
@@ -144,21 +151,39 @@ pub(crate) fn file_beside(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.castile.toml", crate::stem(path)))
 }
 
-fn truth(key: &str, item: &Item) -> Result<bool, String> {
-    item.as_bool().ok_or_else(|| format!("{key} is {}, where true or false was expected", item.type_name()))
+/// What is wrong in the file, and which bytes of it are meant.
+struct Wrong {
+    place: Option<Range<usize>>,
+    message: String,
 }
 
-fn text(key: &str, item: &Item) -> Result<String, String> {
-    let text = item.as_str().map(str::to_owned);
-    text.ok_or_else(|| format!("{key} is {}, where a string was expected", item.type_name()))
+impl Wrong {
+    /// A key is wrong.
+    fn key(table: &dyn TableLike, key: &str, message: String) -> Self {
+        Wrong { place: table.key(key).and_then(Key::span), message }
+    }
+
+    /// A value is of another type.
+    fn value(key: &str, item: &Item, expected: &str) -> Self {
+        let message = format!("{key} is {}, where {expected} was expected", item.type_name());
+        Wrong { place: item.span(), message }
+    }
 }
 
-fn texts(key: &str, item: &Item) -> Result<Vec<String>, String> {
-    let wrong = || format!("{key} is {}, where an array of strings was expected", item.type_name());
+fn truth(key: &str, item: &Item) -> Result<bool, Wrong> {
+    item.as_bool().ok_or_else(|| Wrong::value(key, item, "true or false"))
+}
+
+fn text(key: &str, item: &Item) -> Result<String, Wrong> {
+    item.as_str().map(str::to_owned).ok_or_else(|| Wrong::value(key, item, "a string"))
+}
+
+fn texts(key: &str, item: &Item) -> Result<Vec<String>, Wrong> {
+    let wrong = || Wrong::value(key, item, "an array of strings");
     let array = item.as_array().ok_or_else(wrong)?;
     array.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
 }
 
-fn table<'i>(key: &str, item: &'i Item) -> Result<&'i dyn TableLike, String> {
-    item.as_table_like().ok_or_else(|| format!("{key} is {}, where a table was expected", item.type_name()))
+fn table<'i>(key: &str, item: &'i Item) -> Result<&'i dyn TableLike, Wrong> {
+    item.as_table_like().ok_or_else(|| Wrong::value(key, item, "a table"))
 }

@@ -28,7 +28,7 @@ fn what_is_wrong_in_the_file_is_told_with_its_place() {
         ("\nfacets = 1", "2: facets is integer, where true or false was expected"),
         ("derives = 'Eq'", "1: derives is string, where an array of strings was expected"),
         ("faults = 'some'", "1: faults is \"some\", where \"none\", \"declared\" or \"all\" was expected"),
-        ("[type.Value]\ncalled = 'Order'", "1: there is no option called of the type Value"),
+        ("[type.Value]\ncalled = 'Order'", "2: there is no option called of the type Value"),
         ("[type", "1: unclosed table, expected `]`"),
     ]
     .into_iter()

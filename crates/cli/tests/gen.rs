@@ -295,7 +295,9 @@ fn what_is_left_out_is_said_at_the_end() {
     let output = generate(&defect("operation.wsdl"), folder.path(), &[]);
     succeeded(&output);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(told.lines().last(), Some("warning: 1 of 3 operations; left out: sell, give"));
+    let expected =
+        "warning: 1 of 3 operations; left out: sell, give (element {urn:shop}nowhere of part p is not defined)";
+    assert_eq!(told.lines().last(), Some(expected));
     assert!(folder.path().join("operation.rs").exists());
     let strict = generate(&defect("operation.wsdl"), &folder.path().join("strict"), &["--strict"]);
     let told = String::from_utf8(strict.stderr).unwrap();

@@ -1,6 +1,8 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use castile_wsdl::{Addressing, BindingId, Version};
 
@@ -20,7 +22,7 @@ pub(crate) struct Plan {
     /// How many bytes values of each type take, headers and what faults say included.
     pub(crate) sizes: Vec<(Path, usize)>,
     /// The operations that the services lack.
-    pub(crate) left_out: Vec<String>,
+    pub(crate) left_out: Vec<LeftOut>,
     /// The services, ports and bindings that the contract lacks: what each is, and its name.
     pub(crate) lacks: Vec<String>,
 }
@@ -31,19 +33,32 @@ impl Plan {
         self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.lacks.is_empty())
     }
 
-    /// How many of the operations there are, and what is left out; nothing if it is nothing.
+    /// How many of the operations there are, and what is left out with the reasons; nothing if it is nothing.
     pub(crate) fn summary(&self) -> Option<String> {
         const SHOWN: usize = 20;
         let operations = self.services.iter().map(|service| service.operations.len()).sum::<usize>();
         let total = operations + self.left_out.len();
         let plural = if total == 1 { "" } else { "s" };
-        let mut all = self.left_out.iter().chain(&self.lacks).map(String::as_str);
-        let names: Vec<&str> = all.by_ref().take(SHOWN).collect();
+        let left_out = self.left_out.iter().map(|one| (one.name.as_str(), one.reason.as_deref()));
+        let mut all = left_out.chain(self.lacks.iter().map(|name| (name.as_str(), None))).peekable();
+        let mut names = String::new();
+        for _ in 0..SHOWN {
+            let Some((name, reason)) = all.next() else { break };
+            if !names.is_empty() {
+                names.push_str(", ");
+            }
+            names.push_str(name);
+            // What several in a row are left out for stands behind the last of them.
+            if let Some(reason) = reason.filter(|reason| all.peek().is_none_or(|(_, next)| *next != Some(*reason))) {
+                // Writing to a string can't fail.
+                let _ = write!(names, " ({})", shortened(reason));
+            }
+        }
         let more = match all.count() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let names = Some(names.join(", ")).filter(|names| !names.is_empty())?;
+        let names = Some(names).filter(|names| !names.is_empty())?;
         Some(format!("{operations} of {total} operation{plural}; left out: {names}{more}"))
     }
 
@@ -54,6 +69,23 @@ impl Plan {
             module => format!("{}::{}", self.modules[module].ident, path.ident),
         };
         self.sizes.iter().map(|(path, size)| (name(path), *size)).collect()
+    }
+}
+
+/// An operation that a service lacks.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    pub(crate) name: String,
+    /// The first reason, where there is room for it among the diagnostics.
+    pub(crate) reason: Option<String>,
+}
+
+/// The beginning of a text.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 

@@ -28,7 +28,7 @@ use castile_xsd::components::{Owner, TypeDefinition};
 use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 
 use crate::names::{Ident, Modules, Names, ServiceNames};
-use crate::plan::{HeaderBlock, Item, Module, Operation, Path, Plan, Service};
+use crate::plan::{self, HeaderBlock, Item, Module, Operation, Path, Plan, Service};
 use crate::{FaultTypes, Options};
 pub(crate) use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
@@ -168,7 +168,7 @@ struct Planner<'a> {
     enumerations: HashSet<Path>,
     unions_of_names: HashSet<Path>,
     /// The operations that the services lack.
-    left_out: Vec<String>,
+    left_out: Vec<plan::LeftOut>,
     /// The ports without any operation that is left, where others speak for their port types; bindings without a port, too.
     lost_ports: Vec<String>,
     /// Whether operations have typed faults.
@@ -349,8 +349,11 @@ impl Planner<'_> {
         }
         let wanted = self.wanted;
         let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
-        let broken = binding.left_out.iter().map(|one| &one.name).filter(|name| is_wanted(name));
-        self.left_out.extend(broken.cloned());
+        let broken = binding.left_out.iter().filter(|one| is_wanted(&one.name));
+        self.left_out.extend(broken.map(|LeftOut { name, defect, .. }| plan::LeftOut {
+            name: name.clone(),
+            reason: Some(defect.message.to_string()).filter(|reason| !reason.is_empty()),
+        }));
         let named = binding.operations.iter().zip(operations);
         let named: Vec<_> = named.filter(|(operation, _)| is_wanted(&operation.name)).collect();
         if named.is_empty() && !wanted.is_empty() {
@@ -358,9 +361,14 @@ impl Planner<'_> {
         }
         let mut operations: Vec<Operation> = Vec::new();
         for (operation, names) in named {
+            let told = self.diagnostics.len();
             match self.operation(binding, operation, names) {
                 Some(planned) => operations.push(planned),
-                None => self.left_out.push(operation.name.clone()),
+                None => {
+                    let first = self.diagnostics[told..].iter().find(|one| one.severity != Severity::Note);
+                    let reason = first.map(|one| one.message.clone());
+                    self.left_out.push(plan::LeftOut { name: operation.name.clone(), reason });
+                }
             }
         }
         let headers = std::mem::take(&mut self.headers);

@@ -122,7 +122,8 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     };
     let known = names(contract);
     if let Some(unknown) = operations.iter().find(|operation| !known.contains(operation)) {
-        bail!("found operation {unknown:?}, expected one of {}", known.join(", "));
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        bail!(castile_wsdl::unknown_operation(unknown, &known));
     }
     for binding in &mut contract.bindings {
         binding.operations.retain(|operation| operations.contains(&operation.name));

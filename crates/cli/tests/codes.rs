@@ -35,6 +35,24 @@ fn what_is_in_the_way_is_told_before() {
     }
 }
 
+#[test]
+fn an_unknown_operation_was_told_in_different_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands: [&[&str]; 4] = [
+        &["describe", CONTRACT],
+        &["gen", CONTRACT, "-o", "out"],
+        &["load", CONTRACT],
+        &["load", CONTRACT, "--url", "http://127.0.0.1:1"],
+    ];
+    for command in commands {
+        let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
+        let output = castile.args(command).args(["--operation", "odrer"]).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let expected = "found operation \"odrer\", expected one of echoStructs, order\n";
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{command:?}: {said}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn what_can_not_be_written_is_incomplete() {

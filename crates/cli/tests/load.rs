@@ -492,7 +492,10 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
     let order = ["--operation", "GetOrder", "--template", "order.xml"];
     let table: [(&[&str], &str); 14] = [
         (&[], "--operation"),
-        (&["--operation", "Nothing"], "expected some of EchoVoid, EchoStruct, EchoList, GetOrder"),
+        (
+            &["--operation", "Nothing"],
+            "found operation \"Nothing\", expected one of EchoVoid, EchoStruct, EchoList, GetOrder",
+        ),
         (&["--operation", "EchoVoid", "--port", "Other"], "TestServiceSoap of TestService"),
         (&order, "{{order}} has neither a --feed nor an --extract"),
         (

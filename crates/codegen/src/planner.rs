@@ -571,14 +571,10 @@ impl Planner<'_> {
         let mut left_out: Vec<&str> = broken.keys().copied().filter(|name| !seen.contains(name)).collect();
         left_out.sort_unstable();
         known.extend(left_out.into_iter().map(|name| format!("{name} (left out)")));
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let is_unknown = |name: &&String| !seen.contains(name.as_str()) && !broken.contains_key(name.as_str());
-        let unknown: Vec<&String> = asked.filter(is_unknown).collect();
-        for name in unknown {
-            self.say(Severity::Error, format!("there is no operation {name}, which was asked for"));
-            let has = if known.is_empty() { "no operation that SOAP binds".to_owned() } else { known.join(", ") };
-            if let Some(diagnostic) = self.diagnostics.last_mut() {
-                diagnostic.with_note(format!("it has {has}"));
-            }
+        for name in asked.filter(is_unknown) {
+            self.say(Severity::Error, castile_wsdl::unknown_operation(name, &known));
         }
     }
 

@@ -172,7 +172,7 @@ fn operations_can_be_picked() {
     assert!(other.source.contains("fn other(") && !other.source.contains("fn echo("));
     let diagnostics = with(&["other", "more"]).unwrap_err();
     let [diagnostic] = diagnostics.as_slice() else { panic!("{diagnostics:?}") };
-    assert_eq!(diagnostic.message, "there is no operation more, which was asked for");
+    assert_eq!(diagnostic.message, "found operation \"more\", expected one of echo, other");
 }
 
 /// Circles are cut and large fields are boxed where the contract says, and not where a walk over it begins.

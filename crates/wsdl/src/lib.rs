@@ -122,6 +122,15 @@ pub fn forgive(diagnostics: &mut [Diagnostic]) {
     }
 }
 
+/// Says that a contract has no operation of this name, and which it has.
+#[must_use]
+pub fn unknown_operation(name: &str, known: &[&str]) -> String {
+    match known.is_empty() {
+        true => format!("found operation {name:?}, but SOAP binds none"),
+        false => format!("found operation {name:?}, expected one of {}", castile_xsd::candidates(name, known)),
+    }
+}
+
 /// Makes one file of the contract `uri` and all that it imports, which `resolver` finds; the problems of the contract
 /// come with it. There is no bundle only if the document itself can't be read or is no WSDL.
 #[must_use]

@@ -210,9 +210,9 @@ fn not_found(
         return format!("{} can't be called: {} ({place})", broken.name, broken.defect.message);
     }
     let found = match unknown {
-        Some(unknown) => format!("found operation {:?}", unknown.name),
-        None if named.is_empty() => "found no --operation".to_owned(),
-        None => "found no port that has all these operations".to_owned(),
+        Some(unknown) => return castile_wsdl::unknown_operation(&unknown.name, &known),
+        None if named.is_empty() => "found no --operation",
+        None => "found no port that has all these operations",
     };
     format!("{found}, expected some of {}", known.join(", "))
 }

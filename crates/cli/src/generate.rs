@@ -218,6 +218,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     let source = if is_file { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
     outcome::expect_folder(folder)?;
+    let generated = &beside_the_contract(generated.clone(), folder);
 
     // In an empty file is nothing of anybody's.
     let known = std::fs::read_to_string(&source).ok().filter(|known| !known.is_empty());
@@ -249,7 +250,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         }
         if generated.files.iter().any(|file| is_same(Path::new(file), &path)) {
             bail!(
-                "{} is what was read, and would be replaced by a copy in UTF-8: choose another folder",
+                "{} is what was read, and would be replaced by a copy: choose another folder",
                 path.display()
             );
         }
@@ -286,6 +287,19 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     Ok(written)
 }
 
+/// The contract that was read stays as it is: in its folder the copy that is served has another name, unless both are the same.
+fn beside_the_contract(mut generated: Generated, folder: &Path) -> Generated {
+    let Some(main) = generated.documents.first_mut() else { return generated };
+    let path = folder.join(&main.file);
+    let is_read = generated.files.iter().any(|file| is_same(Path::new(file), &path));
+    if is_read && std::fs::read(&path).is_ok_and(|there| there != main.text.as_bytes()) {
+        let file = format!("{}.served.wsdl", main.file.trim_end_matches(".wsdl"));
+        generated.source = generated.source.replace(&include_of(&main.file), &include_of(&file));
+        main.file = file;
+    }
+    generated
+}
+
 /// The source as it stands in a file, with what it says of the documents that are written with it.
 pub(crate) fn text(generated: &Generated) -> String {
     let (mark, code) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
@@ -295,10 +309,15 @@ pub(crate) fn text(generated: &Generated) -> String {
 
 /// The names and texts of the files that the source includes: documents, and what a page shows.
 fn included(generated: &Generated) -> impl Iterator<Item = (&str, &str)> {
-    let is_included = |(file, _): &(&str, &str)| generated.source.contains(&format!("include_str!({file:?})"));
+    let is_included = |(file, _): &(&str, &str)| generated.source.contains(&include_of(file));
     let documents = generated.documents.iter().map(|document| (&*document.file, &*document.text));
     let page = generated.page.iter().map(|page| (&*page.file, &*page.text));
     documents.chain(page).filter(is_included)
+}
+
+/// How the source includes a file.
+fn include_of(file: &str) -> String {
+    format!("include_str!({file:?})")
 }
 
 /// What the source says of a document that is written with it. A document has no mark of its own, and may be edited by somebody

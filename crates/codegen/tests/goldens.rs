@@ -147,10 +147,43 @@ fn the_contract_is_served_as_it_was_read() {
     let read = fs::read_to_string("tests/features/imports/service.wsdl").unwrap();
     let [contract, types] = &generated.documents[..] else { panic!("{:?}", generated.documents) };
     assert_eq!(contract.text, read.replace("iso-8859-1", "UTF-8"));
-    assert_eq!(contract.imports, [("types.xsd".to_owned(), "xsd=1".to_owned())]);
+    assert_eq!(contract.imports, [("service.1.xsd".to_owned(), "xsd=1".to_owned())]);
     assert_eq!((&*types.file, &*types.query), ("service.1.xsd", "xsd=1"));
-    assert_eq!(types.text, fs::read_to_string("tests/features/imports/types.xsd").unwrap());
-    assert_eq!(generated.files, ["tests/features/imports/service.wsdl", "tests/features/imports/types.xsd"]);
+    assert_eq!(types.text, fs::read_to_string("tests/features/imports/service.1.xsd").unwrap());
+    assert_eq!(generated.files, ["tests/features/imports/service.wsdl", "tests/features/imports/service.1.xsd"]);
+}
+
+/// The copy of a contract named what it imports as the contract does, and not as the copies of that are called.
+#[test]
+fn the_copy_of_a_contract_could_not_be_read_again() {
+    let generated = generate(Path::new("tests/kept/depot.wsdl"), &Options::default()).unwrap();
+    let expected = Path::new("tests/kept/expected");
+    let different: Vec<String> = generated
+        .documents
+        .iter()
+        .filter_map(|Document { file, text, .. }| support::compare(&expected.join(file), Some(text)))
+        .collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    let again = generate(&expected.join("depot.wsdl"), &Options::default()).unwrap();
+    assert_eq!((again.source, again.documents), (generated.source, generated.documents));
+}
+
+#[test]
+fn the_copy_of_each_contract_gives_the_same_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("service.wsdl");
+    for feature in features() {
+        let contract = Path::new("tests/features").join(&feature).join("service.wsdl");
+        let Ok(generated) = generate(&contract, &options(&feature)) else { continue };
+        for Document { file, text, .. } in &generated.documents {
+            fs::write(folder.path().join(file), text).unwrap();
+        }
+        let said = contract.with_file_name("service.castile.toml");
+        let beside = copy.with_file_name("service.castile.toml");
+        fs::write(beside, fs::read(said).unwrap_or_default()).unwrap();
+        let again = generate(&copy, &options(&feature)).expect(&feature);
+        assert_eq!((again.source, again.documents), (generated.source, generated.documents), "{feature}");
+    }
 }
 
 /// Names of types don't change with what is left out.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use castile_xml::tree::Element;
-use castile_xsd::{Diagnostics, FileId, Loader, Location, Opened, Request, XSD_NAMESPACE};
+use castile_xsd::{Diagnostics, FileId, Loader, Location, Opened, Reference, Request, XSD_NAMESPACE};
 
 use crate::extensions::{WSDL, wsdl_children};
 
@@ -68,7 +68,8 @@ fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &
         loader.diagnostics.error(place, message).with_note(note);
         return;
     };
-    let Some(opened) = loader.open_import(&uri, from.file, Some(location), place) else { return };
+    let by = Reference::Location(location.to_owned());
+    let Some(opened) = loader.open_import(&uri, from.file, by, place) else { return };
     let root = opened.document.root();
     if root.namespace() == XSD_NAMESPACE {
         loader.import(from, namespace, Some(location), place);

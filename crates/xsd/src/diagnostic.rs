@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -178,8 +178,17 @@ struct Source {
     name: Arc<str>,
     text: Arc<str>,
     lines: Lines,
-    /// The documents that it imports, by the locations that it names.
-    imports: BTreeMap<String, FileId>,
+    /// The documents that it imports.
+    imports: BTreeMap<Reference, FileId>,
+}
+
+/// How a document names another one that it imports or includes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reference {
+    /// By its location.
+    Location(String),
+    /// By its namespace, without a location.
+    Namespace(String),
 }
 
 impl Default for Sources {
@@ -214,31 +223,21 @@ impl Sources {
         self.files.iter().skip(1).map(|source| &*source.text)
     }
 
-    /// Notes that a document imports or includes another one by this location.
-    pub fn add_import(&mut self, from: FileId, location: &str, to: FileId) {
-        let imports = &mut self.files[from.0 as usize].imports;
+    /// Notes that a document imports or includes another one.
+    pub fn add_import(&mut self, from: FileId, by: Reference, to: FileId) {
         // A document that is included into several namespaces is followed for each.
-        if !imports.contains_key(location) {
-            imports.insert(location.to_owned(), to);
-        }
+        self.files[from.0 as usize].imports.entry(by).or_insert(to);
     }
 
-    /// The document that was read first and all that it imports or includes by location, each once.
+    /// The document that was read first.
     #[must_use]
-    pub fn imported(&self) -> Vec<FileId> {
-        let mut found: Vec<FileId> = (self.files.len() > 1).then_some(FileId(1)).into_iter().collect();
-        let mut known: HashSet<FileId> = found.iter().copied().collect();
-        let mut next = 0;
-        while let Some(&file) = found.get(next) {
-            found.extend(self.imports(file).map(|(_, to)| to).filter(|to| known.insert(*to)));
-            next += 1;
-        }
-        found
+    pub fn first(&self) -> Option<FileId> {
+        (self.files.len() > 1).then_some(FileId(1))
     }
 
-    /// The documents that a document imports or includes, by the locations that it names.
-    pub fn imports(&self, file: FileId) -> impl Iterator<Item = (&str, FileId)> {
-        self.files[file.0 as usize].imports.iter().map(|(location, to)| (location.as_str(), *to))
+    /// The documents that a document imports or includes.
+    pub fn imports(&self, file: FileId) -> impl Iterator<Item = (&Reference, FileId)> {
+        self.files[file.0 as usize].imports.iter().map(|(by, to)| (by, *to))
     }
 
     /// The text of a document.

@@ -74,7 +74,7 @@ pub use bundle::{Bundle, Recorder};
 pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
 pub use definition::SimpleTypes;
-pub use diagnostic::{Defect, Diagnostic, Diagnostics, FileId, Location, Severity, Sources};
+pub use diagnostic::{Defect, Diagnostic, Diagnostics, FileId, Location, Reference, Severity, Sources};
 pub use encoding::decode;
 pub use limits::Limits;
 pub use load::{Loader, Opened};

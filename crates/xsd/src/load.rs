@@ -9,8 +9,8 @@ use castile_xml::tree::{Document, Element, ElementId as NodeId};
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
 use crate::structure::Misplaced;
 use crate::{
-    Diagnostics, FileId, Limits, Location, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding, resolve,
-    resolver, wellknown,
+    Diagnostics, FileId, Limits, Location, Reference, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding,
+    resolve, resolver, wellknown,
 };
 
 /// A document and where diagnostics say that it is.
@@ -46,6 +46,8 @@ pub struct Loader<'r> {
     namespaces: HashSet<Arc<str>>,
     /// Imports of namespaces whose documents are not found by location.
     pending: Vec<Pending>,
+    /// The documents that were found by their namespaces.
+    by_namespace: HashMap<String, FileId>,
 }
 
 /// A `<schema>` element, and the namespace that its declarations go to.
@@ -86,6 +88,7 @@ impl<'r> Loader<'r> {
             known: HashSet::new(),
             namespaces: HashSet::new(),
             pending: Vec::new(),
+            by_namespace: HashMap::new(),
         }
     }
 
@@ -112,12 +115,10 @@ impl<'r> Loader<'r> {
         opened
     }
 
-    /// Opens the document `uri`, which the document `from` asks for at `place`, by this location if it names one.
-    pub fn open_import(&mut self, uri: &str, from: FileId, location: Option<&str>, place: Location) -> Option<Opened> {
+    /// Opens the document `uri`, which the document `from` asks for at `place`.
+    pub fn open_import(&mut self, uri: &str, from: FileId, by: Reference, place: Location) -> Option<Opened> {
         let opened = self.open(uri, Some(place))?;
-        if let Some(location) = location {
-            self.diagnostics.sources.add_import(from, location, opened.file);
-        }
+        self.diagnostics.sources.add_import(from, by, opened.file);
         Some(opened)
     }
 
@@ -314,11 +315,13 @@ impl<'r> Loader<'r> {
         if namespace == XSD_NAMESPACE {
             return;
         }
+        let location = location.map(str::trim).filter(|location| !location.is_empty());
         let request = Request { base: &from.uri, location, namespace };
-        let uri = location.and_then(|_| self.resolver.locate(&request));
-        match uri {
-            Some(uri) => {
-                if let Some(opened) = self.open_import(&uri, from.file, location, place) {
+        let found = location.and_then(|location| Some((location, self.resolver.locate(&request)?)));
+        match found {
+            Some((location, uri)) => {
+                let by = Reference::Location(location.to_owned());
+                if let Some(opened) = self.open_import(&uri, from.file, by, place) {
                     self.add_import(&opened, namespace, place, queue);
                 }
             }
@@ -377,7 +380,8 @@ impl<'r> Loader<'r> {
             self.diagnostics.add(severity, place, format!("{location} is not found")).with_note(note);
             return;
         };
-        if let Some(opened) = self.open_import(&uri, from.file, Some(location), place) {
+        let by = Reference::Location(location.to_owned());
+        if let Some(opened) = self.open_import(&uri, from.file, by, place) {
             let root = opened.document.root().id();
             self.add(&opened, root, Some((target, place)), None, queue);
         }
@@ -438,13 +442,21 @@ impl<'r> Loader<'r> {
     /// its name, or it may be built in.
     fn follow_pending(&mut self) {
         while let Some(pending) = self.pending.pop() {
+            let Pending { base, location, place, .. } = &pending;
+            let by = match location {
+                Some(location) => Reference::Location(location.clone()),
+                None => Reference::Namespace(pending.namespace.clone()),
+            };
             if self.namespaces.contains(pending.namespace.as_str()) {
+                if let Some(file) = self.by_namespace.get(&pending.namespace) {
+                    self.diagnostics.sources.add_import(base.file, by, *file);
+                }
                 continue;
             }
-            let Pending { base, location, place, .. } = &pending;
             let request = Request { base: &base.uri, location: None, namespace: &pending.namespace };
             if let Some(uri) = self.locate(&request) {
-                if let Some(opened) = self.open_import(&uri, base.file, location.as_deref(), *place) {
+                if let Some(opened) = self.open_import(&uri, base.file, by, *place) {
+                    self.by_namespace.insert(pending.namespace.clone(), opened.file);
                     let mut queue = Vec::new();
                     self.add_import(&opened, &pending.namespace, pending.place, &mut queue);
                     self.follow(queue);

@@ -70,7 +70,7 @@ pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:impor
             SoapDocument {
                 query: "wsdl",
                 text: include_str!("service.wsdl"),
-                imports: &[("types.xsd", "xsd=1")],
+                imports: &[("service.1.xsd", "xsd=1")],
             },
             SoapDocument {
                 query: "xsd=1",

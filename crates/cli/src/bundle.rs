@@ -95,7 +95,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
         castile_wsdl::forgive(&mut diagnostics);
     }
-    if let Some(bundle) = definitions.and_then(|_| recorder.bundle(shown)) {
+    let bundle = definitions.and_then(|_| recorder.bundle(shown));
+    if let Some(bundle) = &bundle {
         let text = bundle.write();
         let documents = problems::counted(bundle.uris().len(), "document");
         if arguments.out.as_os_str() == "-" {
@@ -121,11 +122,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         };
         note!("  = note: {advice}");
     }
-    reported?;
-    if is_defective && !missing.is_empty() {
-        return Err(outcome::incomplete(anyhow!("the contract needs more than the bundle has")));
+    if is_defective && bundle.is_some() && !missing.is_empty() {
+        let told = reported.err().unwrap_or_else(|| anyhow!("the contract needs more than the bundle has"));
+        return Err(outcome::incomplete(told));
     }
-    Ok(())
+    reported
 }
 
 /// `12.3 KB`, of 1,000 bytes.

@@ -249,10 +249,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
             continue;
         }
         if generated.files.iter().any(|file| is_same(Path::new(file), &path)) {
-            bail!(
-                "{} is what was read, and would be replaced by a copy: choose another folder",
-                path.display()
-            );
+            bail!("{} is what was read, and would be replaced by a copy: choose another folder", path.display());
         }
         let is_as_recorded =
             there.is_some_and(|there| there.is_empty() || header.contains(&record(file, &there).as_str()));

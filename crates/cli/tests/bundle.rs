@@ -399,6 +399,20 @@ fn a_file_name_that_xml_cannot_carry_leaves_the_bundle_readable() {
     succeeded(&output);
 }
 
+/// It was 2, though the bundle was written and is what it is: incomplete.
+#[test]
+fn a_contract_of_which_nothing_is_left_without_a_document_ended_with_another_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/kept/depot.wsdl");
+    std::fs::copy(contract, folder.path().join("depot.wsdl")).unwrap();
+    let output = castile(&["bundle", "depot.wsdl", "-o", "a.castile"], folder.path());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(3) && told.contains("lacks 1 imported document"), "{told}");
+    assert!(folder.path().join("a.castile").exists());
+    let output = castile(&["bundle", "absent.wsdl", "-o", "b.castile"], folder.path());
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// It was an error for `bundle` alone.
 #[test]
 fn a_local_defect_is_a_warning_as_it_is_for_other_commands() {

@@ -17,7 +17,8 @@ use crate::{outcome, output, problems, source, tls};
 ///
 /// Nothing is fetched unless --fetch is given. The file is read wherever a WSDL is, by build scripts too, and needs
 /// neither network nor catalogs any more. The schemas that Castile knows itself (SOAP, WS-Addressing, WS-Security,
-/// XML Signature and more) are neither fetched nor part of it.
+/// XML Signature and more) are not fetched, and part of it only where files or catalogs have them. Code that is
+/// generated serves them in any case.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file, `-` for standard input, or with --fetch its URL

@@ -30,7 +30,8 @@ struct Kept {
     query: String,
 }
 
-/// The WSDL and all that it imports.
+/// The WSDL and all that it imports. Schemas that the library brings are among them: where a contract says that they are was true
+/// once, and of a host that may be gone.
 pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     let Some(first) = sources.first() else { return Vec::new() };
     let parsed = |file: FileId| tree::Document::parse(sources.text(file)).ok();
@@ -57,9 +58,10 @@ pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     all.iter().map(|kept| document(kept, sources, |to| Some(&all[*numbers.get(&to)?]))).collect()
 }
 
-/// What a document imports or includes, but for schemas that the library brings: those are where they are said to be.
+/// What a document imports or includes, but for schemas that the library brings and the contract says no location of.
 fn imports(sources: &Sources, file: FileId) -> impl Iterator<Item = (&Reference, FileId)> {
-    sources.imports(file).filter(|(_, to)| !sources.name(*to).starts_with("castile:"))
+    let is_built_in = |file: FileId| sources.name(file).starts_with("castile:");
+    sources.imports(file).filter(move |(by, to)| matches!(by, Reference::Location(_)) || !is_built_in(*to))
 }
 
 /// Short locations come first, so that `orders.2.xsd` comes before `orders.10.xsd`.

@@ -7,6 +7,8 @@ use castile_xml::tree::{self, Element};
 use castile_xsd::{FileId, Reference, Sources, XSD_NAMESPACE};
 
 const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
+/// Who speaks SOAP encoding knows its types, and may take those of a document for others.
+const ENCODINGS: [&str; 2] = ["http://schemas.xmlsoap.org/soap/encoding/", "http://www.w3.org/2003/05/soap-encoding"];
 
 /// A document of a contract, for a server to serve from a file beside its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +32,8 @@ struct Kept {
     query: String,
 }
 
-/// The WSDL and all that it imports. Schemas that the library brings are among them: where a contract says that they are was true
-/// once, and of a host that may be gone.
+/// The WSDL and all that it imports. Schemas that the library brings are among them: a contract says of some where they were once, of
+/// others nothing, and clients may not know them.
 pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     let Some(first) = sources.first() else { return Vec::new() };
     let parsed = |file: FileId| tree::Document::parse(sources.text(file)).ok();
@@ -58,10 +60,10 @@ pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     all.iter().map(|kept| document(kept, sources, |to| Some(&all[*numbers.get(&to)?]))).collect()
 }
 
-/// What a document imports or includes, but for schemas that the library brings and the contract says no location of.
+/// What a document imports or includes, but for SOAP encoding without a location.
 fn imports(sources: &Sources, file: FileId) -> impl Iterator<Item = (&Reference, FileId)> {
-    let is_built_in = |file: FileId| sources.name(file).starts_with("castile:");
-    sources.imports(file).filter(move |(by, to)| matches!(by, Reference::Location(_)) || !is_built_in(*to))
+    let is_known = |by: &Reference| matches!(by, Reference::Namespace(name) if ENCODINGS.contains(&name.as_str()));
+    sources.imports(file).filter(move |(by, _)| !is_known(by))
 }
 
 /// Short locations come first, so that `orders.2.xsd` comes before `orders.10.xsd`.

@@ -91,7 +91,21 @@ impl ComplexType for Claim {
 
 /// The service `Feature`.
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:mime_parts", &FEATURE_OPERATIONS)
-    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
+    .with_documents(
+        &[
+            SoapDocument {
+                query: "wsdl",
+                text: include_str!("service.wsdl"),
+                imports: &[("service.1.xsd", "xsd=1")],
+            },
+            SoapDocument {
+                query: "xsd=1",
+                text: include_str!("service.1.xsd"),
+                imports: &[],
+            },
+        ],
+        "http://localhost:8080/feature",
+    );
 
 /// The operations of `Feature`, for those who make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [

@@ -73,7 +73,21 @@ impl ComplexType for Photos {
 
 /// The service `Feature`.
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:mtom", &FEATURE_OPERATIONS)
-    .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature")
+    .with_documents(
+        &[
+            SoapDocument {
+                query: "wsdl",
+                text: include_str!("service.wsdl"),
+                imports: &[("service.1.xsd", "xsd=1")],
+            },
+            SoapDocument {
+                query: "xsd=1",
+                text: include_str!("service.1.xsd"),
+                imports: &[],
+            },
+        ],
+        "http://localhost:8080/feature",
+    )
     .with_mtom();
 
 /// The operations of `Feature`, for those who make and read messages themselves.

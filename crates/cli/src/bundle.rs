@@ -117,9 +117,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         for location in &missing {
             note!("  {}", visible(location));
         }
-        let advice = match arguments.fetch {
-            true => "--catalog FILE says where one is kept",
-            false => "--fetch fetches what has a URL, --catalog FILE says where a document is kept",
+        let may_be_fetched = !arguments.fetch && missing.iter().any(|location| source::is_url(location));
+        let advice = match may_be_fetched {
+            false => "--catalog FILE says where one is kept",
+            true => "--fetch fetches what has a URL, --catalog FILE says where a document is kept",
         };
         note!("  = note: {advice}");
     }

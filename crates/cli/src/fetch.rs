@@ -183,6 +183,11 @@ impl Resolver for Fetch {
         found
     }
 
+    fn nearly(&self, request: &Request<'_>) -> Option<String> {
+        // What comes from the network learns nothing of the files of this machine.
+        self.files.nearly(request).filter(|_| !is_url(request.base))
+    }
+
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
         let known = self.state.borrow().fetched.get(uri).cloned();
         let read = known.unwrap_or_else(|| match is_url(uri) {

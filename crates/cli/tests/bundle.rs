@@ -408,6 +408,7 @@ fn a_contract_of_which_nothing_is_left_without_a_document_ended_with_another_cod
     let output = castile(&["bundle", "depot.wsdl", "-o", "a.castile"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(3) && told.contains("lacks 1 imported document"), "{told}");
+    assert!(!told.contains("--fetch"), "it is no URL: {told}");
     assert!(folder.path().join("a.castile").exists());
     let output = castile(&["bundle", "absent.wsdl", "-o", "b.castile"], folder.path());
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));

@@ -64,7 +64,7 @@ fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &
     let request = Request { base: &from.uri, location: Some(location), namespace };
     let Some(uri) = loader.locate(&request) else {
         let message = format!("{location} is not found");
-        let note = format!("it is looked for from {}; nothing is fetched", from.uri);
+        let note = loader.where_it_may_be(&request);
         loader.diagnostics.error(place, message).with_note(note);
         return;
     };

@@ -208,6 +208,11 @@ impl Context {
                 _ => None,
             };
             let message = format!("{attribute} {referred} of part {name} is not defined");
+            let namespace = referred.namespace();
+            if !namespace.is_empty() && !schema.has_namespace(namespace) {
+                diagnostics.lost(location, namespace, message);
+                return None;
+            }
             diagnostics.error(location, message).note = note.map(str::to_owned);
             return None;
         };

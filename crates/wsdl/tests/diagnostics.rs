@@ -2,10 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+use std::path::Path;
+
 #[path = "../../xsd/tests/golden/mod.rs"]
 mod golden;
 
 #[test]
 fn diagnostics_are_as_written() {
-    golden::compare(env!("CARGO_MANIFEST_DIR"), "wsdl", |name, documents| castile_wsdl::read(name, documents).1);
+    golden::compare("tests/diagnostics", "wsdl", |name, documents| castile_wsdl::read(name, documents).1);
+}
+
+/// A misspelt location gave an error for each reference to what is behind it, and an advice for URLs.
+#[test]
+fn what_is_missing_is_told_once() {
+    golden::compare("tests/missing", "wsdl", |name, _| {
+        castile_wsdl::read_file(&Path::new("tests/missing").join(name)).1
+    });
 }

@@ -334,6 +334,8 @@ pub struct Diagnostics {
     uncounted: Diagnostic,
     /// The errors on which something may depend, in the order in which they were found.
     defects: Vec<Defect>,
+    /// The namespaces of which no document is at hand, with their first errors and how many references there are.
+    lost: BTreeMap<String, (Option<usize>, usize)>,
     /// Whether a limit was passed.
     is_cut: bool,
 }
@@ -364,6 +366,7 @@ impl Diagnostics {
             limit: limits.diagnostics,
             uncounted: Diagnostic::of_document(Severity::Note, "", ""),
             defects: Vec::new(),
+            lost: BTreeMap::new(),
             is_cut: false,
         }
     }
@@ -388,6 +391,20 @@ impl Diagnostics {
     pub fn cut(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         self.is_cut = true;
         self.error(location, message)
+    }
+
+    /// Adds an error of a reference to something of a namespace of which no document is at hand. The first stands for all of that
+    /// namespace.
+    pub fn lost(&mut self, location: Location, namespace: &str, message: impl Into<String>) {
+        if let Some((_, references)) = self.lost.get_mut(namespace) {
+            *references += 1;
+            return self.depends(location, message.into());
+        }
+        let note = format!("no document of namespace {namespace:?} is at hand");
+        let listed = self.list.len();
+        self.error(location, message).with_rule("src-resolve").with_note(note);
+        let first = (self.list.len() > listed).then_some(listed);
+        self.lost.insert(namespace.to_owned(), (first, 1));
     }
 
     /// Whether a limit was passed.
@@ -434,6 +451,14 @@ impl Diagnostics {
     /// many more there were of each severity.
     #[must_use]
     pub fn finish(mut self) -> (Sources, Vec<Diagnostic>) {
+        for (first, references) in self.lost.values() {
+            let first = first.and_then(|first| self.list.get_mut(first)?.note.as_mut());
+            if let (Some(note), 2..) = (first, *references) {
+                let more = references - 1;
+                let (plural, verb) = if more == 1 { ("", "leads") } else { ("s", "lead") };
+                note.push_str(&format!(", where {more} more reference{plural} {verb}"));
+            }
+        }
         let order: std::collections::HashMap<_, _> =
             self.sources.files.iter().enumerate().map(|(index, source)| (source.name.clone(), index)).collect();
         self.list.sort_by_key(|d| (order.get(&d.file).copied(), d.line, d.column));

@@ -98,6 +98,23 @@ impl<'r> Loader<'r> {
         resolver::locate(self.resolver, request)
     }
 
+    /// What may be done about a location that leads to no document.
+    #[must_use]
+    pub fn where_it_may_be(&self, request: &Request<'_>) -> String {
+        let Request { base, location, namespace } = *request;
+        if let Some(nearly) = self.resolver.nearly(request) {
+            return format!("is {nearly} meant?");
+        }
+        let what = spoken(namespace);
+        match [base, location.unwrap_or_default()].iter().any(|uri| uri.contains("://")) {
+            true => format!(
+                "nothing is fetched: let a catalog map it to a file of {what}, or make one file of all with \
+                 `castile bundle --fetch`"
+            ),
+            false => format!("it is looked for from {base}; a catalog may map it to a file of {what}"),
+        }
+    }
+
     /// Reads the document `uri`, which something at `from` asks for; nothing if it can't be read, which is an error
     /// in the diagnostics. A document is read once however often it is opened.
     pub fn open(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
@@ -376,7 +393,7 @@ impl<'r> Loader<'r> {
             // that are missing then is an error of its own.
             let redefines = child.local() == "redefine" && child.elements().any(|inner| inner.local() != "annotation");
             let severity = if redefines { Severity::Error } else { Severity::Warning };
-            let note = format!("it is looked for from {}; nothing is fetched", from.uri);
+            let note = self.where_it_may_be(&request);
             self.diagnostics.add(severity, place, format!("{location} is not found")).with_note(note);
             return;
         };
@@ -463,23 +480,24 @@ impl<'r> Loader<'r> {
                 }
                 continue;
             }
-            let what = match pending.namespace.as_str() {
-                "" => "no namespace".to_owned(),
-                namespace => format!("namespace {namespace:?}"),
-            };
-            let (message, note) = match &pending.location {
-                Some(location) => (
-                    format!("{location} is not found"),
-                    format!(
-                        "nothing is fetched: let a catalog map it to a file of {what}, or make one file of all with \
-                         `castile bundle --fetch`"
-                    ),
-                ),
-                None => (format!("no document of {what} is at hand"), "the import says no schemaLocation".to_owned()),
+            let request = Request { location: location.as_deref(), ..request };
+            let (message, note) = match location {
+                Some(location) => (format!("{location} is not found"), self.where_it_may_be(&request)),
+                None => {
+                    let message = format!("no document of {} is at hand", spoken(request.namespace));
+                    (message, "the import says no schemaLocation".to_owned())
+                }
             };
             // An import may lead nowhere (§4.2.3); what refers to it is an error of its own.
             self.diagnostics.warning(pending.place, message).with_note(note);
         }
+    }
+}
+
+fn spoken(namespace: &str) -> String {
+    match namespace {
+        "" => "no namespace".to_owned(),
+        namespace => format!("namespace {namespace:?}"),
     }
 }
 

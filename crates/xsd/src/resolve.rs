@@ -41,7 +41,7 @@ pub(crate) fn resolve(
     report(&attributes, "attribute", &namespaces, diagnostics);
     report(&groups, "group", &namespaces, diagnostics);
     report(&attribute_groups, "attribute group", &namespaces, diagnostics);
-    drop(namespaces);
+    let namespaces = namespaces.into_iter().map(str::to_owned).collect();
     let mut missing: HashSet<TypeId> = types.dangling.iter().map(|&(slot, ..)| TypeId(slot)).collect();
 
     let mut schema = Schema {
@@ -52,6 +52,7 @@ pub(crate) fn resolve(
         groups: groups.components,
         attribute_groups: attribute_groups.components,
         notations,
+        namespaces,
         type_names: types.names,
         element_names: elements.names,
         attribute_names: attributes.names,
@@ -85,15 +86,17 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
     let similar = Similar::of(table.names.keys());
     for (_, name, location) in &table.dangling {
         let namespace = name.namespace();
-        let note = match (namespace.is_empty(), namespaces.contains(namespace)) {
-            (false, false) => format!("no document of namespace {namespace:?} is at hand"),
-            _ => match similar.to(name) {
-                Some(other) => format!("there is {other}"),
-                None if namespace.is_empty() => "it is looked for in no namespace".to_owned(),
-                None => format!("its namespace is known, but has no {kind} of this name"),
-            },
+        let message = format!("{kind} {name} is not defined");
+        if !namespace.is_empty() && !namespaces.contains(namespace) {
+            diagnostics.lost(*location, namespace, message);
+            continue;
+        }
+        let note = match similar.to(name) {
+            Some(other) => format!("there is {other}"),
+            None if namespace.is_empty() => "it is looked for in no namespace".to_owned(),
+            None => format!("its namespace is known, but has no {kind} of this name"),
         };
-        diagnostics.error(*location, format!("{kind} {name} is not defined")).with_rule("src-resolve").with_note(note);
+        diagnostics.error(*location, message).with_rule("src-resolve").with_note(note);
     }
 }
 

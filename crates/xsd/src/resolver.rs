@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Catalog, wellknown};
+use crate::{Catalog, similar, wellknown};
 
 /// Finds the documents that others import. Nothing in this crate opens a file or a connection but through it.
 pub trait Resolver {
@@ -12,6 +12,11 @@ pub trait Resolver {
 
     /// The bytes of the document that `locate` named; the error says why there are none.
     fn read(&self, uri: &str) -> Result<Vec<u8>, String>;
+
+    /// A location that is nearly the one of `request`, and leads to a document where that leads to none.
+    fn nearly(&self, _request: &Request<'_>) -> Option<String> {
+        None
+    }
 }
 
 /// What an `import`, `include` or `redefine` asks for.
@@ -108,6 +113,19 @@ impl Resolver for Files {
             Some(bytes) => Ok(bytes.clone()),
             None => std::fs::read(uri).map_err(|error| error.to_string()),
         }
+    }
+
+    fn nearly(&self, request: &Request<'_>) -> Option<String> {
+        /// How many files of a folder are looked at.
+        const MOST: usize = 10_000;
+        let location = Path::new(request.location?.trim());
+        let (folder, name) = (location.parent()?, location.file_name()?.to_str()?);
+        let beside = Path::new(request.base).parent()?.join(folder);
+        let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { &beside };
+        let entries = std::fs::read_dir(beside).ok()?.take(MOST).flatten().filter(|entry| entry.path().is_file());
+        let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let name = similar(name, names.iter().map(String::as_str), 1).pop()?;
+        Some(folder.join(name).to_string_lossy().into_owned())
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Schema {
     pub(crate) groups: Vec<ModelGroupDefinition>,
     pub(crate) attribute_groups: Vec<AttributeGroupDefinition>,
     pub(crate) notations: Vec<Notation>,
+    /// The namespaces of all components.
+    pub(crate) namespaces: HashSet<String>,
     pub(crate) type_names: HashMap<ExpandedName, u32>,
     pub(crate) element_names: HashMap<ExpandedName, u32>,
     pub(crate) attribute_names: HashMap<ExpandedName, u32>,
@@ -70,6 +72,12 @@ impl Schema {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Whether there is a component of this namespace.
+    #[must_use]
+    pub fn has_namespace(&self, namespace: &str) -> bool {
+        self.namespaces.contains(namespace)
     }
 
     /// The type of this name.

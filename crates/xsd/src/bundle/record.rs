@@ -97,6 +97,10 @@ impl Resolver for Recorder<'_> {
         }
         Ok(bytes)
     }
+
+    fn nearly(&self, request: &Request<'_>) -> Option<String> {
+        self.resolver.nearly(request)
+    }
 }
 
 /// A name of a file without the characters that XML can't carry: they are written as in a URI.

@@ -1,17 +1,16 @@
-//! What is said of broken documents, word by word: `diagnostics/NAME.xsd`, or of another extension, gives
-//! `diagnostics/NAME.txt`. `BLESS=1` writes the latter anew; the difference is to be read.
+//! What is said of broken documents, word by word: `NAME.xsd` of a folder, or of another extension, gives `NAME.txt`. `BLESS=1`
+//! writes the latter anew; the difference is to be read.
 
 use std::path::Path;
 
 use castile_xsd::{Diagnostic, Documents};
 
-/// Compares what `read` says of all documents with this extension in `tests/diagnostics` of a package with what is written
-/// there.
-pub fn compare(package: &str, extension: &str, read: impl Fn(&str, &Documents) -> Vec<Diagnostic>) {
-    let folder = Path::new(package).join("tests/diagnostics");
+/// Compares what `read` says of all documents with this extension in a folder with what is written there.
+pub fn compare(folder: &str, extension: &str, read: impl Fn(&str, &Documents) -> Vec<Diagnostic>) {
+    let folder = Path::new(folder);
     let mut failures = Vec::new();
     let mut count = 0;
-    for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|found| found != extension) {
             continue;

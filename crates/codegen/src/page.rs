@@ -101,7 +101,14 @@ impl Writer<'_> {
         if let Some(input) = &operation.input {
             let rows = self.message(operation, input, name);
             self.rows("input", &rows);
-            let headers: Vec<&Header> = input.headers.iter().collect();
+            let mut headers: Vec<&Header> = Vec::new();
+            for header in &input.headers {
+                // Some bindings name one block twice, and one that is literal and has a type has no name.
+                let is_known = headers.iter().any(|known| known.part.content == header.part.content);
+                if !is_known && (header.use_ == Use::Encoded || element(&header.part).is_some()) {
+                    headers.push(header);
+                }
+            }
             let rows = headers.iter().map(|header| self.block(&header.part)).collect::<Vec<_>>();
             self.rows("headers", &rows);
             self.example("request", |sampler| body(sampler, operation, input, name, version));
@@ -194,13 +201,13 @@ impl Writer<'_> {
     /// The first example that is not long, of those that have less and less that is optional, or else the shortest.
     fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
         let mut shortest: Option<String> = None;
-        for depth in (1..=DEPTH).rev() {
+        for depth in (0..=DEPTH).rev() {
             if self.is_full() || self.failures > MOST_FAILURES || self.made > MOST_MADE {
                 return;
             }
             let Some(example) = make(Sampler::new(self.definitions, depth)) else {
                 self.failures += 1;
-                break;
+                continue;
             };
             self.made += example.len();
             let is_long = example.len() > LONG_EXAMPLE;

@@ -56,5 +56,5 @@ async fn each_example_is_taken_by_its_service() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(sent > 100, "{sent} examples");
+    assert!(sent > 90, "{sent} examples");
 }

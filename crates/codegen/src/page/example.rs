@@ -33,7 +33,8 @@ fn write(element: Element<'_>, depth: usize, out: &mut String) {
             out.push_str(&indentation);
             out.push_str(&source[source.rfind("</").unwrap_or(source.len())..]);
         }
-        _ => out.push_str(source),
+        // What is indented later must not be indented within a value.
+        _ => out.push_str(&source.replace('\n', "&#10;")),
     }
     out.push('\n');
 }
@@ -50,6 +51,7 @@ mod tests {
             ("<a b='>'><c>d</c><e><f/></e></a>", "<a b='>'>\n  <c>d</c>\n  <e>\n    <f/>\n  </e>\n</a>"),
             ("<a>b<c/></a>", "<a>b<c/></a>"),
             ("<a><b>&lt;/</b></a>", "<a>\n  <b>&lt;/</b>\n</a>"),
+            ("<a>\n  <b c='d'>e\nf</b></a>", "<a>\n  <b c='d'>e&#10;f</b>\n</a>"),
             ("no XML", ""),
             ("<a>", "<a>"),
         ] {

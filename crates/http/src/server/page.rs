@@ -49,14 +49,13 @@ pub(super) fn answer(description: &Description, address: &Address, head: &Parts)
         (None, Some(number)) => number.parse().ok().and_then(|number| page.of_type(number)),
         (None, None) => Some(page.of_service()),
     };
-    let mut response = match written {
-        Some(html) => Response::new(Body::from(html)),
-        None => {
-            let mut response = Response::new(Body::from("the service has no such operation or type\n".to_owned()));
-            *response.status_mut() = StatusCode::NOT_FOUND;
-            return Some(response);
-        }
+    let Some(written) = written else {
+        let mut response = Response::new(Body::from("the service has no such operation or type\n".to_owned()));
+        *response.status_mut() = StatusCode::NOT_FOUND;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        return Some(response);
     };
+    let mut response = Response::new(Body::from(written));
     for (name, value) in [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -1,6 +1,7 @@
 //! Which proxy a connection goes through.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderValue, Uri};
@@ -49,8 +50,9 @@ impl Proxies {
         Proxies { proxy: None, except: String::new(), matcher: Arc::new(Builder::default().build()) }
     }
 
-    /// What the environment says now: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the same in small letters. A program
-    /// that a web server runs for a request (CGI) has no proxy, since `HTTP_PROXY` is a header of the request there.
+    /// What the environment says now: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the same in small letters. What is on
+    /// this machine (`localhost`, 127.0.0.1, ::1) is reached without a proxy. A program that a web server runs for a request (CGI) has
+    /// no proxy, since `HTTP_PROXY` is a header of the request there.
     pub fn from_environment() -> Self {
         Proxies { matcher: Arc::new(Matcher::from_env()), ..Proxies::none() }
     }
@@ -90,7 +92,9 @@ impl Proxies {
 
     /// Where a connection to `url` goes.
     pub(super) fn route(&self, url: &Uri) -> Result<Route, Error> {
-        let Some(proxy) = self.matcher.intercept(url) else { return Ok(Route::Direct) };
+        let is_of_environment = self.proxy.is_none();
+        let found = self.matcher.intercept(url).filter(|_| !(is_of_environment && is_here(url)));
+        let Some(proxy) = found else { return Ok(Route::Direct) };
         match proxy.uri().scheme_str() {
             Some("http") => Ok(Route::Http { proxy: proxy.uri().clone(), authorization: proxy.basic_auth().cloned() }),
             Some("socks5" | "socks5h") => Ok(Route::Socks {
@@ -106,6 +110,13 @@ impl Proxies {
     }
 }
 
+/// Whether a URL is one of this machine.
+fn is_here(url: &Uri) -> bool {
+    let host = url.host().unwrap_or_default();
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 impl Default for Proxies {
     /// Those of the environment.
     fn default() -> Self {
@@ -117,5 +128,43 @@ impl fmt::Debug for Proxies {
     /// Without names and passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.matcher.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_reached_directly() {
+        for (url, expected) in [
+            ("http://localhost:8080/", true),
+            ("http://LOCALHOST/", true),
+            ("http://127.1.2.3/", true),
+            ("https://[::1]:8443/", true),
+            ("http://localhost.example/", false),
+            ("http://10.0.0.1/", false),
+            ("http://[2001:db8::1]/", false),
+        ] {
+            assert_eq!(is_here(&url.parse().unwrap()), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_is_named_is_for_all_but_its_exceptions() {
+        let proxies = Proxies::all("http://proxy.example:3128").unwrap();
+        let is_direct =
+            |proxies: &Proxies, url: &str| matches!(proxies.route(&url.parse().unwrap()).unwrap(), Route::Direct);
+        assert!(!is_direct(&proxies, "http://localhost/"));
+        let proxies = proxies.except("localhost, .example.org, 10.0.0.0/8");
+        for (url, expected) in [
+            ("http://localhost/", true),
+            ("http://a.example.org/", true),
+            ("http://10.1.2.3/", true),
+            ("http://example.com/", false),
+        ] {
+            assert_eq!(is_direct(&proxies, url), expected, "{url}");
+        }
+        assert!(is_direct(&Proxies::none(), "http://example.com/"));
     }
 }

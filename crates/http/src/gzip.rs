@@ -20,6 +20,9 @@ pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// How many bytes come out of the coding at a time, and how many go into it.
 const CHUNK: usize = 16 << 10;
 
+/// How many chunks come out before others get their turn.
+const AT_A_TIME: u32 = 16;
+
 /// How many bytes may come out before the ratio counts.
 const FREE: u64 = 64 << 10;
 
@@ -86,6 +89,7 @@ pin_project! {
         input: Bytes,
         // How many times larger the output may be than the input.
         most: u64,
+        chunks: u32,
         // Whether there may be output without further input.
         has_output: bool,
         is_over: bool,
@@ -96,7 +100,7 @@ impl<B> Decoded<B> {
     /// What is in `body`, which may grow by `most` times.
     pub(crate) fn new(body: B, most: u64) -> Self {
         let stream = Decompress::new_gzip(WINDOW);
-        Decoded { body, stream, input: Bytes::new(), most, has_output: false, is_over: false }
+        Decoded { body, stream, input: Bytes::new(), most, chunks: 0, has_output: false, is_over: false }
     }
 }
 
@@ -125,8 +129,11 @@ where
                 return failed(Unsound::Surplus);
             }
             // A little of it may hold much: others get their turn.
-            let turn = ready!(tokio::task::coop::poll_proceed(cx));
-            turn.made_progress();
+            *this.chunks += 1;
+            if *this.chunks % AT_A_TIME == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             let before = this.stream.total_in();
             let mut output = Vec::with_capacity(CHUNK);
             let status = this.stream.decompress_vec(this.input, &mut output, FlushDecompress::None);

@@ -159,7 +159,7 @@ fn what_http_refuses() {
     };
     for (request, status, text) in [
         (
-            request("GET", "/", "text/xml"),
+            request("DELETE", "/", "text/xml"),
             405,
             "this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl\n",
         ),

@@ -162,7 +162,7 @@ impl Received {
             value => value,
         };
         let value = value.map_err(|error| match self.text {
-            Text::Beginning(_) if error.is_at(text.len()) => {
+            Text::Beginning(_) if error.kind() == ErrorKind::Document && error.is_at(text.len()) => {
                 let message = format!(
                     "a reference to what stands behind the header, which is followed in messages of up to {MOST_REFERRED_TO} bytes"
                 );

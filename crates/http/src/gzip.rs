@@ -130,7 +130,7 @@ where
             }
             // A little of it may hold much: others get their turn.
             *this.chunks += 1;
-            if *this.chunks % AT_A_TIME == 0 {
+            if this.chunks.is_multiple_of(AT_A_TIME) {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

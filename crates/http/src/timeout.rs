@@ -7,11 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// The time was over before the future was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elapsed;
+
+/// When a time is over that begins now. One that no clock reaches is over in thirty years.
+pub(crate) fn after(limit: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(limit).unwrap_or_else(|| now + FAR)
+}
 
 /// Drives `future` for at most `limit`.
 ///

@@ -407,6 +407,22 @@ async fn a_wait_that_the_server_asks_for_is_kept_within_the_time_of_the_request(
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
+/// A time that no clock reaches was a panic.
+#[tokio::test]
+async fn endless_times_are_none() {
+    let asking = format!("HTTP/1.1 503 Busy\r\nRetry-After: {}\r\nContent-Length: 0\r\n\r\n", u64::MAX);
+    let server = Script::new(&[&asking, OK]).await;
+    let transport = transport(|options| {
+        options.retries.attempts = 1;
+        options.request_timeout = Duration::MAX;
+        options.connect_timeout = Duration::MAX;
+    });
+    // The server is not waited for so long, though the request may take any time.
+    let waited = send(&transport, &server.url, |options| options.is_repeatable = true);
+    assert!(tokio::time::timeout(Duration::from_secs(5), waited).await.is_ok_and(|reply| reply.is_err()));
+    call(&transport, &server.url).await.unwrap();
+}
+
 #[tokio::test]
 async fn messages_go_as_gzip_both_ways() {
     let packed = {

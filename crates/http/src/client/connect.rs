@@ -22,6 +22,7 @@ use tower_service::Service;
 use super::proxy::{Proxies, Route};
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
+use crate::timeout::after;
 #[cfg(feature = "tls")]
 use crate::tls::Sniffed;
 use crate::{BoxError, Error, ErrorKind};
@@ -128,13 +129,13 @@ impl Service<Uri> for Connector {
             let limit = connector.limit;
             match url.scheme_str() {
                 Some("http") => {
-                    let (stream, is_proxied) = connector.reach(&url, Instant::now() + limit).await?;
+                    let (stream, is_proxied) = connector.reach(&url, after(limit)).await?;
                     Ok(Stream::Plain { stream, is_proxied })
                 }
                 #[cfg(feature = "tls")]
                 Some("https") => {
                     tls.load().await?;
-                    let deadline = Instant::now() + limit;
+                    let deadline = after(limit);
                     let (stream, _) = connector.reach(&url, deadline).await?;
                     let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
                     match timeout_at(deadline, handshake).await {

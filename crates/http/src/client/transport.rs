@@ -31,7 +31,7 @@ use super::root;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
 use crate::headers::ContentType;
-use crate::timeout::{Progress, allowed};
+use crate::timeout::{Progress, after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for `https`.
@@ -189,7 +189,7 @@ struct Tried {
 impl Shared {
     /// Sends a request until there is an answer that nothing is done about.
     async fn exchange(&self, request: Request<Body>) -> Result<Response<ResponseBody>, Error> {
-        let deadline = Instant::now() + self.request_timeout;
+        let deadline = after(self.request_timeout);
         let (mut head, mut body) = request.into_parts();
         if let Some(name) = &self.user_agent {
             head.headers.entry(header::USER_AGENT).or_insert_with(|| name.clone());
@@ -247,7 +247,7 @@ impl Shared {
                 None => return result,
                 Some(Duration::ZERO) => {}
                 // There would be no time for an answer.
-                Some(wait) if Instant::now() + wait >= deadline => return result,
+                Some(wait) if after(wait) >= deadline => return result,
                 Some(wait) => tokio::time::sleep(wait).await,
             }
             if let Ok(response) = result {
@@ -341,7 +341,7 @@ impl Shared {
                 return Err(late(limit));
             }
             seen = sent.seen();
-            deadline.as_mut().reset(Instant::now() + limit);
+            deadline.as_mut().reset(after(limit));
         };
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
@@ -399,7 +399,7 @@ impl Due {
             match timeout_at(deadline, future.as_mut()).await {
                 Ok(output) => return Ok(output),
                 Err(_) if sent.seen() == seen => return Err(late(limit)),
-                Err(_) => deadline = Instant::now() + limit,
+                Err(_) => deadline = after(limit),
             }
         }
     }
@@ -473,7 +473,7 @@ impl http_body::Body for ResponseBody {
                 *seen = sent.seen();
                 let earned = allowed(*limit, *limit, paced.rate, paced.came + *seen).saturating_sub(paced.waited);
                 paced.is_slow = earned < *limit;
-                deadline.as_mut().reset(now + earned.min(*limit));
+                deadline.as_mut().reset(after(earned.min(*limit)));
             }
             ready!(deadline.as_mut().poll(cx));
             if *seen == sent.seen() {
@@ -486,7 +486,7 @@ impl http_body::Body for ResponseBody {
             *seen = sent.seen();
             match paced {
                 Some(paced) => paced.pause(),
-                None => deadline.as_mut().reset(Instant::now() + *limit),
+                None => deadline.as_mut().reset(after(*limit)),
             }
         }
     }

@@ -87,8 +87,7 @@ pub struct Options {
     /// it counts for all other limits. 100 by default; 0 takes no gzip, so that such a request is answered with 415.
     pub gzip_ratio: u32,
     /// The size in bytes above which an answer goes as gzip to a client that takes it, and one that is sent as a stream goes so whatever
-    /// its size. `None`, the default, sends none: it takes ten times the processor time of an answer, so it pays where the network is
-    /// slow. Over TLS it tells a listener how well what a client sent and what is secret compress together (BREACH).
+    /// its size. `None`, the default, sends none: it takes processor time, so it pays where the network is slow. Over TLS it tells a listener how well what a client sent and what is secret compress together (BREACH).
     pub gzip_above: Option<usize>,
     /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
     /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes

@@ -19,9 +19,8 @@ mod linux {
 
     use super::{Instant, io};
 
-    /// Made when it is first needed: a closed workload never waits.
-    #[derive(Debug, Default)]
-    pub(crate) struct Alarm(Option<AsyncFd<Timer>>);
+    #[derive(Debug)]
+    pub(crate) struct Alarm(AsyncFd<Timer>);
 
     #[derive(Debug)]
     struct Timer(TimerFd);
@@ -33,16 +32,14 @@ mod linux {
     }
 
     impl Alarm {
-        /// Returns at `due`, at once when that is past. Must be called within a tokio runtime.
+        /// Takes a file descriptor. Must be called within a tokio runtime, which wakes whoever waits.
+        pub(crate) fn new() -> io::Result<Self> {
+            let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+            Ok(Alarm(register(Timer(TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?))?))
+        }
+
+        /// Returns at `due`, at once when that is past.
         pub(crate) async fn wait_until(&mut self, due: Instant) -> io::Result<()> {
-            let timer = match &mut self.0 {
-                Some(timer) => timer,
-                None => {
-                    let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-                    let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-                    self.0.insert(register(Timer(timer))?)
-                }
-            };
             loop {
                 // A timer set to zero would never fire, so "now" is handled here.
                 let wait = due.saturating_duration_since(Instant::now());
@@ -50,9 +47,9 @@ mod linux {
                     return Ok(());
                 }
                 let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
-                timer.get_ref().0.set(expiration, TimerSetTimeFlags::empty())?;
+                self.0.get_ref().0.set(expiration, TimerSetTimeFlags::empty())?;
                 // Setting the timer again also resets what could be read from it, so nothing is read.
-                timer.readable().await?.clear_ready();
+                self.0.readable().await?.clear_ready();
             }
         }
     }
@@ -71,10 +68,14 @@ mod linux {
 mod portable {
     use super::{Instant, io};
 
-    #[derive(Debug, Default)]
+    #[derive(Debug)]
     pub(crate) struct Alarm;
 
     impl Alarm {
+        pub(crate) fn new() -> io::Result<Self> {
+            Ok(Alarm)
+        }
+
         pub(crate) async fn wait_until(&mut self, due: Instant) -> io::Result<()> {
             tokio::time::sleep_until(due.into()).await;
             Ok(())

@@ -34,9 +34,8 @@ struct Sleepers {
 }
 
 impl SystemClock {
-    /// Wakes those who wait, until it can't any more. Must run beside them, within a tokio runtime.
-    pub(crate) async fn run(&self) -> io::Error {
-        let mut alarm = Alarm::default();
+    /// Wakes those who wait, until it can't any more. Must run beside them, in the runtime of the alarm.
+    pub(crate) async fn run(&self, alarm: &mut Alarm) -> io::Error {
         loop {
             let result = match self.0.wake(Instant::now()) {
                 None => {
@@ -110,13 +109,11 @@ impl Drop for Place<'_> {
     }
 }
 
-/// The clock of tokio, which its tests stop and move on when nobody has anything to do; it counts milliseconds.
-#[cfg(test)]
+/// The clock of tokio, which counts milliseconds and needs no file descriptor. Tests stop it and move it on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SimulatedClock;
+pub(crate) struct CoarseClock;
 
-#[cfg(test)]
-impl Clock for SimulatedClock {
+impl Clock for CoarseClock {
     fn now(&self) -> Instant {
         tokio::time::Instant::now().into_std()
     }
@@ -160,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_wakes_before_the_time() {
-        let clock = SystemClock::default();
+        let (clock, mut alarm) = (SystemClock::default(), Alarm::new().unwrap());
         let start = clock.now();
         let sleeper = |milliseconds: u64| {
             let clock = &clock;
@@ -170,7 +167,7 @@ mod tests {
             }
         };
         tokio::select! {
-            error = clock.run() => panic!("{error}"),
+            error = clock.run(&mut alarm) => panic!("{error}"),
             _ = async { tokio::join!(sleeper(6), sleeper(2), sleeper(0), sleeper(4)) } => {}
         }
     }

@@ -7,10 +7,12 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::clock::{Clock, SystemClock};
+use crate::alarm::Alarm;
+use crate::clock::{Clock, CoarseClock, SystemClock};
 use crate::drive::Thread;
 use crate::exchange::{Exchange, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
 use crate::others::Others;
@@ -96,7 +98,7 @@ impl Run {
             std::future::pending::<Infallible>().await
         };
         let observer = Observer {
-            clock: SystemClock::default(),
+            clock: CoarseClock,
             schedule: self.schedule.clone(),
             timeline: self.timeline.clone(),
             cores: server.as_ref().map_or(1, |(_, placement)| placement.server_cores()),
@@ -106,7 +108,6 @@ impl Run {
         };
         let record = tokio::select! {
             record = self.record() => record?,
-            error = observer.clock.run() => return Err(no_event_loop(error)),
             never = observer.run() => match never {},
             never = look => match never {},
         };
@@ -250,6 +251,7 @@ impl Crew {
         let threads = plan.threads();
         for thread in 0..threads {
             let (sender, jobs) = mpsc::channel();
+            let event_loop = EventLoop::new()?;
             let worker = Worker {
                 case: case.clone(),
                 endpoint: endpoint.clone(),
@@ -260,7 +262,7 @@ impl Crew {
             };
             std::thread::Builder::new()
                 .name(format!("driver-{thread}"))
-                .spawn(move || worker.run())
+                .spawn(move || worker.run(event_loop))
                 .map_err(|error| Error::new(ErrorKind::Machine, "no thread for the driver").because(error))?;
             crew.threads.push(sender);
         }
@@ -294,6 +296,24 @@ struct Job {
     done: oneshot::Sender<Result<Recorder, Error>>,
 }
 
+/// What a thread of the driver waits with. It is made before users begin: they may need every file descriptor that is left.
+struct EventLoop {
+    runtime: Runtime,
+    alarm: Alarm,
+}
+
+impl EventLoop {
+    fn new() -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+        let runtime = runtime.map_err(no_event_loop)?;
+        let alarm = {
+            let _guard = runtime.enter();
+            Alarm::new().map_err(no_event_loop)?
+        };
+        Ok(EventLoop { runtime, alarm })
+    }
+}
+
 /// One thread of the driver.
 struct Worker {
     case: Case,
@@ -306,39 +326,36 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(self) {
+    fn run(self, event_loop: EventLoop) {
         let Worker { case, endpoint, plan, expected, .. } = &self;
         let (keep_alive, raw) = (plan.keep_alive, Rc::new(RawRequests::new(case, endpoint, plan, expected)));
         match case.requests.clone() {
-            Requests::Raw(_) => self.serve(move |user| RawExchange::new(raw.clone(), &user)),
+            Requests::Raw(_) => self.serve(event_loop, move |user| RawExchange::new(raw.clone(), &user)),
             Requests::Typed { connect, .. } => {
-                self.serve(move |user| TypedExchange::new(connect.clone(), user, keep_alive));
+                self.serve(event_loop, move |user| TypedExchange::new(connect.clone(), user, keep_alive));
             }
             Requests::Scripted { begin, .. } => {
-                self.serve(move |user| ScriptedExchange::new(begin(&user), &user, keep_alive));
+                self.serve(event_loop, move |user| ScriptedExchange::new(begin(&user), &user, keep_alive));
             }
         }
     }
 
     /// Does its jobs, one after the other, until no more can come.
-    fn serve<E: Exchange + 'static>(&self, connect: impl Fn(User) -> E + 'static) {
+    fn serve<E: Exchange + 'static>(&self, event_loop: EventLoop, connect: impl Fn(User) -> E + 'static) {
+        let EventLoop { runtime, mut alarm } = event_loop;
         let connect = Rc::new(connect);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
         let local = LocalSet::new();
         let mut exchanges: Vec<Option<E>> = self.users.clone().map(|_| None).collect();
         while let Ok(job) = self.jobs.recv() {
-            let result = match &runtime {
-                Ok(runtime) => job.cores.as_ref().map_or(Ok(()), Cores::enter).and_then(|()| {
-                    let work = self.work(&job, &mut exchanges, &connect);
-                    local.block_on(runtime, work)
-                }),
-                Err(error) => Err(no_event_loop(io::Error::new(error.kind(), error.to_string()))),
-            };
+            let result = job.cores.as_ref().map_or(Ok(()), Cores::enter).and_then(|()| {
+                let work = self.work(&job, &mut alarm, &mut exchanges, &connect);
+                local.block_on(&runtime, work)
+            });
             // Nobody listens any more when the run was dropped.
             let _ = job.done.send(result);
         }
         // What a client holds may want the runtime when it goes.
-        let _guard = runtime.as_ref().map(|runtime| runtime.enter());
+        let _guard = runtime.enter();
         drop(exchanges);
         drop(local);
     }
@@ -346,6 +363,7 @@ impl Worker {
     async fn work<E: Exchange + 'static>(
         &self,
         job: &Job,
+        alarm: &mut Alarm,
         exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E + 'static>,
     ) -> Result<Recorder, Error> {
@@ -371,7 +389,7 @@ impl Worker {
         };
         tokio::select! {
             () = all => Ok(thread.finish()),
-            error = clock.run() => Err(no_event_loop(error)),
+            error = clock.run(alarm) => Err(no_event_loop(error)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tokio::time::{Instant as SimulatedInstant, sleep};
 
 use super::*;
-use crate::clock::SimulatedClock;
+use crate::clock::CoarseClock;
 use crate::connection::Failure;
 use crate::exchange::Judged;
 use crate::run::Observer;
@@ -115,9 +115,9 @@ async fn drive_list(plan: &Plan, count: usize, usage: fn(Duration) -> f64, behav
         busy: Cell::default(),
         connected: Cell::default(),
     });
-    let thread = Rc::new(Thread::new(SimulatedClock, schedule.clone(), plan.clone(), count, timeline.clone()));
+    let thread = Rc::new(Thread::new(CoarseClock, schedule.clone(), plan.clone(), count, timeline.clone()));
     let observer = Observer {
-        clock: SimulatedClock,
+        clock: CoarseClock,
         schedule: schedule.clone(),
         timeline: timeline.clone(),
         cores: 1,

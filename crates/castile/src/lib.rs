@@ -91,12 +91,17 @@ pub mod http {
     /// Endpoints, and an HTTP/1 server to run them.
     #[cfg(feature = "server")]
     pub mod server {
+        #[cfg(feature = "metrics")]
+        pub use castile_http::server::Metrics;
         pub use castile_http::server::{
-            Address, Authentication, Connection, CutOff, Endpoint, Listener, Options, ProxiedStream, ProxyHeader,
-            ProxyProtocol, Routes, Server, Shutdown, TlsPeer, shutdown_signal,
+            AccessLog, Address, Authentication, Connection, CutOff, Endpoint, Exchange, Listener, Observer,
+            ObserverLayer, Options, Outcome, ProxiedStream, ProxyHeader, ProxyProtocol, Routes, Server, Shutdown,
+            TlsPeer, shutdown_signal,
         };
         #[cfg(feature = "tls")]
         pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
+        #[cfg(feature = "tracing")]
+        pub use castile_http::server::{Events, Spans};
     }
 
     /// What both sides of TLS show and speak.
@@ -115,7 +120,7 @@ pub mod mime {
 pub mod soap {
     pub use castile_soap::{
         Description, Document, Error, ErrorKind, FromFn, Layer, Mtom, Next, Offloading, Operation, Options, Page,
-        Pending, Reason, ReasonText, ReplyMessage, RequestMessage, Service, Version, from_fn, layer_fn,
+        Pending, Reason, ReasonText, ReplyMessage, RequestMessage, Service, Step, Trace, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: who asks, what is meant, and where answers go.

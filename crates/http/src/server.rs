@@ -11,6 +11,7 @@ mod exchange;
 mod head;
 mod holdings;
 mod listener;
+mod observer;
 #[cfg(feature = "page")]
 mod page;
 mod proxy_protocol;
@@ -44,6 +45,7 @@ use tokio::time::{sleep, timeout};
 use self::admission::Admission;
 use self::connection::{Shared, Timeouts};
 use self::connections::{Connections, Limits};
+use self::observer::Observers;
 use self::shutdown::CutOffs;
 use self::slots::Slots;
 use self::stop::{Order, Stop};
@@ -53,6 +55,13 @@ pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
+#[cfg(feature = "metrics")]
+pub use self::observer::Metrics;
+pub use self::observer::{
+    AccessLog, Exchange, Observed, ObservedBody, ObservedFuture, Observer, ObserverLayer, Outcome,
+};
+#[cfg(feature = "tracing")]
+pub use self::observer::{Events, Spanned, Spans};
 pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
 pub use self::routes::Routes;
 pub use self::shutdown::{CutOff, Shutdown};
@@ -87,6 +96,7 @@ pub struct Server {
     budget: Budget,
     disk_budget: Budget,
     shutdown_grace: Duration,
+    observers: Observers,
 }
 
 impl Default for Server {
@@ -118,6 +128,7 @@ impl Server {
             budget: Budget::process(),
             disk_budget: castile_mime::disk(),
             shutdown_grace: Duration::from_secs(10),
+            observers: Observers::default(),
         }
     }
 
@@ -234,6 +245,12 @@ impl Server {
         self
     }
 
+    /// Tells `observer` of each exchange. All that are added are told.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observers.add(Arc::new(observer));
+        self
+    }
+
     /// Serves until `shutdown` is done, then closes the listener, lets requests at work finish, and returns. What isn't
     /// finished after the grace is dropped, and reported; everything is dropped when this future is.
     ///
@@ -314,6 +331,7 @@ impl Server {
             },
             stop: Stop::default(),
             cut_off: CutOffs::default(),
+            observers: self.observers,
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::request::Surroundings;
 use crate::service::Understood;
 use crate::{
     Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Offloading, Operation, Options, Pending,
-    Received, Request, RequestMessage, Response, Service, ToPayload, Version, blocks, message, reply,
+    Received, Request, RequestMessage, Response, Service, Step, ToPayload, Trace, Version, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -120,6 +120,9 @@ fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Erro
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
+                if let Some(trace) = arrived.trace() {
+                    trace.is_for(D::DESCRIPTION, operation);
+                }
                 let decoder = message::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
             }
@@ -285,6 +288,13 @@ impl Payload<'_> {
             charge,
         );
         let charged = held(charge).saturating_sub(before);
+        let trace = arrived.trace();
+        let ended = move |step| {
+            if let Some(trace) = &trace {
+                trace.end(step);
+            }
+        };
+        ended(Step::Decode);
         let responding = Responding {
             version,
             operation,
@@ -337,7 +347,9 @@ impl Payload<'_> {
                 turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
                 answer
             });
-            let response = match answer.await {
+            let answer = answer.await;
+            ended(Step::Handle);
+            let response = match answer {
                 Ok(response) => response,
                 Err(fault) => return reply::of_fault(version, exchange, &fault),
             };
@@ -349,10 +361,12 @@ impl Payload<'_> {
             {
                 return wrong(duplicate.into());
             }
-            match responding.response(response) {
+            let reply = match responding.response(response) {
                 Ok(reply) => reply,
                 Err(elsewhere) => elsewhere.await,
-            }
+            };
+            ended(Step::Encode);
+            reply
         };
         // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
         // one of its types while they are written.
@@ -414,6 +428,11 @@ impl Arrived<'_> {
             let (options, included) = (options.clone(), included.cloned());
             Box::new(Package { received, options, included, reservation: request.reservation.clone() })
         })
+    }
+
+    /// Where the request is observed, what is noted of it.
+    fn trace(self) -> Option<Trace> {
+        self.belongings.borrow().extensions.get().cloned()
     }
 
     fn surroundings(self, version: Version, addressing: Option<Arc<Exchange>>) -> Surroundings {

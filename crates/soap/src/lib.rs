@@ -29,6 +29,7 @@ mod reply;
 mod request;
 mod response;
 mod service;
+mod trace;
 mod version;
 
 pub use blocks::{AnyHeader, Directed, Header, Headers, WriteHeader};
@@ -47,4 +48,5 @@ pub use request::Request;
 pub use response::Response;
 pub use service::{Pending, ReplyMessage, RequestMessage, Service};
 pub use tower_layer::{Layer, layer_fn};
+pub use trace::{Step, Trace};
 pub use version::Version;

@@ -19,6 +19,7 @@ use super::admission::Admission;
 use super::connections::Wait;
 use super::exchange::Exchanges;
 use super::listener::Connection;
+use super::observer::Observers;
 use super::shutdown::CutOffs;
 use super::stop::{Order, Stop};
 use crate::BoxError;
@@ -44,6 +45,7 @@ pub(super) struct Shared {
     pub(super) admission: Admission,
     pub(super) stop: Stop,
     pub(super) cut_off: CutOffs,
+    pub(super) observers: Observers,
 }
 
 /// The time limits of a connection.

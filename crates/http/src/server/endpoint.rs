@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
 use castile_mime::ErrorKind;
-use castile_soap::{Description, Document, Fault, Layer, NoDetail, Pending, ReplyMessage, Version};
+use castile_soap::{Description, Document, Fault, Layer, NoDetail, Pending, ReplyMessage, Step, Trace, Version};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -235,6 +235,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
+        let trace = head.extensions.get::<Trace>().cloned();
+        if let Some(trace) = &trace {
+            trace.came_to(self.description());
+        }
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
@@ -257,9 +261,11 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             extensions: head.extensions,
             headers: Some(Box::new(head.headers)),
             ticket,
+            trace,
         };
         Box::pin(async move {
             let mut coming = None;
+            let trace = asked.trace.clone();
             // Referred to: a future keeps what it was called with beside what it makes of that.
             let answer = match &mut content_type {
                 ContentType::Message(message_type) => shared.answer(&mut asked, message_type, body).await,
@@ -269,6 +275,9 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                     Box::pin(shared.answer_package(asked, related, body, coming)).await
                 }
             };
+            if let (Some(trace), Ok(reply)) = (trace, &answer) {
+                trace.replied(reply);
+            }
             let mut response = match answer {
                 Ok(reply) => match respond_with(reply) {
                     Ok(response) => response,
@@ -317,6 +326,8 @@ struct Asked {
     /// What the server and layers around it know of the request: those of messages and handlers find it too.
     extensions: Extensions,
     ticket: Ticket,
+    /// Where the exchange is observed.
+    trace: Option<Trace>,
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
@@ -364,6 +375,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             body::read(body, limits.message_size).await
         };
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
+        if let Some(trace) = &asked.trace {
+            trace.came(message.len());
+        }
         let in_media_type = message_type.action.take();
         let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
         let mut request = castile_soap::RequestMessage::new(message_type.version, message)
@@ -376,6 +390,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.accepts_mtom = asked.accepts_mtom;
         request.peer = asked.ticket.peer();
         asked.ticket.work().await?;
+        if let Some(trace) = &asked.trace {
+            trace.end(Step::Queue);
+        }
         request.deadline = Instant::now().checked_add(*request_timeout);
         let reply = within(*request_timeout, self.call(request)).await;
         asked.ticket.relieve_if_refused(&reservation);

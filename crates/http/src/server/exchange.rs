@@ -22,6 +22,7 @@ use super::admission::Ticket;
 use super::endpoint::{Answer, close, unread};
 use super::head;
 use super::listener::TlsPeer;
+use super::observer::{self, Observation};
 use super::refusal::Refusal;
 use super::routes::Stopping;
 use super::shutdown::CutOff;
@@ -46,6 +47,8 @@ impl<S> Exchanges<S> {
 impl<S, B> hyper::service::Service<Request<Incoming>> for Exchanges<S>
 where
     S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
 {
     type Response = Response<ExchangeBody<B>>;
     type Error = S::Error;
@@ -53,14 +56,16 @@ where
 
     fn call(&self, mut request: Request<Incoming>) -> ExchangeFuture<S> {
         let fields = Fields::of(request.headers());
-        let exchange = Some(Exchange::begin(self.activity.clone(), &request, &fields));
+        let mut exchange = Exchange::begin(self.activity.clone(), &request, &fields);
         let refusal = match head::check(&request, &fields) {
             // Where there is no hope of a slot the message is not waited for.
             _ if self.activity.shared.admission.slots.is_full() => Some(Refusal::Overload),
             checked => checked.err(),
         };
+        let has_expect = fields.has_expect;
+        exchange.observation = self.activity.shared.observers.begin(&mut request, self.activity.peer()).map(Box::new);
+        let exchange = Some(exchange);
         if let Some(refusal) = refusal {
-            let has_expect = fields.has_expect;
             let answer = unread(refusal.into_response(), request.into_body(), has_expect);
             return ExchangeFuture { stage: Stage::Refused { answer }, exchange };
         }
@@ -114,6 +119,8 @@ pin_project! {
 impl<S, B> Future for ExchangeFuture<S>
 where
     S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
 {
     type Output = Result<Response<ExchangeBody<B>>, S::Error>;
 
@@ -151,7 +158,8 @@ where
             }
         };
         let mut exchange = this.exchange.take().expect(DONE);
-        exchange.answer(&mut response);
+        let is_empty = http_body::Body::is_end_stream(response.body());
+        exchange.answer(&mut response, is_empty);
         Poll::Ready(Ok(response.map(|body| ExchangeBody { body, exchange })))
     }
 }
@@ -177,6 +185,9 @@ where
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
         this.exchange.is_sent = frame.is_none() || this.body.is_end_stream();
+        if let Some(observation) = &mut this.exchange.observation {
+            observation.sent(observer::data(&frame), this.exchange.is_sent);
+        }
         Poll::Ready(frame)
     }
 
@@ -202,6 +213,7 @@ struct Exchange {
     is_sent: bool,
     /// Boxed, since an exchange is handed on several times.
     begun: Box<Begun>,
+    observation: Option<Box<Observation>>,
 }
 
 /// What is told of a request that is cut off. It is kept as it came, since it is seldom told.
@@ -232,13 +244,17 @@ impl Exchange {
                 action: fields.soap_action.value.or(fields.content_type.value).cloned(),
                 is_soap_action: fields.soap_action.value.is_some(),
             }),
+            observation: None,
         }
     }
 
     /// The answer is there. To send it is no work: a peer that doesn't read must not hold a slot.
-    fn answer<B>(&mut self, response: &mut Response<B>) {
+    fn answer<B>(&mut self, response: &mut Response<B>, is_empty: bool) {
         let status = response.status();
         self.status = Some(status);
+        if let Some(observation) = &mut self.observation {
+            observation.answered(status, is_empty);
+        }
         self.activity.answered();
         let is_unread = status.is_client_error() && self.may_stay_unread;
         if is_unread || self.activity.shared.stop.order() > Order::Run {

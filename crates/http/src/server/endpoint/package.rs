@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use castile_mime::{Charges, ErrorKind, Message, Related};
-use castile_soap::{Fault, ReplyMessage, RequestMessage, Version};
+use castile_soap::{Fault, ReplyMessage, RequestMessage, Step, Version};
 
 use super::{Asked, Shared};
 use crate::BoxError;
@@ -43,6 +43,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
                 return refuse(declared_version(related), error);
             }
         };
+        if let Some(trace) = &asked.trace {
+            trace.came(message.root.len());
+        }
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
         let action = message_type.action.unwrap_or(asked.action);
         let mut request = RequestMessage::new(message_type.version, message.root)
@@ -56,6 +59,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.peer = asked.ticket.peer();
         coming.begin_work(&asked.ticket);
         asked.ticket.work().await?;
+        if let Some(trace) = &asked.trace {
+            trace.end(Step::Queue);
+        }
         let reply = coming.work(&asked.ticket, self.call(request));
         let limit = options.request_timeout;
         let reply = within_progress(limit, &coming.progress, reply).await;

@@ -1,0 +1,242 @@
+//! Who is told of each request and its answer, once, when it is over.
+
+mod access_log;
+mod layer;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(feature = "tracing")]
+mod spans;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use castile_soap::{Description, FaultCode, Operation, Step, Trace, Version};
+use http::uri::PathAndQuery;
+use http::{Method, Request, StatusCode};
+
+pub use access_log::AccessLog;
+pub(super) use layer::data;
+pub use layer::{Observed, ObservedBody, ObservedFuture, ObserverLayer};
+#[cfg(feature = "metrics")]
+pub use metrics::Metrics;
+#[cfg(feature = "tracing")]
+pub use spans::{Events, Spanned, Spans};
+
+/// Is told of each exchange when it is over: that its answer was sent, or that there won't be one.
+///
+/// A [`Server`](super::Server) tells of every request whose head could be read, also of those that no service saw: to a path that is not
+/// there, or refused since there was too much to do. Functions are observers.
+///
+/// It is called where connections are driven, so it must neither wait nor take long. That it panics is nothing to the answer.
+///
+/// ```
+/// use castile_http::server::{Exchange, Server};
+///
+/// let server = Server::new().observer(|exchange: &Exchange<'_>| {
+///     if let Some(operation) = exchange.operation() {
+///         println!("{} took {:?}", operation.name, exchange.elapsed());
+///     }
+/// });
+/// ```
+pub trait Observer: Send + Sync + 'static {
+    /// An exchange is over.
+    fn observe(&self, exchange: &Exchange<'_>);
+}
+
+impl<F: Fn(&Exchange<'_>) + Send + Sync + 'static> Observer for F {
+    fn observe(&self, exchange: &Exchange<'_>) {
+        self(exchange);
+    }
+}
+
+/// A request and its answer, as far as they came.
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    observation: &'a Observation,
+    elapsed: Duration,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// An answer that is neither of the others was sent.
+    Ok,
+    /// A fault was sent.
+    Fault,
+    /// It was answered by a status of HTTP of 400 or more, and by no fault.
+    Refused,
+    /// There was no answer, or not all of it was sent: the client has gone, or the server has ended.
+    Broken,
+}
+
+impl Outcome {
+    /// The name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Fault => "fault",
+            Outcome::Refused => "refused",
+            Outcome::Broken => "broken",
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// The method of HTTP.
+    pub fn method(&self) -> &Method {
+        &self.observation.method
+    }
+
+    /// The path of the target as the client wrote it, without its query, which may hold what is secret.
+    pub fn path(&self) -> &str {
+        self.observation.target.as_ref().map_or("", PathAndQuery::path)
+    }
+
+    /// The address of the client, where it is known.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.observation.peer
+    }
+
+    /// The service that the request came to; `None` where no [`Endpoint`](super::Endpoint) saw it.
+    pub fn service(&self) -> Option<&'static Description> {
+        self.observation.trace.service()
+    }
+
+    /// The operation that was called; `None` of a request that failed before it was known, or that is no message.
+    pub fn operation(&self) -> Option<&'static Operation> {
+        self.observation.trace.operation()
+    }
+
+    /// The version of SOAP of the answer; `None` where it is no message.
+    pub fn version(&self) -> Option<Version> {
+        self.observation.trace.version()
+    }
+
+    /// The status of HTTP; `None` where there was no answer.
+    pub fn status(&self) -> Option<StatusCode> {
+        self.observation.answered.map(|(status, _)| status)
+    }
+
+    /// How it ended.
+    pub fn outcome(&self) -> Outcome {
+        match self.status() {
+            _ if !self.observation.is_sent => Outcome::Broken,
+            None => Outcome::Broken,
+            Some(_) if self.fault().is_some() => Outcome::Fault,
+            Some(status) if status.as_u16() >= 400 => Outcome::Refused,
+            Some(_) => Outcome::Ok,
+        }
+    }
+
+    /// The code of the fault that was the answer, if it was one.
+    pub fn fault(&self) -> Option<&FaultCode> {
+        self.observation.trace.fault()
+    }
+
+    /// The size of the message that came, in bytes: out of its gzip, without its attachments. 0 where none came whole.
+    pub fn request_size(&self) -> u64 {
+        self.observation.trace.request_size()
+    }
+
+    /// The size of the body of the answer that was handed to the connection, in bytes.
+    pub fn response_size(&self) -> u64 {
+        self.observation.sent
+    }
+
+    /// How long a step took that a service makes; `None` where it was not made.
+    pub fn duration(&self, step: Step) -> Option<Duration> {
+        self.observation.trace.duration(step)
+    }
+
+    /// How long it took to hand the answer to the connection, from when it was there. What the system and the network keep is not in it.
+    pub fn write(&self) -> Option<Duration> {
+        self.observation.answered.map(|(_, at)| self.elapsed.saturating_sub(at))
+    }
+
+    /// How long the exchange took, from when its head was read.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+}
+
+/// All observers of a server.
+#[derive(Clone, Default)]
+pub(super) struct Observers(Option<Arc<Vec<Arc<dyn Observer>>>>);
+
+impl Observers {
+    pub(super) fn add(&mut self, observer: Arc<dyn Observer>) {
+        Arc::make_mut(self.0.get_or_insert_default()).push(observer);
+    }
+
+    /// Observes a request that was just read. Where nobody does, nothing is noted.
+    pub(super) fn begin<B>(&self, request: &mut Request<B>, peer: Option<IpAddr>) -> Option<Observation> {
+        let observers = self.0.clone()?;
+        let trace = Trace::begin(Instant::now());
+        request.extensions_mut().insert(trace.clone());
+        let target = request.uri().path_and_query().cloned();
+        let method = request.method().clone();
+        Some(Observation { observers, trace, method, target, peer, answered: None, sent: 0, is_sent: false })
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} observers", self.0.as_ref().map_or(0, |observers| observers.len()))
+    }
+}
+
+/// An exchange under way. The observers are told when it is dropped.
+pub(super) struct Observation {
+    observers: Arc<Vec<Arc<dyn Observer>>>,
+    trace: Trace,
+    method: Method,
+    target: Option<PathAndQuery>,
+    peer: Option<IpAddr>,
+    /// The status of the answer, and when it was there.
+    answered: Option<(StatusCode, Duration)>,
+    sent: u64,
+    is_sent: bool,
+}
+
+impl Observation {
+    /// The answer is there. One without a body is sent by that.
+    pub(super) fn answered(&mut self, status: StatusCode, is_empty: bool) {
+        self.answered = Some((status, self.trace.begun().elapsed()));
+        self.is_sent = is_empty || self.method == Method::HEAD;
+    }
+
+    /// So much of the answer was handed to the connection; `is_last` says that it was the last of it.
+    pub(super) fn sent(&mut self, bytes: usize, is_last: bool) {
+        self.sent += bytes as u64;
+        self.is_sent = is_last;
+    }
+}
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        let exchange = Exchange { elapsed: self.trace.begun().elapsed(), observation: self };
+        for observer in &*self.observers {
+            // A panic within a drop would end the process.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&exchange)));
+        }
+    }
+}
+
+impl fmt::Debug for Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Observation { trace, method, target, answered, sent, is_sent, .. } = self;
+        let path = target.as_ref().map(PathAndQuery::path);
+        f.debug_struct("Observation")
+            .field("method", method)
+            .field("path", &path)
+            .field("trace", trace)
+            .field("answered", answered)
+            .field("sent", sent)
+            .field("is_sent", is_sent)
+            .finish()
+    }
+}

@@ -1,0 +1,215 @@
+//! A line for each exchange.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+
+use castile_soap::Step;
+use castile_xml::visible;
+
+use super::{Exchange, Observer};
+
+/// How many lines wait until they are written. One has less than 200 bytes beside its path.
+const WAITING: usize = 4_096;
+/// The most characters of a path that are written.
+const PATH: usize = 200;
+
+/// An access log: one line for each exchange, for people or as JSON.
+///
+/// ```text
+/// 2026-11-25T23:06:14.310Z 127.0.0.1 POST /orders 200 Orders/place ok 512 B in 204 B out 1.204 ms
+/// 2026-11-25T23:06:14.377Z 127.0.0.1 POST /orders 500 Orders/place fault Receiver 512 B in 391 B out 0.310 ms
+/// ```
+///
+/// Neither queries nor headers nor messages are in it. A thread of its own writes the lines, so a slow file or terminal holds up no request:
+/// lines that find no room are counted, and the log says how many they were.
+///
+/// JSON has the same and the steps: `time`, `peer`, `method`, `path`, `status`, `service`, `operation`, `outcome`, `fault`,
+/// `request_bytes`, `response_bytes`, `elapsed_s`, `read_s`, `queue_s`, `decode_s`, `handle_s`, `encode_s` and `write_s`. What is not known is
+/// not there.
+pub struct AccessLog {
+    lines: Mutex<Option<SyncSender<String>>>,
+    lost: Arc<AtomicU64>,
+    is_json: bool,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl AccessLog {
+    /// A log for people.
+    ///
+    /// # Errors
+    /// That there is no thread for it.
+    pub fn text(out: impl Write + Send + 'static) -> io::Result<Self> {
+        AccessLog::start(out, false)
+    }
+
+    /// A log of JSON, an object in each line.
+    ///
+    /// # Errors
+    /// That there is no thread for it.
+    pub fn json(out: impl Write + Send + 'static) -> io::Result<Self> {
+        AccessLog::start(out, true)
+    }
+
+    fn start(mut out: impl Write + Send + 'static, is_json: bool) -> io::Result<Self> {
+        let (lines, waiting) = mpsc::sync_channel::<String>(WAITING);
+        let lost = Arc::new(AtomicU64::new(0));
+        let not_written = lost.clone();
+        let write = move || {
+            while let Ok(line) = waiting.recv() {
+                let mut written = out.write_all(line.as_bytes());
+                // What waits goes out at once.
+                for line in waiting.try_iter() {
+                    written = written.and_then(|()| out.write_all(line.as_bytes()));
+                }
+                if let lost @ 1.. = not_written.swap(0, Relaxed) {
+                    written = written.and_then(|()| out.write_all(lost_line(is_json, lost).as_bytes()));
+                }
+                if written.and_then(|()| out.flush()).is_err() {
+                    return;
+                }
+            }
+        };
+        let writer = thread::Builder::new().name("access-log".to_owned()).spawn(write)?;
+        Ok(AccessLog { lines: Mutex::new(Some(lines)), lost, is_json, writer: Some(writer) })
+    }
+}
+
+impl Observer for AccessLog {
+    fn observe(&self, exchange: &Exchange<'_>) {
+        let line = if self.is_json { json(exchange) } else { text(exchange) };
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where the other end can't be written to, nobody waits for lines.
+        if let Some(Err(TrySendError::Full(_))) = lines.as_ref().map(|lines| lines.try_send(line)) {
+            self.lost.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// What waits is written.
+impl Drop for AccessLog {
+    fn drop(&mut self) {
+        self.lines.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = self.writer.take() {
+            // Its panic has been told already.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl fmt::Debug for AccessLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessLog").field("is_json", &self.is_json).finish_non_exhaustive()
+    }
+}
+
+fn lost_line(is_json: bool, lost: u64) -> String {
+    let time = now();
+    match is_json {
+        true => format!("{{\"time\":\"{time}\",\"lost_lines\":{lost}}}\n"),
+        false => format!("{time} {lost} lines were lost: they came faster than they are written\n"),
+    }
+}
+
+/// The time in UTC (RFC 3339).
+fn now() -> impl fmt::Display {
+    humantime::format_rfc3339_millis(SystemTime::now())
+}
+
+fn text(exchange: &Exchange<'_>) -> String {
+    let mut line = format!("{} ", now());
+    // A `String` takes all that is written.
+    let _ = match exchange.peer() {
+        Some(peer) => write!(line, "{peer} "),
+        None => write!(line, "- "),
+    };
+    let path: String = exchange.path().chars().take(PATH).collect();
+    let _ = write!(line, "{} {} ", exchange.method(), visible(&path));
+    let _ = match exchange.status() {
+        Some(status) => write!(line, "{} ", status.as_u16()),
+        None => write!(line, "- "),
+    };
+    let _ = match (exchange.service(), exchange.operation()) {
+        (Some(service), Some(operation)) => write!(line, "{}/{} ", service.name, operation.name),
+        (Some(service), None) => write!(line, "{} ", service.name),
+        _ => write!(line, "- "),
+    };
+    line.push_str(exchange.outcome().name());
+    if let Some(fault) = exchange.fault() {
+        let _ = write!(line, " {}", fault_name(fault));
+    }
+    let milliseconds = exchange.elapsed().as_secs_f64() * 1e3;
+    let (came, sent) = (exchange.request_size(), exchange.response_size());
+    let _ = writeln!(line, " {came} B in {sent} B out {milliseconds:.3} ms");
+    line
+}
+
+fn json(exchange: &Exchange<'_>) -> String {
+    let mut line = format!("{{\"time\":\"{}\"", now());
+    let mut string = |name: &str, value: &str| {
+        let _ = write!(line, ",\"{name}\":\"{}\"", Escaped(value));
+    };
+    if let Some(peer) = exchange.peer() {
+        string("peer", &peer.to_string());
+    }
+    string("method", exchange.method().as_str());
+    string("path", &exchange.path().chars().take(PATH).collect::<String>());
+    if let Some(service) = exchange.service() {
+        string("service", service.name);
+    }
+    if let Some(operation) = exchange.operation() {
+        string("operation", operation.name);
+    }
+    string("outcome", exchange.outcome().name());
+    if let Some(fault) = exchange.fault() {
+        string("fault", fault_name(fault));
+    }
+    if let Some(status) = exchange.status() {
+        let _ = write!(line, ",\"status\":{}", status.as_u16());
+    }
+    let (came, sent) = (exchange.request_size(), exchange.response_size());
+    let _ = write!(line, ",\"request_bytes\":{came},\"response_bytes\":{sent}");
+    let mut time = |name: &str, value: Option<Duration>| {
+        if let Some(value) = value {
+            let _ = write!(line, ",\"{name}_s\":{:.6}", value.as_secs_f64());
+        }
+    };
+    time("elapsed", Some(exchange.elapsed()));
+    Step::ALL.into_iter().for_each(|step| time(step.name(), exchange.duration(step)));
+    time("write", exchange.write());
+    line.push_str("}\n");
+    line
+}
+
+/// The name of a code; codes of others are not told apart, since whoever writes them may write anything.
+pub(super) fn fault_name(code: &castile_soap::FaultCode) -> &'static str {
+    use castile_soap::FaultCode;
+
+    match code {
+        FaultCode::VersionMismatch => "VersionMismatch",
+        FaultCode::MustUnderstand => "MustUnderstand",
+        FaultCode::DataEncodingUnknown => "DataEncodingUnknown",
+        FaultCode::Sender => "Sender",
+        FaultCode::Receiver => "Receiver",
+        _ => "Other",
+    }
+}
+
+/// The content of a string of JSON (RFC 8259 §7).
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '"' => f.write_str("\\\""),
+            '\\' => f.write_str("\\\\"),
+            // What a terminal would act on, too.
+            ' '..='~' => f.write_char(character),
+            _ => character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")),
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Observers around services that run on somebody else's server.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use castile_soap::Layer;
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+
+use super::{Observation, Observer, Observers};
+
+/// A layer of HTTP that tells an [`Observer`] of each exchange, for services on another server than this crate's: a `Router` of axum
+/// takes it as its `layer`. A [`Server`](crate::server::Server) has [`observer`](crate::server::Server::observer) instead, which also
+/// sees what no service does.
+///
+/// Who the client is, is not known here.
+#[derive(Clone, Debug)]
+pub struct ObserverLayer(Observers);
+
+impl ObserverLayer {
+    /// A layer that tells `observer`.
+    pub fn new(observer: impl Observer) -> Self {
+        let mut observers = Observers::default();
+        observers.add(Arc::new(observer));
+        ObserverLayer(observers)
+    }
+}
+
+impl<S> Layer<S> for ObserverLayer {
+    type Service = Observed<S>;
+
+    fn layer(&self, service: S) -> Observed<S> {
+        Observed { service, observers: self.0.clone() }
+    }
+}
+
+/// A service behind an [`ObserverLayer`].
+#[derive(Clone, Debug)]
+pub struct Observed<S> {
+    service: S,
+    observers: Observers,
+}
+
+impl<S, Q, B> tower_service::Service<Request<Q>> for Observed<S>
+where
+    S: tower_service::Service<Request<Q>, Response = Response<B>>,
+    B: Body,
+{
+    type Response = Response<ObservedBody<B>>;
+    type Error = S::Error;
+    type Future = ObservedFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request<Q>) -> ObservedFuture<S::Future> {
+        let observation = self.observers.begin(&mut request, None);
+        ObservedFuture { future: self.service.call(request), observation }
+    }
+}
+
+pin_project! {
+    /// The answer of an [`Observed`] service.
+    #[derive(Debug)]
+    pub struct ObservedFuture<F> {
+        #[pin]
+        future: F,
+        observation: Option<Observation>,
+    }
+}
+
+impl<F, B, E> Future for ObservedFuture<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+    B: Body,
+{
+    type Output = Result<Response<ObservedBody<B>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = ready!(this.future.poll(cx))?;
+        let mut observation = this.observation.take();
+        if let Some(observation) = &mut observation {
+            observation.answered(response.status(), response.body().is_end_stream());
+        }
+        Poll::Ready(Ok(response.map(|body| ObservedBody { body, observation })))
+    }
+}
+
+pin_project! {
+    /// The body of an answer of an [`Observed`] service, with which the exchange ends.
+    #[derive(Debug)]
+    pub struct ObservedBody<B> {
+        #[pin]
+        body: B,
+        observation: Option<Observation>,
+    }
+}
+
+impl<B: Body<Data = Bytes>> Body for ObservedBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let mut this = self.project();
+        let frame = ready!(this.body.as_mut().poll_frame(cx));
+        if let Some(observation) = this.observation {
+            observation.sent(data(&frame), frame.is_none() || this.body.is_end_stream());
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// How many bytes a frame of a body has.
+pub(in crate::server) fn data<E>(frame: &Option<Result<Frame<Bytes>, E>>) -> usize {
+    let Some(Ok(frame)) = frame else { return 0 };
+    frame.data_ref().map_or(0, Buf::remaining)
+}

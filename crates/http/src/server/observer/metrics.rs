@@ -1,0 +1,203 @@
+//! Metrics of exchanges, as text for Prometheus.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Ready, ready};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::task::{Context, Poll};
+
+use castile_soap::Step;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::access_log::fault_name;
+use super::{Exchange, Observer, Outcome};
+use crate::Body;
+use crate::server::refusal::Refusal;
+
+/// The upper bounds of durations, in seconds.
+const BOUNDS: [f64; 15] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+const CONTENT_TYPE: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+/// Metrics of all exchanges: an [`Observer`], and a service that answers GET with them in the text of OpenMetrics 1.0, which Prometheus
+/// reads. It is cheap to clone.
+///
+/// | metric | labels | |
+/// |---|---|---|
+/// | `castile_requests_total` | `service`, `operation`, `outcome`, `fault`, `status` | requests that are over |
+/// | `castile_request_duration_seconds` | `service`, `operation` | how long they took, a histogram |
+/// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum |
+/// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | messages that came, bodies that were sent |
+///
+/// `operation` is empty for what failed before one was known, and `service` for what reached none. No label is made of what a client
+/// writes, so their number is bounded by the contract.
+///
+/// ```
+/// use castile_http::server::{Metrics, Routes, Server};
+///
+/// let metrics = Metrics::new();
+/// let routes = Routes::new().route_service("/metrics", metrics.clone());
+/// let server = Server::new().observer(metrics);
+/// ```
+#[derive(Clone)]
+pub struct Metrics(Arc<Shared>);
+
+struct Shared {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<Labels, Histogram>,
+    steps: Family<StepLabels, Counter<f64, AtomicU64>>,
+    received: Family<Labels, Counter>,
+    sent: Family<Labels, Counter>,
+    /// What was counted before, found without its labels.
+    found: RwLock<HashMap<Key, Arc<Series>>>,
+}
+
+type Labels = [(&'static str, &'static str); 2];
+type StepLabels = [(&'static str, &'static str); 3];
+type RequestLabels = Vec<(&'static str, String)>;
+
+/// What has a series of its own. Services and operations are told apart by where they are.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    service: usize,
+    operation: usize,
+    outcome: Outcome,
+    fault: Option<&'static str>,
+    status: Option<StatusCode>,
+}
+
+/// The counters of one kind of exchange.
+struct Series {
+    requests: Counter,
+    duration: Histogram,
+    steps: [Counter<f64, AtomicU64>; Step::ALL.len()],
+    received: Counter,
+    sent: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics::new()
+    }
+}
+
+impl Metrics {
+    /// Metrics of no exchange yet.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("castile");
+        let requests = Family::default();
+        let durations = Family::new_with_constructor((|| Histogram::new(BOUNDS)) as fn() -> Histogram);
+        let (steps, received, sent) = (Family::default(), Family::default(), Family::default());
+        registry.register("requests", "Requests that are over", requests.clone());
+        let help = "How long requests took, from their head to the end of their answer";
+        registry.register_with_unit("request_duration", help, Unit::Seconds, durations.clone());
+        registry.register_with_unit("request_step", "How long each step took, in sum", Unit::Seconds, steps.clone());
+        registry.register_with_unit("received", "Messages that came", Unit::Bytes, received.clone());
+        registry.register_with_unit("sent", "Bodies of answers that were sent", Unit::Bytes, sent.clone());
+        let found = RwLock::default();
+        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, found }))
+    }
+
+    /// All of them as text, in the form of OpenMetrics 1.0.
+    pub fn encode(&self) -> String {
+        let mut out = String::new();
+        // A `String` takes all that is written.
+        let _ = text::encode(&mut out, &self.0.registry);
+        out
+    }
+}
+
+impl Shared {
+    fn series(&self, exchange: &Exchange<'_>) -> Arc<Series> {
+        let key = Key {
+            service: exchange.service().map_or(0, |service| std::ptr::from_ref(service).addr()),
+            operation: exchange.operation().map_or(0, |operation| std::ptr::from_ref(operation).addr()),
+            outcome: exchange.outcome(),
+            fault: exchange.fault().map(fault_name),
+            status: exchange.status(),
+        };
+        if let Some(series) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return series.clone();
+        }
+        self.add(exchange, key)
+    }
+
+    #[cold]
+    fn add(&self, exchange: &Exchange<'_>, key: Key) -> Arc<Series> {
+        let service = ("service", exchange.service().map_or("", |service| service.name));
+        let operation = ("operation", exchange.operation().map_or("", |operation| operation.name));
+        let status = key.status.map_or_else(String::new, |status| status.as_u16().to_string());
+        let of_request = [
+            (service.0, service.1.to_owned()),
+            (operation.0, operation.1.to_owned()),
+            ("outcome", key.outcome.name().to_owned()),
+            ("fault", key.fault.unwrap_or_default().to_owned()),
+            ("status", status),
+        ];
+        let labels = [service, operation];
+        let series = Arc::new(Series {
+            requests: self.requests.get_or_create(&of_request.to_vec()).clone(),
+            duration: self.durations.get_or_create(&labels).clone(),
+            steps: Step::ALL.map(|step| {
+                let labels = [service, operation, ("step", step.name())];
+                self.steps.get_or_create(&labels).clone()
+            }),
+            received: self.received.get_or_create(&labels).clone(),
+            sent: self.sent.get_or_create(&labels).clone(),
+        });
+        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        found.entry(key).or_insert(series).clone()
+    }
+}
+
+impl Observer for Metrics {
+    fn observe(&self, exchange: &Exchange<'_>) {
+        let series = self.0.series(exchange);
+        series.requests.inc();
+        series.duration.observe(exchange.elapsed().as_secs_f64());
+        series.received.inc_by(exchange.request_size());
+        series.sent.inc_by(exchange.response_size());
+        for (step, sum) in Step::ALL.into_iter().zip(&series.steps) {
+            if let Some(duration) = exchange.duration(step) {
+                sum.inc_by(duration.as_secs_f64());
+            }
+        }
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Metrics {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let response = match *request.method() {
+            Method::GET | Method::HEAD => {
+                let mut response = Response::new(Body::from(self.encode()));
+                response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+                response
+            }
+            _ => Refusal::OnlyGet.into_response(),
+        };
+        ready(Ok(response))
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,169 @@
+//! Who is told of exchanges, and what.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use castile_http::server::{AccessLog, Exchange, Observer, ObserverLayer, Outcome, Server};
+use castile_soap::{Layer, Step};
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use support::{Host, echo, echo_with, post};
+use tower_service::Service;
+
+/// What was told, a line for each exchange.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    async fn lines(&self, expected: usize) -> Vec<String> {
+        for _ in 0..1_000 {
+            if self.0.lock().unwrap().len() >= expected {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Observer for Told {
+    fn observe(&self, exchange: &Exchange<'_>) {
+        let peer = exchange.peer().map_or("-".to_owned(), |peer| peer.to_string());
+        let status = exchange.status().map_or(0, |status| status.as_u16());
+        let service = exchange.service().map_or("-", |service| service.name);
+        let steps = Step::ALL.into_iter().filter(|step| exchange.duration(*step).is_some());
+        let steps: Vec<_> = steps.map(Step::name).collect();
+        self.0.lock().unwrap().push(format!(
+            "{} {} {peer} {service} {} {status} {:?} {} {} {}",
+            exchange.method(),
+            exchange.path(),
+            exchange.outcome().name(),
+            exchange.fault(),
+            exchange.request_size(),
+            // That of a text is the text's affair.
+            if exchange.outcome() == Outcome::Refused {
+                exchange.response_size().min(1)
+            } else {
+                exchange.response_size()
+            },
+            steps.join(","),
+        ));
+        assert!(exchange.elapsed() >= exchange.write().unwrap_or_default());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_exchange_is_told_once() {
+    let told = Told::default();
+    let host = Host::start(Server::new().observer(told.clone()), echo());
+    let mut client = host.connect_from([192, 0, 2, 7]);
+    client.post("", "<a/>").await;
+    client.response().await;
+    client.post("soapaction: \"sender's fault\"\r\n", "<a/>").await;
+    client.response().await;
+    client.send("POST /x?secret HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n\r\n").await;
+    client.response().await;
+    client.send("HEAD /x?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.send("POST / HTTP/1.1\r\nhost: a\r\nhost: b\r\ncontent-length: 0\r\n\r\n").await;
+    client.rest().await;
+    assert_eq!(
+        told.lines(5).await,
+        [
+            "POST / 192.0.2.7 Echo ok 200 None 4 4 read,queue",
+            "POST / 192.0.2.7 Echo fault 500 Some(Sender) 4 4 read,queue",
+            "POST /x 192.0.2.7 Echo refused 415 None 0 1 ",
+            "HEAD /x 192.0.2.7 Echo ok 200 None 0 0 ",
+            "POST / 192.0.2.7 - refused 400 None 0 1 ",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn exchanges_without_an_end_are_told() {
+    let told = Told::default();
+    let host = Host::start(Server::new().observer(told.clone()), echo());
+    // It never says how its body goes on.
+    let mut silent = host.connect();
+    silent.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 9\r\n\r\n<a").await;
+    silent.rest().await;
+    assert_eq!(told.lines(1).await, ["POST / - Echo refused 408 None 0 1 "]);
+    // It goes while the answer is sent.
+    let mut gone = host.connect();
+    gone.post("soapaction: \"stream 9\"\r\n", "<a/>").await;
+    gone.read(20).await;
+    drop(gone);
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let lines = told.lines(1).await;
+    assert!(lines[0].starts_with("POST / - Echo broken 200 None 4 "), "{lines:?}");
+}
+
+#[tokio::test]
+async fn observers_that_panic_harm_nobody() {
+    let told = Told::default();
+    let panics = |_: &Exchange<'_>| panic!("an observer's own affair");
+    let host = Host::start(Server::new().observer(panics).observer(told.clone()), echo());
+    let mut client = host.connect();
+    for _ in 0..2 {
+        client.post("", "<a/>").await;
+        assert_eq!(client.response().await.1, "<a/>");
+    }
+    assert_eq!(told.lines(2).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_layer_tells_of_a_service_elsewhere() {
+    let told = Told::default();
+    let mut service = ObserverLayer::new(told.clone()).layer(echo_with(|options| options.gzip_above = Some(1)));
+    let response = service.call(post("<a/>")).await.unwrap();
+    assert!(told.lines(0).await.is_empty(), "its body is not sent yet");
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "<a/>");
+    assert_eq!(told.lines(1).await, ["POST /echo - Echo ok 200 None 4 4 read,queue"]);
+    drop(service.call(Request::get("/").body(Full::from("")).unwrap()).await.unwrap());
+    assert_eq!(told.lines(1).await, ["GET / - Echo broken 405 None 0 0 "]);
+}
+
+/// What a log writes, for those who look at it.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_access_log_has_a_line_for_each() {
+    let [text, json] = [Written::default(), Written::default()];
+    let server = Server::new().observer(AccessLog::text(text.clone()).unwrap());
+    let mut host = Host::start(server.observer(AccessLog::json(json.clone()).unwrap()), echo());
+    let mut client = host.connect_from([192, 0, 2, 7]);
+    client.post("", "<a/>").await;
+    client.response().await;
+    client.send("GET /a%22b\"\x7f?password=secret HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.next_response().await;
+    client.send("GET /a%22b\"?password=secret HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.next_response().await;
+    drop(client);
+    host.stop();
+    host.server.await.unwrap();
+    let written = |log: Written| String::from_utf8(std::mem::take(&mut *log.0.lock().unwrap())).unwrap();
+    let (text, json) = (written(text), written(json));
+    let lines: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+    assert!(lines[0].starts_with("192.0.2.7 POST / 200 Echo ok 4 B in 4 B out "), "{text}");
+    assert!(lines[0].ends_with(" ms"), "{text}");
+    assert!(!text.contains("secret") && !json.contains("secret"), "{text}{json}");
+    let fields = "\"peer\":\"192.0.2.7\",\"method\":\"POST\",\"path\":\"/\",\"service\":\"Echo\",\"outcome\":\"ok\",\
+                  \"status\":200,\"request_bytes\":4,\"response_bytes\":4,\"elapsed_s\":0.";
+    assert!(json.lines().next().unwrap().contains(fields), "{json}");
+    assert_eq!(lines.len(), json.lines().count(), "{text}{json}");
+}

@@ -119,8 +119,9 @@ pub mod mime {
 /// Messages, for those who look at them between the network and the methods of a service: layers.
 pub mod soap {
     pub use castile_soap::{
-        Description, Document, Error, ErrorKind, FromFn, Layer, Mtom, Next, Offloading, Operation, Options, Page,
-        Pending, Reason, ReasonText, ReplyMessage, RequestMessage, Service, Step, Trace, Version, from_fn, layer_fn,
+        Description, Direction, Document, Error, ErrorKind, FromFn, Layer, MessageLog, Mtom, Next, Offloading,
+        Operation, Options, Page, Pending, Reason, ReasonText, Redaction, ReplyMessage, RequestMessage, Service, Step,
+        Trace, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: who asks, what is meant, and where answers go.

@@ -63,7 +63,8 @@ impl<S: Service> Service for Spanned<S> {
             span.record("client.address", field::display(peer));
         }
         let trace = Trace::of(&mut request.extensions);
-        let pending = span.in_scope(|| self.0.call(request, options));
+        // Not in the span: who collects it may take its name when it is first entered.
+        let pending = self.0.call(request, options);
         let service = self.description().name;
         // A large message is read elsewhere, so that it is known later. A field is recorded once: some who collect spans show it twice.
         let is_known = trace.operation().is_some();

@@ -1,0 +1,296 @@
+//! Messages for logs: without what is secret.
+
+use std::fmt;
+use std::sync::Arc;
+
+use castile_databinding::ExpandedName;
+use castile_xml::{Limits, Reader, Token};
+
+use crate::{Description, Layer, Options, Pending, RequestMessage, Service};
+
+/// What stands where something secret was.
+const REDACTED: &str = "***";
+
+/// The elements of WS-Security and its relatives that hold passwords, nonces and tokens.
+const ELEMENTS: [(&str, &str); 6] = [
+    (WSSE, "Password"),
+    (WSSE, "Nonce"),
+    (WSSE, "BinarySecurityToken"),
+    ("urn:oasis:names:tc:SAML:1.0:assertion", "Assertion"),
+    ("urn:oasis:names:tc:SAML:2.0:assertion", "Assertion"),
+    ("urn:oasis:names:tc:SAML:2.0:assertion", "EncryptedAssertion"),
+];
+
+const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+
+/// Local names, in lower case and without `-` and `_`, of what is secret in whatever namespace.
+const NAMES: [&str; 13] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "pin",
+    "secret",
+    "clientsecret",
+    "nonce",
+    "token",
+    "accesstoken",
+    "sessiontoken",
+    "apikey",
+    "privatekey",
+];
+
+/// Which elements and attributes are not shown in logs.
+///
+/// By default these are the passwords, nonces and tokens of WS-Security and SAML, and every element or attribute whose local name says
+/// that it is one in plain words: `password`, `passwd`, `pwd`, `passphrase`, `pin`, `secret`, `clientSecret`, `nonce`, `token`,
+/// `accessToken`, `sessionToken`, `apiKey` or `privateKey`, whatever the case, the hyphens and the underscores.
+///
+/// ```
+/// use castile_soap::Redaction;
+///
+/// let redaction = Redaction::new().element("urn:example:bank", "iban");
+/// let message = "<pay xmlns='urn:example:bank' token='t'><iban>DE02</iban><pin>7</pin><sum>5</sum></pay>";
+/// let shown = "<pay xmlns='urn:example:bank' token='***'><iban>***</iban><pin>***</pin><sum>5</sum></pay>";
+/// assert_eq!(redaction.redact(message.as_bytes()), shown);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Redaction {
+    elements: Vec<ExpandedName>,
+    attributes: Vec<ExpandedName>,
+    by_name: bool,
+    limits: Limits,
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        Redaction::new()
+    }
+}
+
+impl Redaction {
+    /// The default.
+    pub fn new() -> Self {
+        let elements = ELEMENTS.map(|(namespace, local)| ExpandedName::new(namespace.to_owned(), local));
+        Redaction { elements: elements.into(), attributes: Vec::new(), by_name: true, limits: Limits::default() }
+    }
+
+    /// Nothing is secret until it is added.
+    pub fn none() -> Self {
+        Redaction { elements: Vec::new(), attributes: Vec::new(), by_name: false, limits: Limits::default() }
+    }
+
+    /// The content of these elements is secret, whatever is in it.
+    pub fn element(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
+        self.elements.push(ExpandedName::new(namespace.into(), local.into()));
+        self
+    }
+
+    /// The value of these attributes is secret. An attribute without a prefix has no namespace.
+    pub fn attribute(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
+        self.attributes.push(ExpandedName::new(namespace.into(), local.into()));
+        self
+    }
+
+    /// A message as text without what is secret. It is read in one pass. Of what can't be read nothing is shown but its size, since nobody
+    /// knows what is secret in it.
+    pub fn redact(&self, message: &[u8]) -> String {
+        let shown = castile_xml::decode(message, None).map_err(|error| error.to_string());
+        let shown = shown.and_then(|text| self.redacted(&text).map_err(|error| error.to_string()));
+        // What is wrong may quote what is there.
+        shown.unwrap_or_else(|_| format!("{} bytes that are no XML", message.len()))
+    }
+
+    fn redacted(&self, text: &str) -> Result<String, castile_xml::Error> {
+        let mut reader = Reader::new(text.as_bytes(), self.limits)?;
+        let text = reader.input();
+        let (mut out, mut copied) = (String::new(), 0);
+        let mut leave_out = |from: usize, to: usize| {
+            out += text.get(copied..from).unwrap_or_default();
+            out += REDACTED;
+            copied = to;
+        };
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    for attribute in reader.attributes() {
+                        let local = attribute.name.local();
+                        let is_secret = self.by_name && says_secret(local)
+                            || is_among(&self.attributes, attribute.namespace, local);
+                        if is_secret && let Some((from, to)) = value(text, attribute.offset) {
+                            leave_out(from, to);
+                        }
+                    }
+                    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+                    if self.by_name && says_secret(local) || is_among(&self.elements, namespace, local) {
+                        let content = reader.offset();
+                        reader.skip_element()?;
+                        // `<a/>` has no end tag, and no content.
+                        if let Some(end) = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</")) {
+                            leave_out(content, content + end);
+                        }
+                    }
+                }
+                Token::End => return Ok(out + text.get(copied..).unwrap_or_default()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether a name says in plain words that what it has is secret.
+fn says_secret(local: &str) -> bool {
+    const LONGEST: usize = 20;
+    if local.len() > LONGEST || !local.is_ascii() {
+        return false;
+    }
+    let plain = || local.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
+    NAMES.iter().any(|name| name.bytes().eq(plain()))
+}
+
+fn is_among(names: &[ExpandedName], namespace: &str, local: &str) -> bool {
+    names.iter().any(|name| name.is(namespace, local))
+}
+
+/// Where the value of the attribute is whose name begins at `offset`, between its quotes.
+fn value(text: &str, offset: usize) -> Option<(usize, usize)> {
+    let rest = text.get(offset..)?;
+    let quote_at = rest.find(['"', '\''])?;
+    let quote = rest[quote_at..].chars().next()?;
+    let from = quote_at + 1;
+    let length = rest.get(from..)?.find(quote)?;
+    Some((offset + from, offset + from + length))
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// A request came.
+    Request,
+    /// A reply goes.
+    Reply,
+}
+
+/// A layer that shows the messages that pass, without what is secret in them.
+///
+/// It is for finding out what is wrong: each message is read once more. Attachments are not shown.
+///
+/// ```
+/// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
+///
+/// # fn layered(service: impl Service) -> impl Service {
+/// let log = MessageLog::new(Redaction::new(), |direction, message| eprintln!("{direction:?}: {message}"));
+/// log.layer(service)
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct MessageLog(Arc<Log>);
+
+struct Log {
+    redaction: Redaction,
+    largest: usize,
+    show: Box<dyn Fn(Direction, &str) + Send + Sync>,
+}
+
+impl MessageLog {
+    /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.
+    pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
+        MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
+    }
+}
+
+impl Log {
+    fn show(&self, direction: Direction, message: Option<&[u8]>) {
+        match message {
+            // What is sent while it is made is not at hand here.
+            None => (self.show)(direction, "a stream"),
+            Some(message) if message.len() > self.largest => {
+                (self.show)(direction, &format!("{} bytes", message.len()))
+            }
+            Some(message) => (self.show)(direction, &self.redaction.redact(message)),
+        }
+    }
+}
+
+impl<S: Service> Layer<S> for MessageLog {
+    type Service = Shown<S>;
+
+    fn layer(&self, service: S) -> Shown<S> {
+        Shown { service, log: self.0.clone() }
+    }
+}
+
+/// A service behind a [`MessageLog`].
+pub struct Shown<S> {
+    service: S,
+    log: Arc<Log>,
+}
+
+impl<S: Service> Service for Shown<S> {
+    fn description(&self) -> &'static Description {
+        self.service.description()
+    }
+
+    fn call(&self, request: RequestMessage, options: &Options) -> Pending {
+        self.log.show(Direction::Request, Some(&request.message));
+        let (pending, log) = (self.service.call(request, options), self.log.clone());
+        Box::pin(async move {
+            let reply = pending.await;
+            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes));
+            reply
+        })
+    }
+}
+
+impl fmt::Debug for MessageLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageLog").field("redaction", &self.0.redaction).finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Debug for Shown<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shown").field("redaction", &self.log.redaction).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_secret_is_not_shown() {
+        let redaction = Redaction::new().element("u", "key").attribute("u", "key").attribute("", "key");
+        let wsse = format!("<w:Security xmlns:w='{WSSE}'><w:UsernameToken><w:Username>u</w:Username>");
+        for (message, expected) in [
+            ("<a><key>1</key><b xmlns='u' key='2'>3</b></a>", "<a><key>1</key><b xmlns='u' key='***'>3</b></a>"),
+            (
+                "<a xmlns:p='u'><p:key>1<key>2</key></p:key><b p:key = \"a'b\" c='d'/></a>",
+                "<a xmlns:p='u'><p:key>***</p:key><b p:key = \"***\" c='d'/></a>",
+            ),
+            (
+                "<a><password/><PassWord></PassWord><api-key><![CDATA[</api-key>]]></api-key></a>",
+                "<a><password/><PassWord>***</PassWord><api-key>***</api-key></a>",
+            ),
+            ("<a token='&quot;&#10;' x='1'>t</a>", "<a token='***' x='1'>t</a>"),
+            ("<token pin='1'>t</token>", "<token pin='***'>***</token>"),
+            ("\u{feff}<nonce>ä</nonce>", "\u{feff}<nonce>***</nonce>"),
+            ("<a><key>1</a>", "13 bytes that are no XML"),
+            ("", "0 bytes that are no XML"),
+            (
+                &format!(
+                    "{wsse}<w:Password Type='t'>p</w:Password><w:Nonce>n</w:Nonce></w:UsernameToken></w:Security>"
+                ),
+                &format!(
+                    "{wsse}<w:Password Type='t'>***</w:Password><w:Nonce>***</w:Nonce></w:UsernameToken></w:Security>"
+                ),
+            ),
+        ] {
+            assert_eq!(
+                redaction.redact(message.as_bytes()).trim_start_matches('\u{feff}'),
+                expected.trim_start_matches('\u{feff}')
+            );
+        }
+        assert_eq!(Redaction::none().redact(b"<password>1</password>"), "<password>1</password>");
+    }
+}

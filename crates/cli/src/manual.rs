@@ -71,6 +71,7 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
             "castile serve",
             "castile serve --addr 0.0.0.0:8080 --host orders.example.org",
             "castile serve --tls-cert a.pem --tls-key a.key --client-ca ca.pem",
+            "castile serve --metrics --access-log json",
         ],
     ),
     (

@@ -1,6 +1,7 @@
 //! `castile serve`: the services of the suites, with a page that lists them.
 
 use std::cmp::Reverse;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use castile::Budget;
 use castile::http::Body;
-use castile::http::server::{Address, ProxyHeader, Routes, Server, Shutdown};
+use castile::http::server::{AccessLog, Address, Metrics, ProxyHeader, Routes, Server, Shutdown};
 use castile_budget::Size;
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
@@ -48,8 +49,21 @@ pub(crate) struct Arguments {
     /// How long requests at work are waited for when the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     grace: Duration,
+    /// Answer GET of /metrics with the metrics of all requests, as text for Prometheus
+    #[arg(long)]
+    metrics: bool,
+    /// Write a line to standard error for each request: for people, or as JSON
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    access_log: Option<LogFormat>,
     #[command(flatten)]
     tls: tls::ServerArguments,
+}
+
+/// How an access log is written.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
 }
 
 /// A [`ProxyHeader`] by its name.
@@ -86,10 +100,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let address = Address::Asked { scheme: Scheme::HTTP, hosts: arguments.hosts, trusted };
     let routes = castile_suites::routes_with(&quakes).address(&address);
     let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
-    let routes = routes.page(move |_| html(page.clone()));
+    let mut routes = routes.page(move |_| html(page.clone()));
     let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
     let budget = arguments.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes));
-    let server = Server::new().budget(budget).shutdown_grace(arguments.grace);
+    let mut server = Server::new().budget(budget).shutdown_grace(arguments.grace);
+    if arguments.metrics {
+        let metrics = Metrics::new();
+        routes = routes.route_service("/metrics", metrics.clone());
+        server = server.observer(metrics);
+    }
+    if let Some(format) = arguments.access_log {
+        let log = match format {
+            LogFormat::Text => AccessLog::text(io::stderr()),
+            LogFormat::Json => AccessLog::json(io::stderr()),
+        };
+        server = server.observer(log.context("can't write the access log")?);
+    }
     let service = Beside::new(quakes, routes);
     let tls = arguments.tls.load()?;
     let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };

@@ -14,6 +14,7 @@ use castile::http::client::{Options, Roots, Tls, TlsOptions, Transport};
 use castile::http::tls::{Identity, Pem};
 use castile::http::{Body, ErrorKind};
 use http_body_util::BodyExt;
+use serde_json::Value;
 
 struct Served {
     child: Child,
@@ -104,6 +105,22 @@ fn contracts_name_what_a_proxy_says_where_it_is_trusted() {
     let trusted = ["--proxy-header", "x-forwarded-host", "--proxy-header", "x-forwarded-proto"];
     assert!(Served::start(&trusted).contract(asked).contains("location=\"https://api.example/wstest\""));
     assert!(!Served::start(&[]).contract(asked).contains("api.example"));
+}
+
+#[test]
+fn requests_are_counted_and_logged() {
+    let served = Served::start(&["--metrics", "--access-log", "json"]);
+    served.contract("h");
+    let mut client = served.connect();
+    client.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").unwrap();
+    let mut metrics = String::new();
+    client.read_to_string(&mut metrics).unwrap();
+    let counted = "castile_requests_total{service=\"TestServiceService\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 1";
+    assert!(metrics.contains(counted), "{metrics}");
+    let (code, log) = served.terminate();
+    let logged: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let paths: Vec<_> = logged.iter().map(|line| line["path"].as_str().unwrap()).collect();
+    assert_eq!((code, paths), (0, vec!["/wstest", "/metrics"]), "{log}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ async fn an_access_log_has_a_line_for_each() {
     client.next_response().await;
     drop(client);
     host.stop();
-    host.server.await.unwrap();
+    assert!(host.server.await.unwrap().is_complete());
     let written = |log: Written| String::from_utf8(std::mem::take(&mut *log.0.lock().unwrap())).unwrap();
     let (text, json) = (written(text), written(json));
     let lines: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();

@@ -5,8 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use castile::soap::{Description, Layer, Options, Pending, RequestMessage, Service, layer_fn};
-use castile::xml::{Limits, Reader, Token};
+use castile::soap::{Description, Layer, MessageLog, Options, Pending, Redaction, RequestMessage, Service};
 use castile::{Any, AnyHeader, Fault, NoDetail, Request, Response};
 
 mod codec {
@@ -64,62 +63,6 @@ impl<S: Service> Service for Keyed<S> {
     }
 }
 
-/// Logs the messages that pass, without the content of certain elements.
-pub struct Logged<S> {
-    /// What is logged.
-    pub service: S,
-    /// The local names of the elements whose content is secret.
-    pub secret: &'static [&'static str],
-    /// Takes a line.
-    pub log: fn(String),
-}
-
-impl<S: Service> Service for Logged<S> {
-    fn description(&self) -> &'static Description {
-        self.service.description()
-    }
-
-    fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        let (secret, log, limits) = (self.secret, self.log, options.limits);
-        log(format!("→ {}", redact(&request.message, secret, limits)));
-        let reply = self.service.call(request, options);
-        Box::pin(async move {
-            let reply = reply.await;
-            // What is sent while it is made is not at hand here.
-            let message = reply.message.bytes().map(|message| redact(message, secret, limits));
-            log(format!("← {}", message.as_deref().unwrap_or("a stream")));
-            reply
-        })
-    }
-}
-
-/// A message without the content of elements with these local names, whatever is in them. It is read in one pass, token
-/// by token; attributes stay.
-pub fn redact(message: &[u8], secret: &[&str], limits: Limits) -> String {
-    let redacted = || -> Result<String, castile::xml::Error> {
-        let mut reader = Reader::new(message, limits)?;
-        let (text, mut out, mut copied) = (reader.input(), String::new(), 0);
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) if secret.contains(&tag.name.local()) => {
-                    let content = reader.offset();
-                    reader.skip_element()?;
-                    // `<a/>` has no end tag, and no content.
-                    if let Some(end) = text[content..reader.offset()].rfind("</") {
-                        out += &text[copied..content];
-                        out += "***";
-                        copied = content + end;
-                    }
-                }
-                Token::End => return Ok(out + &text[copied..]),
-                _ => {}
-            }
-        }
-    };
-    // Of what can't be read nobody knows what is secret in it.
-    redacted().unwrap_or_else(|error| format!("{} bytes that are no message: {error}", message.len()))
-}
-
 struct Echo;
 
 impl Codec for Echo {
@@ -135,7 +78,8 @@ impl Codec for Echo {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let keys = HashMap::from([("open-sesame".to_owned(), Caller("Ada".to_owned()))]);
-    let log = layer_fn(|service| Logged { service, secret: &["key", "s"], log: |line| println!("{line}") });
+    let redaction = Redaction::none().element("urn:example:keys", "key").element("http://example.com/bench", "s");
+    let log = MessageLog::new(redaction, |direction, message| println!("{direction:?}: {message}"));
     // The last one is outermost: what is refused is logged too.
     let endpoint = CodecServer::new(Echo).layer(ApiKeys(Arc::new(keys))).layer(log);
 

@@ -9,26 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use castile_soap::{Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
-use castile_xml::Limits;
-use layers::{ApiKeys, Caller, redact};
-
-#[test]
-fn what_is_secret_is_not_logged() {
-    for (message, expected) in [
-        ("<a><key>1</key><b key='2'>3</b></a>", "<a><key>***</key><b key='2'>3</b></a>"),
-        (
-            "<?xml version='1.0'?><a><p:key xmlns:p='u'>1<key>2</key></p:key>\n</a>\n",
-            "<?xml version='1.0'?><a><p:key xmlns:p='u'>***</p:key>\n</a>\n",
-        ),
-        ("<a><key/><key></key><key><![CDATA[</key>]]></key></a>", "<a><key/><key>***</key><key>***</key></a>"),
-        ("\u{feff}<key>ä</key>", "\u{feff}<key>***</key>"),
-        ("<a><key>1</a>", "13 bytes that are no message: "),
-        ("", "0 bytes that are no message: "),
-    ] {
-        let redacted = redact(message.as_bytes(), &["key"], Limits::default());
-        assert!(redacted == expected || expected.ends_with(": ") && redacted.starts_with(expected), "{redacted}");
-    }
-}
+use layers::{ApiKeys, Caller};
 
 /// Notes who asks.
 struct Noting(Arc<Mutex<Vec<String>>>);

@@ -84,6 +84,8 @@ pub mod http {
     #[cfg(feature = "client")]
     pub mod client {
         pub use castile_http::client::{Credentials, Options, Proxies, Redirects, ResponseBody, Retries, Transport};
+        #[cfg(feature = "openssl")]
+        pub use castile_http::client::{Legacy, LegacyVersion};
         #[cfg(feature = "tls")]
         pub use castile_http::client::{Roots, Tls, TlsOptions};
     }

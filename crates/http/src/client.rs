@@ -3,6 +3,8 @@
 mod connect;
 mod cookies;
 mod credentials;
+#[cfg(feature = "openssl")]
+mod legacy_tls;
 mod proxy;
 mod redirects;
 mod retries;
@@ -28,6 +30,8 @@ use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
 pub use self::credentials::Credentials;
+#[cfg(feature = "openssl")]
+pub use self::legacy_tls::{Legacy, LegacyVersion};
 pub use self::proxy::Proxies;
 pub use self::redirects::Redirects;
 use self::retries::Repeatable;

@@ -25,7 +25,7 @@ pub use self::pem::Pem;
 #[cfg(feature = "server")]
 pub(crate) use self::reason::of as meaning;
 #[cfg(feature = "client")]
-pub(crate) use self::reason::reason;
+pub(crate) use self::reason::{advice, reason};
 
 /// The protocol that is negotiated (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"http/1.1";
@@ -42,6 +42,12 @@ impl Identity {
     /// PKCS #1 or SEC 1. Both may be in one file.
     pub fn new(chain: Pem, key: Pem) -> Self {
         Identity { chain, key }
+    }
+
+    /// Where the certificates and the key are.
+    #[cfg(feature = "openssl")]
+    pub(crate) fn pem(&self) -> (&Pem, &Pem) {
+        (&self.chain, &self.key)
     }
 
     /// Reads both, and checks that they belong together.

@@ -34,7 +34,7 @@ fn echoes() -> Vec<(&'static str, String, &'static str)> {
 
 #[tokio::test]
 async fn requests_are_counted_by_what_came_of_them() {
-    let metrics = Metrics::new();
+    let metrics = Metrics::with_steps();
     ask_all(&ObserverLayer::new(metrics.clone()), echoes()).await;
     let response = ask(&metrics, Request::get("/metrics").body(Full::<Bytes>::default()).unwrap()).await;
     assert_eq!(response.headers()["content-type"], "application/openmetrics-text; version=1.0.0; charset=utf-8");
@@ -65,6 +65,7 @@ async fn what_clients_write_makes_no_series() {
     let before = metrics.encode().lines().count();
     ask_all(&layer, (1..1_000).map(|number| ("POST", format!("/{number}"), ""))).await;
     ask_all(&layer, (1..100).map(|number| ("POST", format!("/echo?{number}"), "urn:x"))).await;
+    assert!(!metrics.encode().contains("step=\""));
     assert_eq!(metrics.encode().lines().count(), before, "{}", metrics.encode());
 }
 

@@ -25,7 +25,7 @@ use crate::request::Surroundings;
 use crate::service::Understood;
 use crate::{
     Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Offloading, Operation, Options, Pending,
-    Received, Request, RequestMessage, Response, Service, Step, ToPayload, Trace, Version, blocks, message, reply,
+    Received, Request, RequestMessage, Response, Service, Step, ToPayload, Version, blocks, message, reply,
 };
 
 /// A service as generated code writes it: which operations there are, and a handler for each.
@@ -120,7 +120,7 @@ fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Erro
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
                 let operation = &D::DESCRIPTION.operations[number];
-                if let Some(trace) = arrived.trace() {
+                if let Some(trace) = &request.trace {
                     trace.is_for(D::DESCRIPTION, operation);
                 }
                 let decoder = message::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
@@ -288,7 +288,7 @@ impl Payload<'_> {
             charge,
         );
         let charged = held(charge).saturating_sub(before);
-        let trace = arrived.trace();
+        let trace = arrived.request.trace.clone();
         let ended = move |step| {
             if let Some(trace) = &trace {
                 trace.end(step);
@@ -428,11 +428,6 @@ impl Arrived<'_> {
             let (options, included) = (options.clone(), included.cloned());
             Box::new(Package { received, options, included, reservation: request.reservation.clone() })
         })
-    }
-
-    /// Where the request is observed, what is noted of it.
-    fn trace(self) -> Option<Trace> {
-        self.belongings.borrow().extensions.get().cloned()
     }
 
     fn surroundings(self, version: Version, addressing: Option<Arc<Exchange>>) -> Surroundings {

@@ -50,5 +50,5 @@ pub use request::Request;
 pub use response::Response;
 pub use service::{Pending, ReplyMessage, RequestMessage, Service};
 pub use tower_layer::{Layer, layer_fn};
-pub use trace::{Step, Trace};
+pub use trace::{Known, Step, Trace};
 pub use version::Version;

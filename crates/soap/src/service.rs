@@ -14,8 +14,8 @@ use http::{Extensions, HeaderMap};
 
 use crate::charge::Awaited;
 use crate::{
-    AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, Header, NoDetail, Options, Version, blocks,
-    message, reply,
+    AnyHeader, Description, Envelope, Error, ErrorKind, Fault, FaultCode, Header, NoDetail, Options, Trace, Version,
+    blocks, message, reply,
 };
 
 /// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
@@ -127,6 +127,7 @@ pub struct RequestMessage {
     pub peer: Option<IpAddr>,
     /// When the carrier gives the request up, if it does.
     pub deadline: Option<Instant>,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// The answer to one request.
@@ -171,7 +172,18 @@ impl RequestMessage {
             http_headers: None,
             peer: None,
             deadline: None,
+            trace: None,
         }
+    }
+
+    /// This request with what is noted of it for those who observe it.
+    pub fn with_trace(self, trace: Option<Trace>) -> Self {
+        RequestMessage { trace, ..self }
+    }
+
+    /// What is noted of this request. Where nobody observes it, that begins now.
+    pub fn trace(&mut self) -> Trace {
+        self.trace.get_or_insert_with(|| Trace::begin(Instant::now(), true)).clone()
     }
 
     /// This request with an action.

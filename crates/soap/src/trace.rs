@@ -1,23 +1,20 @@
 //! What is noted of a request while it is answered.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use http::Extensions;
 
 use crate::{Description, FaultCode, Operation, ReplyMessage, Version};
 
 /// Notes of one request, for those who observe it: which operation it was for, and how long each [`Step`] took.
 ///
-/// Whoever begins a request puts it among the extensions of that, where a service finds it. A request without one is not timed.
-/// Clones are of the same notes.
+/// A request has one where somebody observes it ([`RequestMessage::trace`]). Clones are of the same notes.
 ///
 /// ```
-/// use castile_soap::{Next, RequestMessage, Step, Trace, from_fn};
+/// use castile_soap::{Next, RequestMessage, Step, from_fn};
 ///
 /// let layer = from_fn(|mut request: RequestMessage, next: Next| async move {
-///     let trace = Trace::of(&mut request.extensions);
+///     let trace = request.trace();
 ///     let reply = next.run(request).await;
 ///     if let (Some(operation), Some(handled)) = (trace.operation(), trace.duration(Step::Handle)) {
 ///         println!("{}: {handled:?} in the handler", operation.name);
@@ -32,13 +29,27 @@ pub struct Trace(Arc<Notes>);
 #[derive(Debug)]
 struct Notes {
     begun: Instant,
+    /// Whether steps are timed.
+    is_timed: bool,
     /// When each step was over, in nanoseconds since the beginning. 0 says that it was not.
     ends: [AtomicU64; Step::ALL.len()],
-    request_size: AtomicU64,
-    service: OnceLock<&'static Description>,
-    operation: OnceLock<&'static Operation>,
-    /// What the reply said.
-    reply: OnceLock<(Version, Option<FaultCode>)>,
+    known: Mutex<Known>,
+}
+
+/// What is known of a request and its reply so far.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Known {
+    /// The service that the request came to, if it was one.
+    pub service: Option<&'static Description>,
+    /// The operation that the request is for.
+    pub operation: Option<&'static Operation>,
+    /// The version of SOAP of the reply.
+    pub version: Option<Version>,
+    /// The code of the fault that is the reply, if it is one.
+    pub fault: Option<FaultCode>,
+    /// The size of the message in bytes, out of its gzip and without its attachments; 0 until it has come.
+    pub request_size: u64,
 }
 
 /// A step on the way from a request to its reply. Each one begins where the one before ended.
@@ -74,21 +85,9 @@ impl Step {
 }
 
 impl Trace {
-    /// The trace among these extensions. One that begins now is added where there is none.
-    pub fn of(extensions: &mut Extensions) -> Self {
-        extensions.get_or_insert_with(|| Trace::begin(Instant::now())).clone()
-    }
-
-    /// A trace of a request that began at `begun`.
-    pub fn begin(begun: Instant) -> Self {
-        Trace(Arc::new(Notes {
-            begun,
-            ends: Default::default(),
-            request_size: AtomicU64::new(0),
-            service: OnceLock::new(),
-            operation: OnceLock::new(),
-            reply: OnceLock::new(),
-        }))
+    /// A trace of a request that began at `begun`. Where steps are not timed, it costs less.
+    pub fn begin(begun: Instant, is_timed: bool) -> Self {
+        Trace(Arc::new(Notes { begun, is_timed, ends: Default::default(), known: Mutex::default() }))
     }
 
     /// When the request began.
@@ -96,32 +95,21 @@ impl Trace {
         self.0.begun
     }
 
-    /// The service that the request came to, if it was one.
-    pub fn service(&self) -> Option<&'static Description> {
-        self.0.service.get().copied()
+    /// What is known by now.
+    pub fn known(&self) -> Known {
+        self.change().clone()
     }
 
     /// The operation that the request is for, as soon as that is known.
     pub fn operation(&self) -> Option<&'static Operation> {
-        self.0.operation.get().copied()
+        self.change().operation
     }
 
-    /// The version of SOAP of the reply, if there was one.
-    pub fn version(&self) -> Option<Version> {
-        self.0.reply.get().map(|(version, _)| *version)
+    fn change(&self) -> MutexGuard<'_, Known> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code of the fault that was the reply, if it was one.
-    pub fn fault(&self) -> Option<&FaultCode> {
-        self.0.reply.get().and_then(|(_, fault)| fault.as_ref())
-    }
-
-    /// The size of the message in bytes, out of its gzip and without its attachments; 0 if it did not come.
-    pub fn request_size(&self) -> u64 {
-        self.0.request_size.load(Relaxed)
-    }
-
-    /// How long a step took; `None` if it didn't end, or there was none.
+    /// How long a step took; `None` if it didn't end, there was none, or steps are not timed.
     pub fn duration(&self, step: Step) -> Option<Duration> {
         let ends = &self.0.ends[..=step as usize];
         let (end, before) = ends.split_last().map(|(end, before)| (end.load(Relaxed), before))?;
@@ -130,38 +118,36 @@ impl Trace {
         (end > 0).then(|| Duration::from_nanos(end.saturating_sub(begun)))
     }
 
-    /// When the last of the steps was over, since the beginning.
-    pub fn elapsed(&self) -> Duration {
-        let ends = self.0.ends.iter().map(|end| end.load(Relaxed));
-        Duration::from_nanos(ends.max().unwrap_or(0))
-    }
-
     /// A step is over.
     pub fn end(&self, step: Step) {
-        let elapsed = self.0.begun.elapsed().as_nanos();
-        self.0.ends[step as usize].store(u64::try_from(elapsed).unwrap_or(u64::MAX).max(1), Relaxed);
+        if self.0.is_timed {
+            let elapsed = self.0.begun.elapsed().as_nanos();
+            self.0.ends[step as usize].store(u64::try_from(elapsed).unwrap_or(u64::MAX).max(1), Relaxed);
+        }
     }
 
-    /// The request came to this service. What is noted first stays.
+    /// The request came to this service.
     pub fn came_to(&self, service: &'static Description) {
-        let _ = self.0.service.set(service);
+        self.change().service = Some(service);
     }
 
     /// The message of the request has come, so many bytes.
     pub fn came(&self, size: usize) {
-        self.0.request_size.store(size as u64, Relaxed);
+        self.change().request_size = size as u64;
         self.end(Step::Read);
     }
 
     /// The request is for this operation of a service.
     pub(crate) fn is_for(&self, service: &'static Description, operation: &'static Operation) {
-        self.came_to(service);
-        let _ = self.0.operation.set(operation);
+        let mut known = self.change();
+        (known.service, known.operation) = (Some(service), Some(operation));
     }
 
     /// The request has this reply.
     pub fn replied(&self, reply: &ReplyMessage) {
-        let _ = self.0.reply.set((reply.version, reply.fault.clone()));
+        let mut known = self.change();
+        known.version = Some(reply.version);
+        known.fault.clone_from(&reply.fault);
     }
 }
 
@@ -171,20 +157,20 @@ mod tests {
 
     #[test]
     fn a_step_begins_where_the_one_before_ended() {
-        let trace = Trace::begin(Instant::now());
+        let trace = Trace::begin(Instant::now(), true);
         for (step, end) in [(Step::Read, 10), (Step::Decode, 30), (Step::Handle, 100)] {
             trace.0.ends[step as usize].store(end, Relaxed);
         }
         let durations = Step::ALL.map(|step| trace.duration(step).map(|duration| duration.as_nanos()));
         assert_eq!(durations, [Some(10), None, Some(20), Some(70), None]);
-        assert_eq!(trace.elapsed(), Duration::from_nanos(100));
     }
 
     #[test]
-    fn extensions_have_one_trace() {
-        let mut extensions = Extensions::new();
-        let trace = Trace::of(&mut extensions);
-        Trace::of(&mut extensions).came(7);
-        assert_eq!(trace.request_size(), 7);
+    fn steps_are_timed_where_that_is_asked_for() {
+        for is_timed in [false, true] {
+            let trace = Trace::begin(Instant::now(), is_timed);
+            trace.came(7);
+            assert_eq!((trace.known().request_size, trace.duration(Step::Read).is_some()), (7, is_timed));
+        }
     }
 }

@@ -15,16 +15,12 @@ use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
-#[cfg(feature = "tls")]
-use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
 use super::proxy::{Proxies, Route};
 #[cfg(feature = "tls")]
-use super::tls::{Broken, Tls};
+use super::tls::{Broken, Secured, Tls};
 use crate::timeout::after;
-#[cfg(feature = "tls")]
-use crate::tls::Sniffed;
 use crate::{BoxError, Error, ErrorKind};
 
 /// The port of a SOCKS proxy whose URL has none.
@@ -164,7 +160,7 @@ pub(super) enum Stream {
         is_proxied: bool,
     },
     #[cfg(feature = "tls")]
-    Tls(Box<TokioIo<TlsStream<Sniffed<TcpStream>>>>, Broken),
+    Tls(Box<TokioIo<Secured<TcpStream>>>, Broken),
 }
 
 impl Stream {
@@ -190,7 +186,7 @@ impl Connection for Stream {
         match self {
             Stream::Plain { stream, is_proxied } => stream.inner().connected().proxy(*is_proxied),
             #[cfg(feature = "tls")]
-            Stream::Tls(stream, broken) => stream.inner().get_ref().0.stream.connected().extra(broken.clone()),
+            Stream::Tls(stream, broken) => stream.inner().stream().connected().extra(broken.clone()),
         }
     }
 }

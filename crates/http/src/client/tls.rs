@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
 
 use http::Extensions;
 use hyper_util::client::legacy::connect::CaptureConnection;
@@ -11,11 +13,11 @@ use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::{InvalidDnsNameError, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, provider, reason};
+use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, advice, provider, reason};
 use crate::{Error, ErrorKind};
 
 /// Whom a client trusts, and who it is.
@@ -32,6 +34,9 @@ pub struct TlsOptions {
     pub min_version: TlsVersion,
     /// Whether each connection has a full handshake, and no session is resumed. Off by default.
     pub full_handshakes: bool,
+    /// TLS by OpenSSL, for a server that speaks nothing that is safe today. `None` by default.
+    #[cfg(feature = "openssl")]
+    pub legacy: Option<super::Legacy>,
 }
 
 /// The authorities whose certificates are trusted.
@@ -66,6 +71,8 @@ pub enum Roots {
 pub struct Tls {
     /// `None` is what all clients with default options share.
     loaded: Option<Arc<Loaded>>,
+    #[cfg(feature = "openssl")]
+    legacy: Option<Arc<super::legacy_tls::Connector>>,
 }
 
 struct Loaded {
@@ -84,9 +91,14 @@ impl Tls {
     /// # Errors
     /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
+        #[cfg(feature = "openssl")]
+        if let Some(legacy) = &options.legacy {
+            let connector = super::legacy_tls::Connector::load(&options, legacy)?;
+            return Ok(Tls { loaded: None, legacy: Some(Arc::new(connector)) });
+        }
         let server_name = options.server_name.as_deref().map(server_name).transpose()?;
         let config = config(&options)?;
-        Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })) })
+        Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })), ..Tls::default() })
     }
 
     /// Shakes hands over a stream that is connected to `host`, for transports of your own. It takes as long as the server does:
@@ -109,13 +121,22 @@ impl Tls {
         &self,
         host: &str,
         stream: S,
-    ) -> Result<TlsStream<Sniffed<S>>, Error> {
+    ) -> Result<Secured<S>, Error> {
+        #[cfg(feature = "openssl")]
+        if let Some(legacy) = &self.legacy {
+            return legacy.shake_hands(host, stream).await.map(Secured::OpenSsl);
+        }
         let (name, config) = (self.server_name(host)?, self.config().await?);
-        TlsConnector::from(config).connect(name, Sniffed::new(stream)).await.map_err(broken_off)
+        let connected = TlsConnector::from(config).connect(name, Sniffed::new(stream)).await;
+        connected.map(Secured::Rustls).map_err(broken_off)
     }
 
     /// Loads what is to be loaded. The authorities of the platform take a while, which is not the server's time.
     pub(super) async fn load(&self) -> Result<(), Error> {
+        #[cfg(feature = "openssl")]
+        if self.legacy.is_some() {
+            return Ok(());
+        }
         self.config().await.map(drop)
     }
 
@@ -136,6 +157,68 @@ impl Tls {
             Some(name) => Ok(name),
             None => server_name(host),
         }
+    }
+}
+
+/// A connection with TLS.
+#[derive(Debug)]
+pub(super) enum Secured<S> {
+    Rustls(TlsStream<Sniffed<S>>),
+    #[cfg(feature = "openssl")]
+    OpenSsl(tokio_openssl::SslStream<Sniffed<S>>),
+}
+
+/// Does the same with either stream.
+macro_rules! either {
+    ($secured:expr, $stream:ident => $do:expr) => {
+        match $secured {
+            Secured::Rustls($stream) => $do,
+            #[cfg(feature = "openssl")]
+            Secured::OpenSsl($stream) => $do,
+        }
+    };
+}
+
+impl<S> Secured<S> {
+    /// The connection without TLS.
+    pub(super) fn stream(&self) -> &S {
+        match self {
+            Secured::Rustls(stream) => &stream.get_ref().0.stream,
+            #[cfg(feature = "openssl")]
+            Secured::OpenSsl(stream) => &stream.get_ref().stream,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), stream => Pin::new(stream).poll_read(cx, buffer))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secured<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        either!(self.get_mut(), stream => Pin::new(stream).poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        either!(self.get_mut(), stream => Pin::new(stream).poll_write_vectored(cx, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        either!(self, stream => stream.is_write_vectored())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), stream => Pin::new(stream).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), stream => Pin::new(stream).poll_shutdown(cx))
     }
 }
 
@@ -232,6 +315,10 @@ fn broken_off(error: io::Error) -> Error {
             "the server closed the connection in the TLS handshake".to_owned()
         }
         None => format!("the TLS handshake broke off: {error}"),
+    };
+    let message = match advice(&error) {
+        Some(advice) => format!("{message}; {advice}"),
+        None => message,
     };
     Error::new(ErrorKind::Connect, message).because(error)
 }

@@ -37,7 +37,7 @@ thread_local! {
 }
 
 /// One request on a connection of a server. Outside a server it allows everything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ticket(Option<(Arc<Activity>, Turn)>);
 
 impl Ticket {

@@ -22,6 +22,7 @@ use super::address::{self, Address};
 use super::admission::Ticket;
 use super::authentication::Authentication;
 use super::head;
+use super::observer;
 use super::receiving::{Pace, Receiving};
 use super::refusal::{RETRY_AFTER, Refusal};
 use crate::gzip::{self, Coded, GZIP};
@@ -199,15 +200,18 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let ticket = Ticket::take();
+        let (ticket, trace) = (Ticket::take(), observer::called(request.extensions()));
+        if let Some(trace) = &trace {
+            trace.came_to(self.description());
+        }
         match &self.shared.options.authentication {
-            None => self.respond_to(request, ticket),
-            Some(_) => self.authenticate(request, ticket),
+            None => self.respond_to(request, ticket, trace),
+            Some(_) => self.authenticate(request, ticket, trace),
         }
     }
 
     /// Answers one request of a client that is known.
-    fn authenticate<B>(&self, request: Request<B>, ticket: Ticket) -> Answer
+    fn authenticate<B>(&self, request: Request<B>, ticket: Ticket, trace: Option<Trace>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
@@ -221,7 +225,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 Some(authentication) => within(*limit, authentication.check(&mut head)).await,
             };
             let refusal = match checked {
-                Ok(Ok(())) => return endpoint.respond_to(Request::from_parts(head, body), ticket).await,
+                Ok(Ok(())) => return endpoint.respond_to(Request::from_parts(head, body), ticket, trace).await,
                 Ok(Err(challenges)) => Refusal::Unauthorized { challenges },
                 Err(_) => Refusal::HandlerTimeout { limit: *limit },
             };
@@ -229,16 +233,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         })
     }
 
-    fn respond_to<B>(&self, request: Request<B>, ticket: Ticket) -> Answer
+    fn respond_to<B>(&self, request: Request<B>, ticket: Ticket, trace: Option<Trace>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let trace = head.extensions.get::<Trace>().cloned();
-        if let Some(trace) = &trace {
-            trace.came_to(self.description());
-        }
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
@@ -383,7 +383,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         let mut request = castile_soap::RequestMessage::new(message_type.version, message)
             .with_action(action)
             .with_charset(message_type.charset)
-            .with_http_headers(mem::take(&mut asked.headers).unwrap_or_default());
+            .with_http_headers(mem::take(&mut asked.headers).unwrap_or_default())
+            .with_trace(asked.trace.clone());
         // It is kept here as well, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
         request.extensions = mem::take(&mut asked.extensions);

@@ -63,7 +63,9 @@ where
             checked => checked.err(),
         };
         let has_expect = fields.has_expect;
-        exchange.observation = self.activity.shared.observers.begin(&mut request, self.activity.peer()).map(Box::new);
+        let begun = || exchange.begun.since.into_std();
+        let observation = self.activity.shared.observers.begin(&request, begun, self.activity.peer());
+        exchange.observation = observation.map(Box::new);
         let exchange = Some(exchange);
         if let Some(refusal) = refusal {
             let answer = unread(refusal.into_response(), request.into_body(), has_expect);
@@ -132,8 +134,12 @@ where
                 StageProjection::Called { service, request } => {
                     ready!(service.poll_ready(cx))?;
                     let request = request.take().expect("the stage changes below");
-                    let Exchange { activity, turn, .. } = this.exchange.as_ref().expect(DONE);
-                    let (future, ticket) = Ticket::call(activity.clone(), *turn, || service.call(request));
+                    let Exchange { activity, turn, observation, .. } = this.exchange.as_ref().expect(DONE);
+                    let call = || Ticket::call(activity.clone(), *turn, || service.call(request));
+                    let (future, ticket) = match observation {
+                        None => call(),
+                        Some(observation) => observation.call(call),
+                    };
                     let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
                     this.stage.set(Stage::Answering { queued, future });
                 }

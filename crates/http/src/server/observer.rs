@@ -7,15 +7,16 @@ mod metrics;
 #[cfg(feature = "tracing")]
 mod spans;
 
+use std::cell::Cell;
 use std::fmt;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use castile_soap::{Description, FaultCode, Operation, Step, Trace, Version};
+use castile_soap::{Description, FaultCode, Known, Operation, Step, Trace, Version};
 use http::uri::PathAndQuery;
-use http::{Method, Request, StatusCode};
+use http::{Extensions, Method, Request, StatusCode};
 
 pub use access_log::AccessLog;
 pub(super) use layer::data;
@@ -44,6 +45,11 @@ pub use spans::{Events, Spanned, Spans};
 pub trait Observer: Send + Sync + 'static {
     /// An exchange is over.
     fn observe(&self, exchange: &Exchange<'_>);
+
+    /// Whether it wants to know how long each step took. Steps are timed where one of several observers does. `true` by default.
+    fn wants_steps(&self) -> bool {
+        true
+    }
 }
 
 impl<F: Fn(&Exchange<'_>) + Send + Sync + 'static> Observer for F {
@@ -56,6 +62,7 @@ impl<F: Fn(&Exchange<'_>) + Send + Sync + 'static> Observer for F {
 #[derive(Debug)]
 pub struct Exchange<'a> {
     observation: &'a Observation,
+    known: Known,
     elapsed: Duration,
 }
 
@@ -103,17 +110,17 @@ impl Exchange<'_> {
 
     /// The service that the request came to; `None` where no [`Endpoint`](super::Endpoint) saw it.
     pub fn service(&self) -> Option<&'static Description> {
-        self.observation.trace.service()
+        self.known.service
     }
 
     /// The operation that was called; `None` of a request that failed before it was known, or that is no message.
     pub fn operation(&self) -> Option<&'static Operation> {
-        self.observation.trace.operation()
+        self.known.operation
     }
 
     /// The version of SOAP of the answer; `None` where it is no message.
     pub fn version(&self) -> Option<Version> {
-        self.observation.trace.version()
+        self.known.version
     }
 
     /// The status of HTTP; `None` where there was no answer.
@@ -134,12 +141,12 @@ impl Exchange<'_> {
 
     /// The code of the fault that was the answer, if it was one.
     pub fn fault(&self) -> Option<&FaultCode> {
-        self.observation.trace.fault()
+        self.known.fault.as_ref()
     }
 
     /// The size of the message that came, in bytes: out of its gzip, without its attachments. 0 where none came whole.
     pub fn request_size(&self) -> u64 {
-        self.observation.trace.request_size()
+        self.known.request_size
     }
 
     /// The size of the body of the answer that was handed to the connection, in bytes.
@@ -147,14 +154,16 @@ impl Exchange<'_> {
         self.observation.sent
     }
 
-    /// How long a step took that a service makes; `None` where it was not made.
+    /// How long a step took that a service makes; `None` where it was not made, or no observer
+    /// [wants](Observer::wants_steps) steps.
     pub fn duration(&self, step: Step) -> Option<Duration> {
         self.observation.trace.duration(step)
     }
 
     /// How long it took to hand the answer to the connection, from when it was there. What the system and the network keep is not in it.
+    /// `None` as for steps.
     pub fn write(&self) -> Option<Duration> {
-        self.observation.answered.map(|(_, at)| self.elapsed.saturating_sub(at))
+        self.observation.answered.and_then(|(_, at)| at).map(|at| self.elapsed.saturating_sub(at))
     }
 
     /// How long the exchange took, from when its head was read.
@@ -165,47 +174,78 @@ impl Exchange<'_> {
 
 /// All observers of a server.
 #[derive(Clone, Default)]
-pub(super) struct Observers(Option<Arc<Vec<Arc<dyn Observer>>>>);
+pub(super) struct Observers(Option<Arc<All>>);
+
+#[derive(Clone, Default)]
+struct All {
+    observers: Vec<Arc<dyn Observer>>,
+    want_steps: bool,
+}
+
+thread_local! {
+    /// The trace of the request that a service is called with on this thread.
+    static CALLED: Cell<Option<Trace>> = const { Cell::new(None) };
+}
+
+/// The trace of the request that this thread calls a service with, if somebody observes it: a server says so by the thread, which costs
+/// less, and whoever is called later by the extensions.
+pub(super) fn called(extensions: &Extensions) -> Option<Trace> {
+    CALLED.take().or_else(|| extensions.get::<Trace>().cloned())
+}
 
 impl Observers {
     pub(super) fn add(&mut self, observer: Arc<dyn Observer>) {
-        Arc::make_mut(self.0.get_or_insert_default()).push(observer);
+        let all = Arc::make_mut(self.0.get_or_insert_default());
+        all.want_steps |= observer.wants_steps();
+        all.observers.push(observer);
     }
 
-    /// Observes a request that was just read. Where nobody does, nothing is noted.
-    pub(super) fn begin<B>(&self, request: &mut Request<B>, peer: Option<IpAddr>) -> Option<Observation> {
-        let observers = self.0.clone()?;
-        let trace = Trace::begin(Instant::now());
-        request.extensions_mut().insert(trace.clone());
+    /// Observes a request that was read at `begun`. Where nobody does, nothing is noted.
+    pub(super) fn begin<B>(
+        &self,
+        request: &Request<B>,
+        begun: impl FnOnce() -> Instant,
+        peer: Option<IpAddr>,
+    ) -> Option<Observation> {
+        let all = self.0.clone()?;
+        let trace = Trace::begin(begun(), all.want_steps);
         let target = request.uri().path_and_query().cloned();
         let method = request.method().clone();
-        Some(Observation { observers, trace, method, target, peer, answered: None, sent: 0, is_sent: false })
+        Some(Observation { all, trace, method, target, peer, answered: None, sent: 0, is_sent: false })
     }
 }
 
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} observers", self.0.as_ref().map_or(0, |observers| observers.len()))
+        write!(f, "{} observers", self.0.as_ref().map_or(0, |all| all.observers.len()))
     }
 }
 
 /// An exchange under way. The observers are told when it is dropped.
 pub(super) struct Observation {
-    observers: Arc<Vec<Arc<dyn Observer>>>,
+    all: Arc<All>,
     trace: Trace,
     method: Method,
     target: Option<PathAndQuery>,
     peer: Option<IpAddr>,
-    /// The status of the answer, and when it was there.
-    answered: Option<(StatusCode, Duration)>,
+    /// The status of the answer, and when it was there if steps are timed.
+    answered: Option<(StatusCode, Option<Duration>)>,
     sent: u64,
     is_sent: bool,
 }
 
 impl Observation {
+    /// Calls a service, which finds the trace.
+    pub(super) fn call<T>(&self, service: impl FnOnce() -> T) -> T {
+        CALLED.set(Some(self.trace.clone()));
+        let future = service();
+        CALLED.take();
+        future
+    }
+
     /// The answer is there. One without a body is sent by that.
     pub(super) fn answered(&mut self, status: StatusCode, is_empty: bool) {
-        self.answered = Some((status, self.trace.begun().elapsed()));
+        self.answered = Some((status, self.all.want_steps.then(|| self.trace.begun().elapsed())));
         self.is_sent = is_empty || self.method == Method::HEAD;
     }
 
@@ -218,8 +258,8 @@ impl Observation {
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        let exchange = Exchange { elapsed: self.trace.begun().elapsed(), observation: self };
-        for observer in &*self.observers {
+        let exchange = Exchange { elapsed: self.trace.begun().elapsed(), known: self.trace.known(), observation: self };
+        for observer in &self.all.observers {
             // A panic within a drop would end the process.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&exchange)));
         }

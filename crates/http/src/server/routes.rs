@@ -12,6 +12,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{Address, Beside, Served};
 use super::endpoint::{Answer, Endpoint, unread};
+use super::observer;
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
 
@@ -167,18 +168,30 @@ impl Routes {
             return endpoint.respond(request);
         }
         if let Some((_, service)) = self.table.services.iter().find(|(route, _)| route == path) {
-            return answered(service(request.map(Body::stream)));
+            return answered(service(foreign(request)));
         }
         let not_found = Refusal::Path { found: path.to_owned() };
         let is_page = path == "/" && matches!(*request.method(), Method::GET | Method::HEAD);
         let page = self.table.page.as_ref().filter(|_| is_page);
         if let (None, Some(fallback)) = (page, &self.table.fallback) {
-            return answered(fallback(request.map(Body::stream)));
+            return answered(fallback(foreign(request)));
         }
         let (head, body) = request.into_parts();
         let response = page.map_or_else(|| not_found.into_response(), |page| page(&head));
         unread(response, body, head.headers.contains_key(header::EXPECT))
     }
+}
+
+/// A request to a service of others, which may hand it on to an endpoint later.
+fn foreign<B>(mut request: Request<B>) -> Request<Body>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    if let Some(trace) = observer::called(request.extensions()) {
+        request.extensions_mut().insert(trace);
+    }
+    request.map(Body::stream)
 }
 
 /// A service that is cloned for each request.

@@ -9,26 +9,46 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatibl
 
 use super::PlainHttp;
 
+/// An error and what is below it.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
+        let error = *error;
+        // An `io::Error` names as its source what is below what it wraps.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+}
+
 /// Why the other end could not be spoken to, if that is known of an error.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
-    let mut next = Some(error);
-    while let Some(error) = next {
+    causes(error).find_map(|error| {
         if let Some(error) = error.downcast_ref::<crate::Error>() {
             return Some(error.to_string());
         }
         if let Some(error) = error.downcast_ref::<rustls::Error>() {
             return Some(of(error));
         }
-        if let Some(plain) = error.downcast_ref::<PlainHttp>() {
-            return Some(plain.to_string());
-        }
-        // An `io::Error` names as its source what is below what it wraps.
-        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped),
-            None => error.source(),
-        };
-    }
-    None
+        error.downcast_ref::<PlainHttp>().map(ToString::to_string)
+    })
+}
+
+/// What a client may do about it that a server speaks nothing that is allowed.
+#[cfg(feature = "client")]
+pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let is_of_old_servers = match causes(error).find_map(|error| error.downcast_ref::<rustls::Error>())? {
+        rustls::Error::PeerIncompatible(_) => true,
+        rustls::Error::AlertReceived(alert) => matches!(
+            alert,
+            AlertDescription::ProtocolVersion
+                | AlertDescription::HandshakeFailure
+                | AlertDescription::InsufficientSecurity
+        ),
+        _ => false,
+    };
+    is_of_old_servers
+        .then_some("TLS that is no longer safe is spoken with `TlsOptions::legacy` alone (feature `openssl`)")
 }
 
 /// What an error of TLS means.

@@ -52,7 +52,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .with_action(action)
             .with_charset(message_type.charset)
             .with_http_headers(asked.headers.unwrap_or_default())
-            .with_attachments(packaging, message.attachments);
+            .with_attachments(packaging, message.attachments)
+            .with_trace(asked.trace.clone());
         request.reservation = Some(reservation.clone());
         request.accepts_mtom = asked.accepts_mtom;
         request.extensions = asked.extensions;

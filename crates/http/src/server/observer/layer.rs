@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use castile_soap::Layer;
@@ -58,7 +59,10 @@ where
     }
 
     fn call(&mut self, mut request: Request<Q>) -> ObservedFuture<S::Future> {
-        let observation = self.observers.begin(&mut request, None);
+        let observation = self.observers.begin(&request, Instant::now, None);
+        if let Some(observation) = &observation {
+            request.extensions_mut().insert(observation.trace.clone());
+        }
         ObservedFuture { future: self.service.call(request), observation }
     }
 }

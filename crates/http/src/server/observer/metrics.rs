@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Ready, ready};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
 use castile_soap::Step;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, header};
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -34,7 +35,7 @@ const CONTENT_TYPE: HeaderValue =
 /// |---|---|---|
 /// | `castile_requests_total` | `service`, `operation`, `outcome`, `fault`, `status` | requests that are over |
 /// | `castile_request_duration_seconds` | `service`, `operation` | how long they took, a histogram |
-/// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum |
+/// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum, if [asked for](Self::with_steps) |
 /// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | messages that came, bodies that were sent |
 ///
 /// `operation` is empty for what failed before one was known, and `service` for what reached none. No label is made of what a client
@@ -57,8 +58,9 @@ struct Shared {
     steps: Family<StepLabels, Counter<f64, AtomicU64>>,
     received: Family<Labels, Counter>,
     sent: Family<Labels, Counter>,
+    has_steps: bool,
     /// What was counted before, found without its labels.
-    found: RwLock<HashMap<Key, Arc<Series>>>,
+    found: RwLock<HashMap<Key, Arc<Series>, BuildHasherDefault<Mixed>>>,
 }
 
 type Labels = [(&'static str, &'static str); 2];
@@ -66,20 +68,47 @@ type StepLabels = [(&'static str, &'static str); 3];
 type RequestLabels = Vec<(&'static str, String)>;
 
 /// What has a series of its own. Services and operations are told apart by where they are.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 struct Key {
     service: usize,
     operation: usize,
     outcome: Outcome,
     fault: Option<&'static str>,
-    status: Option<StatusCode>,
+    status: u16,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let outcome = self.outcome as usize;
+        let fault = self.fault.map_or(0, |fault| fault.as_ptr().addr());
+        state.write_usize(self.service ^ self.operation.rotate_left(20) ^ fault.rotate_left(40));
+        state.write_usize(usize::from(self.status) << 2 | outcome);
+    }
+}
+
+/// Mixes what no client chooses: it need not withstand chosen keys, and costs little.
+#[derive(Clone, Copy, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The counters of one kind of exchange.
 struct Series {
     requests: Counter,
     duration: Histogram,
-    steps: [Counter<f64, AtomicU64>; Step::ALL.len()],
+    steps: Option<[Counter<f64, AtomicU64>; Step::ALL.len()]>,
     received: Counter,
     sent: Counter,
 }
@@ -93,6 +122,15 @@ impl Default for Metrics {
 impl Metrics {
     /// Metrics of no exchange yet.
     pub fn new() -> Self {
+        Metrics::make(false)
+    }
+
+    /// Metrics that also have how long each step took: to read a message, to decode it, to handle the request. They cost more.
+    pub fn with_steps() -> Self {
+        Metrics::make(true)
+    }
+
+    fn make(has_steps: bool) -> Self {
         let mut registry = Registry::with_prefix("castile");
         let requests = Family::default();
         let durations = Family::new_with_constructor((|| Histogram::new(BOUNDS)) as fn() -> Histogram);
@@ -104,7 +142,7 @@ impl Metrics {
         registry.register_with_unit("received", "Messages that came", Unit::Bytes, received.clone());
         registry.register_with_unit("sent", "Bodies of answers that were sent", Unit::Bytes, sent.clone());
         let found = RwLock::default();
-        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, found }))
+        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, has_steps, found }))
     }
 
     /// All of them as text, in the form of OpenMetrics 1.0.
@@ -123,7 +161,7 @@ impl Shared {
             operation: exchange.operation().map_or(0, |operation| std::ptr::from_ref(operation).addr()),
             outcome: exchange.outcome(),
             fault: exchange.fault().map(fault_name),
-            status: exchange.status(),
+            status: exchange.status().map_or(0, |status| status.as_u16()),
         };
         if let Some(series) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return series.clone();
@@ -135,7 +173,7 @@ impl Shared {
     fn add(&self, exchange: &Exchange<'_>, key: Key) -> Arc<Series> {
         let service = ("service", exchange.service().map_or("", |service| service.name));
         let operation = ("operation", exchange.operation().map_or("", |operation| operation.name));
-        let status = key.status.map_or_else(String::new, |status| status.as_u16().to_string());
+        let status = exchange.status().map_or_else(String::new, |status| status.as_u16().to_string());
         let of_request = [
             (service.0, service.1.to_owned()),
             (operation.0, operation.1.to_owned()),
@@ -147,9 +185,11 @@ impl Shared {
         let series = Arc::new(Series {
             requests: self.requests.get_or_create(&of_request.to_vec()).clone(),
             duration: self.durations.get_or_create(&labels).clone(),
-            steps: Step::ALL.map(|step| {
-                let labels = [service, operation, ("step", step.name())];
-                self.steps.get_or_create(&labels).clone()
+            steps: self.has_steps.then(|| {
+                Step::ALL.map(|step| {
+                    let labels = [service, operation, ("step", step.name())];
+                    self.steps.get_or_create(&labels).clone()
+                })
             }),
             received: self.received.get_or_create(&labels).clone(),
             sent: self.sent.get_or_create(&labels).clone(),
@@ -166,11 +206,15 @@ impl Observer for Metrics {
         series.duration.observe(exchange.elapsed().as_secs_f64());
         series.received.inc_by(exchange.request_size());
         series.sent.inc_by(exchange.response_size());
-        for (step, sum) in Step::ALL.into_iter().zip(&series.steps) {
+        for (step, sum) in Step::ALL.into_iter().zip(series.steps.iter().flatten()) {
             if let Some(duration) = exchange.duration(step) {
                 sum.inc_by(duration.as_secs_f64());
             }
         }
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.0.has_steps
     }
 }
 

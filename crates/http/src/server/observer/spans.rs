@@ -62,7 +62,7 @@ impl<S: Service> Service for Spanned<S> {
         if let Some(peer) = request.peer {
             span.record("client.address", field::display(peer));
         }
-        let trace = Trace::of(&mut request.extensions);
+        let trace = request.trace();
         // Not in the span: who collects it may take its name when it is first entered.
         let pending = self.0.call(request, options);
         let service = self.description().name;

@@ -1,0 +1,234 @@
+//! TLS by OpenSSL, for servers that don't speak what is safe today.
+
+use std::fmt;
+
+use openssl::error::ErrorStack;
+use openssl::pkey::PKey;
+use openssl::ssl::{SslConnector, SslConnectorBuilder, SslMethod, SslOptions, SslVersion};
+use openssl::x509::X509;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_openssl::SslStream;
+
+use super::tls::{Roots, TlsOptions};
+use crate::tls::{Pem, Sniffed, TlsVersion};
+use crate::{Error, ErrorKind};
+
+/// The ciphers that are allowed: those of OpenSSL, with keys of 1,024 bits and with SHA-1.
+const CIPHERS: &str = "DEFAULT:@SECLEVEL=1";
+/// ALPN as OpenSSL takes it: each name behind its length.
+const ALPN: &[u8] = b"\x08http/1.1";
+/// `SSL_OP_LEGACY_SERVER_CONNECT`, for which the crate has no name. OpenSSL before 3 has it on.
+const LEGACY_SERVER_CONNECT: SslOptions = SslOptions::from_bits_retain(0x4);
+
+/// TLS by OpenSSL instead of rustls, for one server that speaks nothing else: small keys of Diffie-Hellman, SHA-1, ciphers without
+/// authenticated encryption, curves of Brainpool, TLS before 1.2.
+///
+/// It is weaker than what other clients speak. Whoever needs it needs it for one server, so it stands in the [`TlsOptions`] of one
+/// [`Transport`](super::Transport). Certificates and names are checked as ever.
+///
+/// ```no_run
+/// use castile_http::client::{Legacy, Options, Tls, TlsOptions};
+///
+/// # fn main() -> Result<(), castile_http::Error> {
+/// let mut tls = TlsOptions::default();
+/// tls.legacy = Some(Legacy::default());
+/// let mut options = Options::default();
+/// options.tls = Tls::with_options(tls)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Legacy {
+    /// The cipher suites up to TLS 1.2, and the level of security, in the form of `openssl ciphers`. `DEFAULT:@SECLEVEL=1` by default, which
+    /// allows keys of 1,024 bits and signatures with SHA-1. TLS before 1.2 needs `@SECLEVEL=0`.
+    pub ciphers: String,
+    /// The groups for the key exchange in the order of preference, separated by colons, such as `brainpoolP256r1:P-256`. `None`, the
+    /// default, leaves them to OpenSSL.
+    pub groups: Option<String>,
+    /// The oldest version that is spoken. TLS 1.2 by default.
+    pub min_version: LegacyVersion,
+    /// Whether the server may lack secure renegotiation (RFC 5746), as some that are older than 2010 do. Off by default.
+    pub allows_insecure_renegotiation: bool,
+}
+
+/// A version of TLS that OpenSSL speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LegacyVersion {
+    /// RFC 2246, which nobody should speak any longer (RFC 8996).
+    Tls10,
+    /// RFC 4346, which nobody should speak any longer (RFC 8996).
+    Tls11,
+    /// RFC 5246.
+    #[default]
+    Tls12,
+}
+
+impl Default for Legacy {
+    fn default() -> Self {
+        Legacy {
+            ciphers: CIPHERS.to_owned(),
+            groups: None,
+            min_version: LegacyVersion::default(),
+            allows_insecure_renegotiation: false,
+        }
+    }
+}
+
+/// A connector with what its options name.
+pub(super) struct Connector {
+    connector: SslConnector,
+    server_name: Option<String>,
+}
+
+impl Connector {
+    pub(super) fn load(options: &TlsOptions, legacy: &Legacy) -> Result<Self, Error> {
+        let connector = builder(options, legacy)?.build();
+        Ok(Connector { connector, server_name: options.server_name.clone() })
+    }
+
+    pub(super) async fn shake_hands<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        host: &str,
+        stream: S,
+    ) -> Result<SslStream<Sniffed<S>>, Error> {
+        let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let name = self.server_name.as_deref().unwrap_or(address.unwrap_or(host));
+        let session = self.connector.configure().and_then(|session| session.into_ssl(name)).map_err(|error| {
+            let message = format!("found the server name {name:?}, expected a DNS name or an address");
+            Error::new(ErrorKind::Tls, message).because(error)
+        })?;
+        let mut stream = SslStream::new(session, Sniffed::new(stream)).map_err(unusable)?;
+        match std::pin::Pin::new(&mut stream).connect().await {
+            Ok(()) => Ok(stream),
+            Err(error) => Err(Error::new(ErrorKind::Connect, reason(&error, &stream)).because(error)),
+        }
+    }
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").finish_non_exhaustive()
+    }
+}
+
+fn builder(options: &TlsOptions, legacy: &Legacy) -> Result<SslConnectorBuilder, Error> {
+    let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(unusable)?;
+    let Legacy { ciphers, groups, min_version, allows_insecure_renegotiation } = legacy;
+    builder.set_cipher_list(ciphers).map_err(|error| {
+        let message = format!("found the ciphers {ciphers:?}, expected a list as `openssl ciphers` takes it");
+        Error::new(ErrorKind::Tls, message).because(error)
+    })?;
+    if let Some(groups) = groups {
+        builder.set_groups_list(groups).map_err(|error| {
+            let message =
+                format!("found the groups {groups:?}, expected names that OpenSSL knows, separated by colons");
+            Error::new(ErrorKind::Tls, message).because(error)
+        })?;
+    }
+    let min_version = match (options.min_version, min_version) {
+        (TlsVersion::Tls13, _) => SslVersion::TLS1_3,
+        (_, LegacyVersion::Tls10) => SslVersion::TLS1,
+        (_, LegacyVersion::Tls11) => SslVersion::TLS1_1,
+        (_, LegacyVersion::Tls12) => SslVersion::TLS1_2,
+    };
+    builder.set_min_proto_version(Some(min_version)).map_err(unusable)?;
+    if *allows_insecure_renegotiation {
+        builder.set_options(LEGACY_SERVER_CONNECT);
+    } else {
+        builder.clear_options(LEGACY_SERVER_CONNECT);
+    }
+    builder.set_alpn_protos(ALPN).map_err(unusable)?;
+    trust(&mut builder, &options.roots)?;
+    if let Some(identity) = &options.identity {
+        let (chain, key) = identity.pem();
+        let mut certificates = certificates(chain)?.into_iter();
+        if let Some(certificate) = certificates.next() {
+            builder.set_certificate(&certificate).map_err(|error| of_pem(chain, &error))?;
+        }
+        for issuer in certificates {
+            builder.add_extra_chain_cert(issuer).map_err(|error| of_pem(chain, &error))?;
+        }
+        let text = read(key)?;
+        // Nobody is asked for the password of a key that has one.
+        let private = PKey::private_key_from_pem_callback(&text, |_| Ok(0)).map_err(|_| {
+            let message = format!("found no private key that is not encrypted in {key}");
+            Error::new(ErrorKind::Tls, message)
+        })?;
+        builder.set_private_key(&private).and_then(|()| builder.check_private_key()).map_err(|_| {
+            let message = format!("the private key in {key} is not that of the certificate in {chain}");
+            Error::new(ErrorKind::Tls, message)
+        })?;
+    }
+    Ok(builder)
+}
+
+/// Trusts these authorities and no others.
+fn trust(builder: &mut SslConnectorBuilder, roots: &Roots) -> Result<(), Error> {
+    let mut store = openssl::x509::store::X509StoreBuilder::new().map_err(unusable)?;
+    let added = match roots {
+        Roots::Platform => &[][..],
+        Roots::PlatformAnd(added) | Roots::Only(added) => added,
+    };
+    match roots {
+        Roots::Platform | Roots::PlatformAnd(_) => store.set_default_paths().map_err(unusable)?,
+        Roots::Only(only) if only.is_empty() => {
+            return Err(Error::new(ErrorKind::Tls, "found no root, expected one at least"));
+        }
+        Roots::Only(_) => {}
+    }
+    for pem in added {
+        for certificate in certificates(pem)? {
+            store.add_cert(certificate).map_err(|error| of_pem(pem, &error))?;
+        }
+    }
+    builder.set_cert_store(store.build());
+    Ok(())
+}
+
+fn read(pem: &Pem) -> Result<std::borrow::Cow<'_, [u8]>, Error> {
+    pem.read().map_err(|error| Error::new(ErrorKind::Tls, format!("{pem} can't be read: {error}")).because(error))
+}
+
+fn certificates(pem: &Pem) -> Result<Vec<X509>, Error> {
+    let found = X509::stack_from_pem(&read(pem)?).map_err(|error| of_pem(pem, &error))?;
+    if found.is_empty() {
+        return Err(Error::new(ErrorKind::Tls, format!("found no certificate in {pem}")));
+    }
+    Ok(found)
+}
+
+fn of_pem(pem: &Pem, error: &ErrorStack) -> Error {
+    Error::new(ErrorKind::Tls, format!("{pem} can't be used: {}", said(error)))
+}
+
+fn unusable(error: ErrorStack) -> Error {
+    Error::new(ErrorKind::Tls, format!("OpenSSL can't be set up: {}", said(&error))).because(error)
+}
+
+/// What OpenSSL says without its numbers and places.
+fn said(error: &ErrorStack) -> String {
+    let reasons: Vec<&str> = error.errors().iter().filter_map(openssl::error::Error::reason).collect();
+    if reasons.is_empty() { "it doesn't say why".to_owned() } else { reasons.join(", ") }
+}
+
+fn reason<S>(error: &openssl::ssl::Error, stream: &SslStream<S>) -> String {
+    use openssl::x509::X509VerifyResult;
+
+    // Below the error of a stream is what our own streams say.
+    if let Some(reason) = error.io_error().and_then(|error| crate::tls::reason(error)) {
+        return reason;
+    }
+    let verified = stream.ssl().verify_result();
+    if verified != X509VerifyResult::OK {
+        return format!("the certificate is not accepted: {}", verified.error_string());
+    }
+    match (error.ssl_error(), error.io_error()) {
+        (Some(stack), _) => format!("the TLS handshake broke off: {}", said(stack)),
+        (None, Some(error)) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+            format!("the TLS handshake broke off: {error}")
+        }
+        _ => "the server closed the connection in the TLS handshake".to_owned(),
+    }
+}

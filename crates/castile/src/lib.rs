@@ -96,7 +96,7 @@ pub mod http {
         #[cfg(feature = "metrics")]
         pub use castile_http::server::Metrics;
         pub use castile_http::server::{
-            AccessLog, Address, Authentication, Connection, CutOff, Endpoint, Exchange, Listener, Observer,
+            AccessLog, Address, Authentication, Connection, CutOff, Endpoint, Exchange, Listener, Load, Observer,
             ObserverLayer, Options, Outcome, ProxiedStream, ProxyHeader, ProxyProtocol, Routes, Server, Shutdown,
             TlsPeer, shutdown_signal,
         };

@@ -117,6 +117,10 @@ fn requests_are_counted_and_logged() {
     client.read_to_string(&mut metrics).unwrap();
     let counted = "castile_requests_total{service=\"TestServiceService\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 1";
     assert!(metrics.contains(counted), "{metrics}");
+    assert!(
+        metrics.contains("\ncastile_connections ") && metrics.contains("\ncastile_memory_limit_bytes "),
+        "{metrics}"
+    );
     let (code, log) = served.terminate();
     let logged: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let paths: Vec<_> = logged.iter().map(|line| line["path"].as_str().unwrap()).collect();

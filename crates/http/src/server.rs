@@ -58,7 +58,7 @@ pub use self::listener::{Connection, Listener, TlsPeer};
 #[cfg(feature = "metrics")]
 pub use self::observer::Metrics;
 pub use self::observer::{
-    AccessLog, Exchange, Observed, ObservedBody, ObservedFuture, Observer, ObserverLayer, Outcome,
+    AccessLog, Exchange, Load, Observed, ObservedBody, ObservedFuture, Observer, ObserverLayer, Outcome, Status,
 };
 #[cfg(feature = "tracing")]
 pub use self::observer::{Events, Spanned, Spans};
@@ -273,6 +273,7 @@ impl Server {
         let grace = self.shutdown_grace;
         let running =
             Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
+        running.shared.observers.serving(&Status::of(&running.shared));
         let mut shutdown = pin!(shutdown);
         let connections = &running.shared.admission.connections;
         loop {

@@ -7,7 +7,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use castile_http::server::{AccessLog, Exchange, Observer, ObserverLayer, Outcome, Server};
+use castile_http::server::{AccessLog, Exchange, Observer, ObserverLayer, Outcome, Server, Status};
 use castile_soap::{Layer, Step};
 use http::Request;
 use http_body_util::{BodyExt, Full};
@@ -124,6 +124,37 @@ async fn a_layer_tells_of_a_service_elsewhere() {
     assert_eq!(told.lines(1).await, ["POST /echo - Echo ok 200 None 4 4 read,queue"]);
     drop(service.call(Request::get("/").body(Full::from("")).unwrap()).await.unwrap());
     assert_eq!(told.lines(1).await, ["GET / - Echo broken 405 None 0 0 "]);
+}
+
+/// Keeps what it gets of a server.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<Status>>>);
+
+impl Observer for Kept {
+    fn observe(&self, _: &Exchange<'_>) {}
+
+    fn serving(&self, status: &Status) {
+        self.0.lock().unwrap().push(status.clone());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_tells_what_it_is_doing() {
+    let kept = Kept::default();
+    let mut host = Host::start(Server::new().max_requests_in_flight(1).observer(kept.clone()), echo());
+    let mut clients = [host.connect(), host.connect(), host.connect()];
+    for client in &mut clients[1..] {
+        client.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let status = kept.0.lock().unwrap()[0].clone();
+    let load = status.load().unwrap();
+    assert_eq!((load.connections, load.requests_at_work, load.requests_queued), (3, 1, 1));
+    assert!(load.memory_used < load.memory_limit, "{load:?}");
+    drop(clients);
+    host.stop();
+    assert!(host.server.await.unwrap().is_complete());
+    assert_eq!((status.load(), kept.0.lock().unwrap().len()), (None, 1));
 }
 
 /// What a log writes, for those who look at it.

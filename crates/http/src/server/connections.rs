@@ -98,6 +98,11 @@ impl Connections {
         Some(Open(activity))
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
     pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
         let open = self.lock();

@@ -6,6 +6,7 @@ mod layer;
 mod metrics;
 #[cfg(feature = "tracing")]
 mod spans;
+mod status;
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,6 +26,7 @@ pub use layer::{Observed, ObservedBody, ObservedFuture, ObserverLayer};
 pub use metrics::Metrics;
 #[cfg(feature = "tracing")]
 pub use spans::{Events, Spanned, Spans};
+pub use status::{Load, Status};
 
 /// Is told of each exchange when it is over: that its answer was sent, or that there won't be one.
 ///
@@ -45,6 +47,11 @@ pub use spans::{Events, Spanned, Spans};
 pub trait Observer: Send + Sync + 'static {
     /// An exchange is over.
     fn observe(&self, exchange: &Exchange<'_>);
+
+    /// A server begins to serve. `status` tells what it is doing for as long as it does.
+    fn serving(&self, status: &Status) {
+        let _ = status;
+    }
 
     /// Whether it wants to know how long each step took. Steps are timed where one of several observers does. `true` by default.
     fn wants_steps(&self) -> bool {
@@ -198,6 +205,13 @@ impl Observers {
         let all = Arc::make_mut(self.0.get_or_insert_default());
         all.want_steps |= observer.wants_steps();
         all.observers.push(observer);
+    }
+
+    /// A server begins to serve.
+    pub(super) fn serving(&self, status: &Status) {
+        for observer in self.0.iter().flat_map(|all| &all.observers) {
+            observer.serving(status);
+        }
     }
 
     /// Observes a request that was read at `begun`. Where nobody does, nothing is noted.

@@ -39,6 +39,11 @@ impl Slots {
         self.taken.load(SeqCst) >= self.max && self.queued.load(SeqCst) >= self.max_queued
     }
 
+    /// How many are taken, and how many wait for one.
+    pub(super) fn taken(&self) -> (usize, usize) {
+        (self.taken.load(SeqCst), self.queued.load(SeqCst))
+    }
+
     /// Takes a slot if one is free and nobody waits for one.
     pub(super) fn try_acquire(&self) -> bool {
         self.queued.load(SeqCst) == 0 && self.take()

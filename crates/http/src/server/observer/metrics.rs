@@ -6,19 +6,21 @@ use std::fmt;
 use std::future::{Ready, ready};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
 use castile_soap::Step;
 use http::{HeaderValue, Method, Request, Response, header};
-use prometheus_client::encoding::text;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::access_log::fault_name;
-use super::{Exchange, Observer, Outcome};
+use super::{Exchange, Load, Observer, Outcome, Status};
 use crate::Body;
 use crate::server::refusal::Refusal;
 
@@ -37,6 +39,9 @@ const CONTENT_TYPE: HeaderValue =
 /// | `castile_request_duration_seconds` | `service`, `operation` | how long they took, a histogram |
 /// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum, if [asked for](Self::with_steps) |
 /// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | messages that came, bodies that were sent |
+/// | `castile_connections`, `castile_requests_at_work`, `castile_requests_queued` | | what the server is doing at the moment |
+/// | `castile_memory_used_bytes`, `castile_memory_limit_bytes` | | the [`budget`](crate::server::Server::budget) |
+/// | `castile_disk_used_bytes`, `castile_disk_limit_bytes` | | the [`disk_budget`](crate::server::Server::disk_budget) |
 ///
 /// `operation` is empty for what failed before one was known, and `service` for what reached none. No label is made of what a client
 /// writes, so their number is bounded by the contract.
@@ -59,6 +64,7 @@ struct Shared {
     received: Family<Labels, Counter>,
     sent: Family<Labels, Counter>,
     has_steps: bool,
+    servers: Servers,
     /// What was counted before, found without its labels.
     found: RwLock<HashMap<Key, Arc<Series>, BuildHasherDefault<Mixed>>>,
 }
@@ -66,6 +72,46 @@ struct Shared {
 type Labels = [(&'static str, &'static str); 2];
 type StepLabels = [(&'static str, &'static str); 3];
 type RequestLabels = Vec<(&'static str, String)>;
+
+/// The servers that are observed, asked when somebody reads the metrics.
+#[derive(Clone, Debug, Default)]
+struct Servers(Arc<Mutex<Vec<Status>>>);
+
+impl Servers {
+    fn add(&self, status: &Status) {
+        let mut servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.retain(|server| server.load().is_some());
+        servers.push(status.clone());
+    }
+}
+
+impl Collector for Servers {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let loads: Vec<Load> = servers.iter().filter_map(Status::load).collect();
+        drop(servers);
+        let mut gauge = |name: &str, help: &str, unit: Option<&Unit>, value: usize| {
+            let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+            gauge.encode(encoder.encode_descriptor(name, help, unit, gauge.metric_type())?)
+        };
+        let sum = |of: fn(&Load) -> usize| loads.iter().map(of).fold(0, usize::saturating_add);
+        gauge("connections", "Connections that are open", None, sum(|load| load.connections))?;
+        gauge("requests_at_work", "Requests at work", None, sum(|load| load.requests_at_work))?;
+        gauge(
+            "requests_queued",
+            "Requests that wait until they may be at work",
+            None,
+            sum(|load| load.requests_queued),
+        )?;
+        // Servers may share a budget.
+        let most = |of: fn(&Load) -> usize| loads.iter().map(of).max().unwrap_or(0);
+        let bytes = Some(&Unit::Bytes);
+        gauge("memory_used", "How much of the budget is used", bytes, most(|load| load.memory_used))?;
+        gauge("memory_limit", "How large the budget is", bytes, most(|load| load.memory_limit))?;
+        gauge("disk_used", "How much of the budget for files is used", bytes, most(|load| load.disk_used))?;
+        gauge("disk_limit", "How large the budget for files is", bytes, most(|load| load.disk_limit))
+    }
+}
 
 /// What has a series of its own. Services and operations are told apart by where they are.
 #[derive(PartialEq, Eq)]
@@ -141,8 +187,9 @@ impl Metrics {
         registry.register_with_unit("request_step", "How long each step took, in sum", Unit::Seconds, steps.clone());
         registry.register_with_unit("received", "Messages that came", Unit::Bytes, received.clone());
         registry.register_with_unit("sent", "Bodies of answers that were sent", Unit::Bytes, sent.clone());
-        let found = RwLock::default();
-        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, has_steps, found }))
+        let (servers, found) = (Servers::default(), RwLock::default());
+        registry.register_collector(Box::new(servers.clone()));
+        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, has_steps, servers, found }))
     }
 
     /// All of them as text, in the form of OpenMetrics 1.0.
@@ -211,6 +258,10 @@ impl Observer for Metrics {
                 sum.inc_by(duration.as_secs_f64());
             }
         }
+    }
+
+    fn serving(&self, status: &Status) {
+        self.0.servers.add(status);
     }
 
     fn wants_steps(&self) -> bool {

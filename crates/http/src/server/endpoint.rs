@@ -265,7 +265,6 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         Box::pin(async move {
             let mut coming = None;
-            let trace = asked.trace.clone();
             // Referred to: a future keeps what it was called with beside what it makes of that.
             let answer = match &mut content_type {
                 ContentType::Message(message_type) => shared.answer(&mut asked, message_type, body).await,
@@ -275,9 +274,6 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                     Box::pin(shared.answer_package(asked, related, body, coming)).await
                 }
             };
-            if let (Some(trace), Ok(reply)) = (trace, &answer) {
-                trace.replied(reply);
-            }
             let mut response = match answer {
                 Ok(reply) => match respond_with(reply) {
                     Ok(response) => response,
@@ -400,6 +396,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         drop(reservation);
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
         asked.ticket.holds_answer(&reply);
+        if let Some(trace) = &asked.trace {
+            trace.replied(&reply);
+        }
         Ok(reply)
     }
 }

@@ -135,11 +135,9 @@ where
                     ready!(service.poll_ready(cx))?;
                     let request = request.take().expect("the stage changes below");
                     let Exchange { activity, turn, observation, .. } = this.exchange.as_ref().expect(DONE);
-                    let call = || Ticket::call(activity.clone(), *turn, || service.call(request));
-                    let (future, ticket) = match observation {
-                        None => call(),
-                        Some(observation) => observation.call(call),
-                    };
+                    let called = observation.as_ref().map(|observation| observation.call());
+                    let (future, ticket) = Ticket::call(activity.clone(), *turn, || service.call(request));
+                    drop(called);
                     let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
                     this.stage.set(Stage::Answering { queued, future });
                 }

@@ -194,6 +194,15 @@ thread_local! {
     static CALLED: Cell<Option<Trace>> = const { Cell::new(None) };
 }
 
+/// Says that a service is being called with an observed request.
+pub(super) struct Called;
+
+impl Drop for Called {
+    fn drop(&mut self) {
+        CALLED.take();
+    }
+}
+
 /// The trace of the request that this thread calls a service with, if somebody observes it: a server says so by the thread, which costs
 /// less, and whoever is called later by the extensions.
 pub(super) fn called(extensions: &Extensions) -> Option<Trace> {
@@ -249,12 +258,10 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// Calls a service, which finds the trace.
-    pub(super) fn call<T>(&self, service: impl FnOnce() -> T) -> T {
+    /// A service that is called on this thread finds the trace, until what is given back is dropped.
+    pub(super) fn call(&self) -> Called {
         CALLED.set(Some(self.trace.clone()));
-        let future = service();
-        CALLED.take();
-        future
+        Called
     }
 
     /// The answer is there. One without a body is sent by that.

@@ -40,7 +40,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             Ok(message) => message,
             Err(error) => {
                 relieve();
-                return refuse(declared_version(related), error);
+                let refused = refuse(declared_version(related), error);
+                if let (Some(trace), Ok(reply)) = (&asked.trace, &refused) {
+                    trace.replied(reply);
+                }
+                return refused;
             }
         };
         if let Some(trace) = &asked.trace {
@@ -71,6 +75,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         drop((reservation, disk));
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
         asked.ticket.holds_answer(&reply);
+        if let Some(trace) = &asked.trace {
+            trace.replied(&reply);
+        }
         Ok(reply)
     }
 }

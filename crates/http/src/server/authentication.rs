@@ -394,10 +394,10 @@ impl<'a> Claim<'a> {
     fn read(given: &'a Challenge<'_>, head: &Parts) -> Option<Self> {
         let (hash, is_session) = algorithm(given.get("algorithm"))?;
         let uri = given.get("uri")?;
-        // A proxy may have made a path of a URL, or the other way round.
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let is_counted = given.get("qop").is_some_and(|quality| quality.eq_ignore_ascii_case("auth"));
-        if !is_counted || (uri != target && !uri.ends_with(&format!("://{}{target}", host_of(uri)))) {
+        // A proxy may have made a path of a URL, or the other way round.
+        if !is_counted || (uri != target && target_of(uri) != Some(target)) {
             return None;
         }
         Some(Claim {
@@ -435,10 +435,11 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The authority of a URL.
-fn host_of(url: &str) -> &str {
-    let behind = url.split_once("://").map_or("", |(_, behind)| behind);
-    behind.split(['/', '?']).next().unwrap_or_default()
+/// What stands behind the host of a URL. A path is no URL, whatever is in it.
+fn target_of(url: &str) -> Option<&str> {
+    let (scheme, behind) = url.split_once("://")?;
+    let target = behind.get(behind.find(['/', '?'])?..)?;
+    (!scheme.contains(['/', '?'])).then_some(target)
 }
 
 impl Scheme for Digest {
@@ -518,6 +519,23 @@ mod tests {
         digest.seen.lock().unwrap().values_mut().take(10).for_each(|seen| seen.until = Instant::now());
         let taken = (0..100).filter(|n| digest.is_first(&format!("later {n}"), 1, Duration::ZERO)).count();
         assert_eq!(taken, 10);
+    }
+
+    #[test]
+    fn a_proof_is_for_one_target() {
+        for (url, expected) in [
+            ("http://a/b?c", Some("/b?c")),
+            ("https://a:1/b", Some("/b")),
+            ("http://a?b", Some("?b")),
+            ("http://a/b?http://c/d", Some("/b?http://c/d")),
+            ("/a?://b/c", None),
+            ("?://b/c", None),
+            ("http://a", None),
+            ("/a", None),
+            ("", None),
+        ] {
+            assert_eq!(target_of(url), expected, "{url}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 /// How long a nonce of Digest is good for.
 const NONCE_TIME: Duration = Duration::from_secs(300);
 
-/// How many nonces are watched for requests that come again.
+/// How many nonces are watched for requests that come again. Beyond that the older half counts as too old.
 const NONCES: usize = 10_000;
 
 /// The largest Authorization header that is looked at, in bytes.
@@ -243,13 +243,22 @@ struct Digest {
     /// What makes nonces that nobody else can make.
     key: [u8; 32],
     start: Instant,
-    seen: Mutex<HashMap<String, Seen>>,
+    watched: Mutex<Watched>,
+}
+
+/// The nonces whose requests are watched.
+#[derive(Debug, Default)]
+struct Watched {
+    seen: HashMap<String, Seen>,
+    /// When since the start the youngest nonce was made that is forgotten before its time. Nobody knows what came with those up to it.
+    forgotten: Option<Duration>,
 }
 
 /// Which requests came with a nonce.
 #[derive(Debug)]
 struct Seen {
-    until: Instant,
+    /// When since the start it was made.
+    made: Duration,
     /// The highest count, and which of the 64 up to it came: the lowest bit is the highest count. Requests overtake each other.
     highest: u32,
     came: u64,
@@ -276,7 +285,7 @@ impl Digest {
         });
         // As it is sent: what clients hash.
         let realm = visible(realm).to_str().unwrap_or_default().to_owned();
-        Digest { realm, hashes, password, key, start: Instant::now(), seen: Mutex::default() }
+        Digest { realm, hashes, password, key, start: Instant::now(), watched: Mutex::default() }
     }
 
     /// A nonce: the milliseconds since the start, random bits, and what only we can have made of both.
@@ -298,31 +307,34 @@ impl Digest {
         seal
     }
 
-    /// How old a nonce of ours is.
-    fn age(&self, nonce: &str) -> Option<Duration> {
+    /// When since the start a nonce of ours was made.
+    fn made(&self, nonce: &str) -> Option<Duration> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(nonce).ok()?;
         let (text, seal) = bytes.split_at_checked(16)?;
         if !is_equal(&self.seal(text), seal) {
             return None;
         }
         let millis = u64::from_be_bytes(text.first_chunk().copied()?);
-        self.start.elapsed().checked_sub(Duration::from_millis(millis))
+        Some(Duration::from_millis(millis))
     }
 
-    /// Whether a request is the first one with this count.
-    fn is_first(&self, nonce: &str, count: u32, age: Duration) -> bool {
-        let now = Instant::now();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= NONCES && !seen.contains_key(nonce) {
-            seen.retain(|_, seen| seen.until > now);
-            if seen.len() >= NONCES {
-                // Who is refused gets another nonce.
-                return false;
+    /// Whether a nonce is good, and a request the first one with this count.
+    fn is_first(&self, nonce: &str, count: u32, made: Duration) -> bool {
+        let now = self.start.elapsed();
+        let is_good = |made: Duration| now.saturating_sub(made) < NONCE_TIME;
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_good(made) || watched.forgotten.is_some_and(|forgotten| made <= forgotten) {
+            return false;
+        }
+        if watched.seen.len() >= NONCES && !watched.seen.contains_key(nonce) {
+            watched.seen.retain(|_, seen| is_good(seen.made));
+            if watched.seen.len() >= NONCES {
+                watched.forget();
             }
         }
-        match seen.entry(nonce.to_owned()) {
+        match watched.seen.entry(nonce.to_owned()) {
             Entry::Vacant(entry) => {
-                entry.insert(Seen { until: now + NONCE_TIME.saturating_sub(age), highest: count, came: 1 });
+                entry.insert(Seen { made, highest: count, came: 1 });
                 true
             }
             Entry::Occupied(mut entry) => entry.get_mut().is_first(count),
@@ -337,7 +349,7 @@ impl Digest {
         if !self.hashes.contains(&claim.hash) || claim.realm != self.realm {
             return Checked::Unknown;
         }
-        let Some(age) = self.age(claim.nonce) else { return Checked::Stale };
+        let Some(made) = self.made(claim.nonce) else { return Checked::Stale };
         let Some((password, identity)) = (self.password)(claim.user.clone().into_owned()).await else {
             return Checked::Unknown;
         };
@@ -356,9 +368,21 @@ impl Digest {
         }
         let count = u32::from_str_radix(claim.count, 16).ok().filter(|count| *count > 0);
         match count {
-            Some(count) if age < NONCE_TIME && self.is_first(claim.nonce, count, age) => Checked::Known(identity),
+            Some(count) if self.is_first(claim.nonce, count, made) => Checked::Known(identity),
             _ => Checked::Stale,
         }
+    }
+}
+
+impl Watched {
+    /// Forgets the older half. Their clients get other nonces.
+    fn forget(&mut self) {
+        let mut made: Vec<Duration> = self.seen.values().map(|seen| seen.made).collect();
+        let half = made.len() / 2;
+        let (_, youngest, _) = made.select_nth_unstable(half);
+        let youngest = *youngest;
+        self.seen.retain(|_, seen| seen.made > youngest);
+        self.forgotten = Some(youngest);
     }
 }
 
@@ -477,7 +501,7 @@ mod tests {
 
     #[test]
     fn each_count_comes_once() {
-        let mut seen = Seen { until: Instant::now(), highest: 1, came: 1 };
+        let mut seen = Seen { made: Duration::ZERO, highest: 1, came: 1 };
         for (count, expected) in [
             (1, false),
             (3, true),
@@ -501,24 +525,35 @@ mod tests {
     fn nonces_are_ours_and_grow_old() {
         let digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
         let nonce = digest.nonce();
-        assert!(digest.age(&nonce).is_some_and(|age| age < NONCE_TIME));
+        assert!(digest.made(&nonce).is_some_and(|made| made <= digest.start.elapsed()));
         let other = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
-        assert_eq!(other.age(&nonce), None);
+        assert_eq!(other.made(&nonce), None);
         for wrong in ["", "x", &nonce[1..], &format!("{nonce}A"), &nonce.to_ascii_lowercase()] {
-            assert_eq!(digest.age(wrong), None, "{wrong}");
+            assert_eq!(digest.made(wrong), None, "{wrong}");
         }
         assert_ne!(nonce, digest.nonce());
     }
 
     #[test]
     fn nonces_that_are_watched_are_bounded() {
-        let digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
-        let taken = (0..2 * NONCES).filter(|n| digest.is_first(&n.to_string(), 1, Duration::ZERO)).count();
-        assert_eq!(taken, NONCES);
-        // Those that are out of time make room.
-        digest.seen.lock().unwrap().values_mut().take(10).for_each(|seen| seen.until = Instant::now());
-        let taken = (0..100).filter(|n| digest.is_first(&format!("later {n}"), 1, Duration::ZERO)).count();
-        assert_eq!(taken, 10);
+        let mut digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
+        digest.start = Instant::now().checked_sub(Duration::from_secs(3_600)).unwrap();
+        let now = digest.start.elapsed();
+        let take = |millis: u32| digest.is_first(&millis.to_string(), 1, now + Duration::from_millis(millis.into()));
+        // Who had too many nonces locked out everybody else.
+        for millis in 0..3 * NONCES as u32 {
+            assert!(take(millis), "{millis}");
+            assert!(digest.watched.lock().unwrap().seen.len() <= NONCES);
+        }
+        // Nothing comes again, neither what is watched nor what is forgotten.
+        assert!((0..3 * NONCES as u32).all(|millis| !take(millis)));
+        assert!(digest.watched.lock().unwrap().forgotten.is_some());
+        // Those that are out of time make room by themselves.
+        digest.start -= NONCE_TIME + Duration::from_secs(60);
+        let later = digest.start.elapsed();
+        assert!(digest.is_first("later", 1, later));
+        assert!(!digest.is_first("later", 1, later));
+        assert!(!digest.is_first("too old", 1, later - NONCE_TIME));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, StatusCode, Uri, header};
 
+use crate::headers::shown;
 use crate::{Error, ErrorKind};
 
 /// How often one message is sent on.
@@ -62,6 +63,7 @@ impl Redirects {
             return Ok(None);
         };
         let refused = |why: &str| {
+            let target = shown(&target.to_string());
             let message = format!("the server answered {status} and sends the message on to {target}, {why}");
             Err(Error::new(ErrorKind::Status(status), message))
         };
@@ -197,6 +199,12 @@ mod tests {
             assert_eq!(to(&others, "https://a/x", status, "http://b:81/y"), clear);
             assert_eq!(to(&others, "http://a/x", status, "file://b/y"), another);
         }
+        // An error quotes a little of a long one.
+        let mut answer = HeaderMap::new();
+        let long = format!("http://b/{}", "x".repeat(60_000));
+        answer.insert(header::LOCATION, long.parse().unwrap());
+        let error = same.target(&Uri::from_static("http://a/"), StatusCode::FOUND, &answer).unwrap_err();
+        assert!(error.to_string().len() < 1_000, "{error}");
         for status in [200, 300, 303, 304, 305, 401] {
             assert_eq!(to(&same, "http://a/x", status, "/y"), "-");
         }

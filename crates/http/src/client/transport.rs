@@ -30,7 +30,7 @@ use super::retries::{Repeatable, Retries};
 use super::root;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
-use crate::headers::ContentType;
+use crate::headers::{ContentType, shown};
 use crate::timeout::{Progress, after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
@@ -222,6 +222,7 @@ impl Shared {
                     {
                         tried.redirects += 1;
                         if tried.redirects > redirects::MOST {
+                            let target = shown(&target.to_string());
                             let message = format!("the server sends the message on, to {target}, for the sixth time");
                             let error = Error::new(ErrorKind::Status(status), message);
                             return Err(error.answered(status, headers.clone()));

@@ -154,6 +154,10 @@ where
                 return failed(Unsound::Ratio { most: *this.most });
             }
             if !output.is_empty() {
+                // Whoever keeps a small piece keeps no more than that.
+                if output.len() < CHUNK / 2 {
+                    output.shrink_to_fit();
+                }
                 return Poll::Ready(Some(Ok(Frame::data(output.into()))));
             }
         }
@@ -353,6 +357,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each piece kept the room for a large one.
+    #[tokio::test]
+    async fn what_comes_in_small_pieces_takes_little_memory() {
+        let mut packed = Vec::new();
+        run(&mut Compress::new_gzip(Compression::none(), WINDOW), &noise(1_000), FlushCompress::Finish, &mut packed);
+        let (mut body, mut kept) = (Decoded::new(pieces(&packed, 1), 100), Vec::new());
+        while let Some(frame) = body.frame().await {
+            kept.push(frame.unwrap().into_data().unwrap());
+        }
+        assert!(kept.len() > 900);
+        let room: usize = kept.into_iter().map(|piece| piece.try_into_mut().unwrap().capacity()).sum();
+        assert!(room < 64_000, "{room}");
     }
 
     #[test]

@@ -41,6 +41,15 @@ async fn the_address_is_the_one_that_was_asked() {
     }
 }
 
+/// Each pair was compared with the name of each document.
+#[tokio::test]
+async fn a_query_of_many_pairs_is_not_looked_through() {
+    for (pairs, status) in [(31, 200), (32, 405), (60_000, 405)] {
+        let response = ask(&echo(), get(&format!("/e?{}wsdl", "&".repeat(pairs)), &[])).await;
+        assert_eq!(response.status().as_u16(), status, "{pairs}");
+    }
+}
+
 /// The target counts, not the Host beside it.
 #[tokio::test]
 async fn a_target_may_name_the_host() {

@@ -30,6 +30,9 @@ use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, r
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
 
+/// How many pairs of a query are looked at, each for every document of the contract. Who asks for one sends one.
+const PAIRS: usize = 32;
+
 /// What an endpoint answers, in time.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
@@ -547,7 +550,7 @@ fn extend(response: &mut Response<Body>, headers: Option<Box<HeaderMap>>) {
 /// The document of the contract that a query asks for: one that is imported by its number, the WSDL by whatever else begins
 /// with its name.
 fn asked_document(description: &Description, head: &Parts) -> Option<&'static Document> {
-    let pairs = || head.uri.query().unwrap_or_default().split('&');
+    let pairs = || head.uri.query().unwrap_or_default().split('&').take(PAIRS);
     let is_asked = |document: &&Document| pairs().any(|pair| pair.eq_ignore_ascii_case(document.query));
     let imported = description.documents.iter().skip(1).find(is_asked);
     let asks_for_wsdl =

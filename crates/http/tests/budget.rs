@@ -5,7 +5,8 @@ mod support;
 use std::time::Duration;
 
 use castile_budget::Budget;
-use castile_http::server::Server;
+use castile_http::server::{Endpoint, Server};
+use castile_soap::{Description, Document, Pending, ReplyMessage, RequestMessage, Service};
 use support::{Client, Host, echo, echo_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
@@ -55,6 +56,46 @@ async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
     assert!(head.starts_with("http/1.1 200 ") && body == message, "{head}");
     drop(held);
     drop(client);
+    sleep(milliseconds(10)).await;
+    assert_eq!(budget.used(), 0);
+}
+
+/// What has a contract of 200 kB.
+struct Described;
+
+impl Service for Described {
+    fn description(&self) -> &'static Description {
+        static DESCRIPTION: std::sync::LazyLock<Description> = std::sync::LazyLock::new(|| {
+            let text: &'static str = Box::leak("<!---->".repeat(200 * KILOBYTE / 7).into_boxed_str());
+            Description::new("Described", "urn:d", &[]).with_documents(Box::leak(Box::new([Document::wsdl(text)])), "")
+        });
+        &DESCRIPTION
+    }
+
+    fn call(&self, request: RequestMessage, _: &castile_soap::Options) -> Pending {
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
+    }
+}
+
+/// Those that nobody read took any memory.
+#[tokio::test(start_paused = true)]
+async fn contracts_that_are_not_read_take_no_more_than_the_budget() {
+    let budget = Budget::new(1_000 * KILOBYTE);
+    let host = Host::start(Server::new().budget(budget.clone()), Endpoint::new(Described));
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut client = host.connect();
+        client.send("GET /?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
+        sleep(milliseconds(1)).await;
+        held.push(client);
+    }
+    assert!((600 * KILOBYTE..=1_000 * KILOBYTE).contains(&budget.used()), "{}", budget.used());
+    let (head, _) = held.pop().unwrap().response().await;
+    assert!(head.starts_with("http/1.1 503 ") && head.contains("\r\nretry-after: 1\r\n"), "{head}");
+    // Who reads it has it.
+    let (head, body) = held[0].response().await;
+    assert!(head.starts_with("http/1.1 200 ") && body.len() > 199 * KILOBYTE, "{head}");
+    drop(held);
     sleep(milliseconds(10)).await;
     assert_eq!(budget.used(), 0);
 }

@@ -166,6 +166,13 @@ impl Ticket {
         }
     }
 
+    /// What is answered to a GET is charged until it is read.
+    pub(super) fn holds_shown(&self, memory: &Arc<Reservation>) {
+        if let Some((activity, _)) = &self.0 {
+            activity.holdings.answer(memory);
+        }
+    }
+
     /// The message of the request is complete, though its body may go on.
     pub(super) fn message_came(&self) {
         if let Some((activity, _)) = &self.0 {

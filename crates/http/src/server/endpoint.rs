@@ -30,6 +30,9 @@ use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, r
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
 
+/// Contracts and pages up to this size are not charged, in bytes.
+const UNCHARGED: usize = 4 << 10;
+
 /// How many pairs of a query are looked at, each for every document of the contract. Who asks for one sends one.
 const PAIRS: usize = 32;
 
@@ -245,10 +248,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         let fields = Fields::of(&head.headers);
         let asked_for = match head.method {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
-            Method::GET | Method::HEAD => match asked_document(self.description(), &head) {
-                Some(document) => Err(self.document(document, &head)),
-                None => Err(self.page(&head).unwrap_or_else(|| Refusal::Method.into_response())),
-            },
+            Method::GET | Method::HEAD => {
+                let shown = match asked_document(self.description(), &head) {
+                    Some(document) => self.document(document, &head),
+                    None => self.page(&head).unwrap_or_else(|| Refusal::Method.into_response()),
+                };
+                Err(self.charged(shown, &ticket).unwrap_or_else(Refusal::into_response))
+            }
             _ => Err(Refusal::Method.into_response()),
         };
         let (mut content_type, action) = match asked_for {
@@ -305,6 +311,21 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     #[cfg(not(feature = "page"))]
     fn page(&self, _: &Parts) -> Option<Response<Body>> {
         None
+    }
+
+    /// A response that is charged until it is read, unless it is a small one.
+    fn charged(&self, response: Response<Body>, ticket: &Ticket) -> Result<Response<Body>, Refusal> {
+        let size = http_body::Body::size_hint(response.body()).lower() as usize;
+        if size <= UNCHARGED {
+            return Ok(response);
+        }
+        let reservation = self.shared.reservation(ticket)?;
+        if reservation.grow(size).is_err() {
+            ticket.relieve_if_refused(&reservation);
+            return Err(Refusal::Exhausted);
+        }
+        ticket.holds_shown(&reservation);
+        Ok(response.map(|body| body.charged(Some(reservation))))
     }
 
     fn document(&self, document: &Document, head: &Parts) -> Response<Body> {

@@ -181,7 +181,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn start(server: Server, endpoint: Endpoint<Echo>) -> Self {
+    pub fn start(server: Server, endpoint: Endpoint<impl Service>) -> Self {
         let (connect, incoming) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move {

@@ -263,4 +263,35 @@ mod tests {
             assert_eq!(algorithm(found), expected, "{found:?}");
         }
     }
+
+    /// Whatever is said, reading ends, and no more is made of it than is there.
+    #[test]
+    fn changed_challenges_are_read() {
+        let seeds: [&[u8]; 4] = [
+            b"Basic realm=\"a, b\\\"c\"",
+            b"Negotiate, Digest realm=x , nonce = \"1\",qop=\"auth,auth-int\", Basic realm=\"y\"",
+            b"Digest username=\"u\", realm=\"r\", nonce=\"n\", uri=\"/a?b\", response=\"0\", qop=auth, nc=00000001, cnonce=\"c\"",
+            b"Bearer realm=\"r\", error=\"invalid_token\", scope=\"a b\"",
+        ];
+        crate::changed::changed(&seeds, |text, _| {
+            let text = String::from_utf8_lossy(text);
+            let read = challenges(&text);
+            let said = |challenge: &Challenge<'_>| {
+                let parameters = challenge.parameters.iter();
+                challenge.scheme.len() + parameters.map(|(name, value)| name.len() + value.len()).sum::<usize>()
+            };
+            assert!(read.iter().map(said).sum::<usize>() <= text.len(), "{text}");
+            assert!(read.iter().all(|challenge| !challenge.scheme.is_empty()), "{text}");
+            for value in read.iter().flat_map(|challenge| challenge.parameters.iter().map(|(_, value)| value)) {
+                // What is quoted is read as it was.
+                let again = format!("X a={}, b=1", quoted(value));
+                let again = challenges(&again);
+                assert_eq!(
+                    (again.len(), again[0].get("a"), again[0].get("b")),
+                    (1, Some(&**value), Some("1")),
+                    "{text}"
+                );
+            }
+        });
+    }
 }

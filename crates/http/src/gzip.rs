@@ -313,6 +313,7 @@ where
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::io::{Read, Write};
 
     use http_body_util::{BodyExt, Full, StreamBody};
 
@@ -445,5 +446,50 @@ mod tests {
         sender.send(Ok(Frame::data(Bytes::from("second")))).unwrap();
         drop(sender);
         assert_eq!(body.collect().await.unwrap().to_bytes(), "second");
+    }
+
+    /// Whatever comes, it is read the same in pieces of every size, and as others read it.
+    #[test]
+    fn changed_streams_are_read_in_any_pieces() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let text = "<a>found</a> ".repeat(50);
+        let named = |level: u32, text: &[u8]| {
+            let encoder = flate2::GzBuilder::new().filename("name").comment("comment").extra(vec![1, 2, 3, 0, 5]);
+            let mut encoder = encoder.mtime(7).write(Vec::new(), Compression::new(level));
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (stored, packed, none) = (named(0, &noise(300)), named(9, text.as_bytes()), named(6, b""));
+        let plain = runtime.block_on(compressed(text.as_bytes()));
+        let bomb = runtime.block_on(compressed(&vec![b' '; 1 << 20]));
+        let twice = [&plain[..], &none].concat();
+        // The header has a checksum of its own, which is right.
+        let mut checked = vec![0x1F, 0x8B, 8, 2, 0, 0, 0, 0, 0, 3];
+        let mut crc = flate2::Crc::new();
+        crc.update(&checked);
+        checked.extend_from_slice(&(crc.sum() as u16).to_le_bytes());
+        checked.extend_from_slice(&plain[10..]);
+        let seeds = [&stored[..], &packed, &none, &plain, &bomb, &twice, &checked];
+        let (mut sound, mut all, mut most) = (0, 0, 0);
+        crate::changed::changed(&seeds, |bytes, random| {
+            let sizes = [bytes.len(), 1, 2 + random.usize(..40)].map(|size| size.max(1));
+            let [whole, single, few] = sizes.map(|size| runtime.block_on(decoded(pieces(bytes, size), 100)));
+            all += 1;
+            if let Ok(found) = &whole {
+                sound += 1;
+                most = most.max(found.len());
+                let mut expected = Vec::new();
+                flate2::read::GzDecoder::new(bytes).read_to_end(&mut expected).unwrap();
+                assert_eq!(found, &expected, "{bytes:?}");
+            }
+            // Where it grows too much depends on what is looked at together.
+            let is_ratio =
+                |result: &Result<Bytes, String>| result.as_ref().is_err_and(|said| said.contains("100 times"));
+            if ![&whole, &single, &few].into_iter().any(is_ratio) {
+                assert_eq!(whole, single, "{bytes:?}");
+                assert_eq!(whole, few, "{bytes:?}");
+            }
+        });
+        println!("{sound} of {all} are sound, at most {most} bytes");
     }
 }

@@ -26,6 +26,8 @@
 
 mod auth;
 mod body;
+#[cfg(test)]
+mod changed;
 #[cfg(feature = "client")]
 pub mod client;
 mod error;

@@ -194,4 +194,30 @@ mod tests {
         assert!(kept.values().all(|of_origin| of_origin.len() == COOKIES));
         assert!(!format!("{kept:?}").contains("value"));
     }
+
+    /// Whatever a server sets, no other origin is told, and what is sent is a header of pairs.
+    #[test]
+    fn changed_cookies_stay_at_their_origin() {
+        let seeds: [&[u8]; 5] = [
+            b"s=\"1 2\"; Path=/; HttpOnly",
+            b"s=1; Path=/sdk; Domain=b; Secure; SameSite=None",
+            b"s=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT; Max-Age=60",
+            b"__Host-s=a=b=c; expires=Sunday, 06-Nov-94 08:49:37 GMT; path=",
+            b"s=1; Max-Age=-9223372036854775808",
+        ];
+        let (url, others) =
+            ("http://a/sdk/login", ["http://b/sdk/login", "http://a:81/sdk/login", "https://a/sdk/login"]);
+        let cookies = Cookies::default();
+        crate::changed::changed(&seeds, |text, _| {
+            let Ok(value) = HeaderValue::from_bytes(text) else { return };
+            let mut answer = HeaderMap::new();
+            answer.append(header::SET_COOKIE, value);
+            cookies.keep(&Uri::from_static(url), &answer);
+            let sent = cookies.of(&Uri::from_static(url));
+            let pairs = sent.as_ref().map_or("", |value| value.to_str().unwrap()).split("; ");
+            assert!(pairs.clone().all(|pair| pair.is_empty() || pair.contains('=')), "{sent:?}");
+            assert!(pairs.count() <= COOKIES, "{sent:?}");
+            assert!(others.iter().all(|other| cookies.of(&Uri::from_static(other)).is_none()));
+        });
+    }
 }

@@ -349,3 +349,45 @@ fn percent_encoded(text: &str) -> String {
     }
     encoded
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a server asks, what it is told is one set of credentials, for what was asked, and the password is not among it.
+    #[test]
+    fn changed_challenges_are_met_or_not() {
+        let seeds: [&[u8]; 5] = [
+            b"Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256, opaque=\"o\", userhash=true",
+            b"Digest realm=\"a \\\"b\\\"\", nonce=\"n\\\\\", qop=\"auth-int, auth\", algorithm=MD5-sess",
+            b"Digest realm=r, nonce=n",
+            b"Basic realm=\"r\", Digest nonce=\"n\", algorithm=\"sha-256\", qop=auth",
+            b"Digest nonce=\"n\", algorithm=SHA-512-256",
+        ];
+        let url = Uri::from_static("/a?b='c");
+        crate::changed::changed(&seeds, |text, random| {
+            let Ok(value) = HeaderValue::from_bytes(text) else { return };
+            let user = ["ada", "Jäsøn", "a\"b\\c"][random.usize(..3)].to_owned();
+            let digest = Digest { user, password: "secret-password".to_owned(), session: Mutex::default() };
+            let first = digest.proof(&Method::POST, &url);
+            assert!(first.value.is_none());
+            let mut answer = HeaderMap::new();
+            answer.append(header::WWW_AUTHENTICATE, value);
+            if !digest.challenged(&first, &answer) {
+                return;
+            }
+            let sent = digest.proof(&Method::POST, &url).value.unwrap();
+            let sent = sent.to_str().unwrap();
+            assert!(!sent.contains("secret-password"));
+            let read = challenges(sent);
+            let [given] = &read[..] else { panic!("{sent}") };
+            let session = digest.session();
+            let asked = session.challenge.as_ref().unwrap();
+            assert_eq!(given.scheme, "Digest");
+            assert_eq!(given.get("nonce"), Some(&*asked.nonce), "{sent}");
+            assert_eq!(given.get("realm"), Some(&*asked.realm), "{sent}");
+            assert_eq!(given.get("opaque"), asked.opaque.as_deref(), "{sent}");
+            assert_eq!(given.get("uri"), Some("/a?b='c"), "{sent}");
+        });
+    }
+}

@@ -209,4 +209,42 @@ mod tests {
             assert_eq!(to(&same, "http://a/x", status, "/y"), "-");
         }
     }
+
+    /// Whatever a server says, a message goes to the same origin, or to none, and to the URL that others would read there.
+    #[test]
+    fn changed_locations_lead_nowhere_else() {
+        let seeds: [&[u8]; 9] = [
+            b"http://a/b/c/g?y#s",
+            b"https://a:443/x",
+            b"//a/../g;x=1/./y",
+            b"../../g?y/../x",
+            b"/./a:b/c",
+            b"?y=http://b/",
+            b"http://user:password@a:80/",
+            b"http://[::1]:80/x",
+            b"g;x=1/../y",
+        ];
+        let others =
+            Redirects::SameOriginAnd(vec![Uri::from_static("https://a:443"), Uri::from_static("http://[::1]/")]);
+        crate::changed::changed(&seeds, |text, random| {
+            let Ok(value) = header::HeaderValue::from_bytes(text) else { return };
+            let mut answer = HeaderMap::new();
+            answer.insert(header::LOCATION, value);
+            let base = Uri::from_static(["http://a/b/c/d?q", "https://a/b/c/d", "http://a"][random.usize(..3)]);
+            for redirects in [&Redirects::SameOrigin, &others] {
+                let Ok(Some(to)) = redirects.target(&base, StatusCode::FOUND, &answer) else { continue };
+                let to_other = matches!(redirects, Redirects::SameOriginAnd(_))
+                    && [("https", "a", 443), ("http", "[::1]", 80)]
+                        .iter()
+                        .any(|&(scheme, host, port)| origin(&to) == Some((scheme.into(), host.into(), port)));
+                assert!(origin(&to) == origin(&base) || to_other, "{base} {text:?} {to}");
+                assert!(base.scheme() != Some(&Scheme::HTTPS) || to.scheme() == Some(&Scheme::HTTPS), "{base} {to}");
+                assert_eq!(to.to_string().parse::<Uri>().ok().as_ref(), Some(&to), "{base} {text:?}");
+                assert!(
+                    !to.path().split('/').any(|segment| [".", ".."].contains(&segment)) || text.contains(&b':'),
+                    "{to}"
+                );
+            }
+        });
+    }
 }

@@ -133,4 +133,24 @@ mod tests {
         assert!(!answered(StatusCode::SERVICE_UNAVAILABLE, false));
         assert!(!answered(StatusCode::INTERNAL_SERVER_ERROR, true));
     }
+
+    #[test]
+    fn changed_waits_are_read() {
+        let seeds: [&[u8]; 5] = [
+            b"120",
+            b"Fri, 31 Dec 1999 23:59:59 GMT",
+            b"Friday, 31-Dec-99 23:59:59 GMT",
+            b"Fri Dec 31 23:59:59 1999",
+            b"18446744073709551615",
+        ];
+        let retries = Retries { attempts: 2, ..Retries::default() };
+        crate::changed::changed(&seeds, |text, _| {
+            let Ok(value) = http::HeaderValue::from_bytes(text) else { return };
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RETRY_AFTER, value);
+            let wait = retries.after_answer(1, StatusCode::SERVICE_UNAVAILABLE, &headers, true);
+            // Whatever it is, there is a clock for it.
+            crate::timeout::after(wait.unwrap());
+        });
+    }
 }

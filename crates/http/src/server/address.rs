@@ -305,4 +305,67 @@ mod tests {
             assert_eq!(replaced(wsdl, "http://a/"), wsdl);
         }
     }
+
+    /// Whatever a request says, a contract names a URL, and its markup is what it was.
+    #[test]
+    fn changed_requests_make_no_markup() {
+        let seeds: [&[u8]; 8] = [
+            b"for=\"[::1]:4\";Proto=https ; host=\"a:8\"",
+            b"host=a;proto=http, host=b",
+            b"a.example:8080",
+            b"[2001:db8::1]:80",
+            b"/prefix/b/",
+            b"https, http",
+            b"65535",
+            b"http://a/b?c",
+        ];
+        let trusted = vec![
+            ProxyHeader::Forwarded,
+            ProxyHeader::XForwardedHost,
+            ProxyHeader::XForwardedProto,
+            ProxyHeader::XForwardedPort,
+            ProxyHeader::XForwardedPrefix,
+        ];
+        let names =
+            ["forwarded", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-prefix", "host"];
+        let hosts = vec!["h".to_owned()];
+        let addresses = [
+            Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trusted },
+            Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() },
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let mut request = http::Request::get("/p/'\"?wsdl");
+            let target = String::from_utf8_lossy(text);
+            if let Ok(target) = target.parse::<Uri>()
+                && random.bool()
+            {
+                request = request.uri(target);
+            }
+            for name in names {
+                if let Ok(value) = http::HeaderValue::from_bytes(text)
+                    && random.bool()
+                {
+                    request = request.header(name, value);
+                }
+            }
+            let (mut head, ()) = request.body(()).unwrap().into_parts();
+            head.extensions.insert(Local("127.0.0.1:80".parse().unwrap()));
+            // Others are of OPTIONS and CONNECT, which ask for no contract.
+            if !head.uri.path().starts_with('/') {
+                return;
+            }
+            for address in &addresses {
+                let Some(url) = address.url(head.uri.path(), &head) else { continue };
+                let parsed: Uri = url.parse().unwrap_or_else(|error| panic!("{error}: {url}"));
+                let authority = parsed.authority().unwrap().as_str();
+                let is_known = matches!(address, Address::Asked { hosts, .. } if hosts.contains(&authority.to_owned()));
+                let is_any = matches!(address, Address::Asked { hosts, .. } if hosts.is_empty());
+                assert!((is_known || is_any) && !authority.contains('@'), "{url}");
+                let escaped = escape(&url);
+                assert!(!escaped.contains(['<', '"', '\'', '\r', '\n']), "{escaped}");
+                let contract = replace_locations("<a:address location='x'/>", |_, _| Some(escaped.clone()));
+                assert_eq!(contract, format!("<a:address location='{escaped}'/>"));
+            }
+        });
+    }
 }

@@ -578,4 +578,53 @@ mod tests {
         assert!(is_equal(b"", b"") && is_equal(b"ab", b"ab"));
         assert!(!is_equal(b"ab", b"a") && !is_equal(b"ab", b"ac") && !is_equal(b"", b"a"));
     }
+
+    /// Whatever a client says, nobody gets in who does not know the password, and a proof counts once.
+    #[tokio::test]
+    async fn changed_credentials_let_nobody_in() {
+        let known = |user: String| async move { (user == "ada").then(|| ("correct horse".to_owned(), ())) };
+        let digest = Digest::new("r", &[Hash::Sha256, Hash::Md5], known);
+        let key = digest.key;
+        let nonce = digest.nonce();
+        let response = |hash: Hash, uri| {
+            let secret = hash.of(&["ada", "r", "correct horse"]);
+            let counted = Some(("00000001", "c", "auth"));
+            Proof { hash, secret: &secret, is_session: false, nonce: &nonce, counted, method: "POST", uri }.response()
+        };
+        let credentials = |hash: Hash, uri| {
+            let (name, response) = (hash.name(), response(hash, uri));
+            format!(
+                "Digest username=\"ada\", realm=\"r\", nonce=\"{nonce}\", uri=\"{uri}\", algorithm={name}, response=\"{response}\", qop=auth, nc=00000001, cnonce=\"c\""
+            )
+        };
+        let (first, second) = (credentials(Hash::Sha256, "/who?x"), credentials(Hash::Md5, "http://a/who?x"));
+        let seeds: [&[u8]; 5] = [
+            first.as_bytes(),
+            second.as_bytes(),
+            b"Basic YWRhOmNvcnJlY3QgaG9yc2U=",
+            b"Bearer good",
+            b"Digest username*=UTF-8''%41da",
+        ];
+        let basic = Authentication::basic("r", |user: String, password: String| async move {
+            (user == "ada" && password == "correct horse").then_some(())
+        });
+        let bearer = Authentication::bearer("r", |token: String| async move { (token == "good").then_some(()) });
+        let schemes = Authentication::of(digest).or(basic).or(bearer);
+        let mut texts = Vec::new();
+        crate::changed::changed(&seeds, |text, _| texts.push(text.to_vec()));
+        let mut proofs = 0;
+        for text in texts {
+            let Ok(value) = HeaderValue::from_bytes(&text) else { continue };
+            let request = http::Request::post("/who?x").header("authorization", value).body(()).unwrap();
+            let (mut head, ()) = request.into_parts();
+            let is_known = schemes.check(&mut head).await.is_ok();
+            let text = String::from_utf8_lossy(&text);
+            let is_digest = text.get(..6).is_some_and(|name| name.eq_ignore_ascii_case("digest"));
+            proofs += u32::from(is_known && is_digest);
+            let may_be = text.contains("YWRhOmNvcnJlY3QgaG9yc2U=") || text.contains("good") || is_digest;
+            assert!(!is_known || may_be, "{text}");
+        }
+        // All have one nonce and one count.
+        assert!(proofs <= 1, "{proofs} {key:?}");
+    }
 }

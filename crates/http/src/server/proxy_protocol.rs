@@ -395,4 +395,38 @@ mod tests {
             assert_eq!(Network::read(text), None, "{text}");
         }
     }
+
+    /// Whatever a connection begins with, what is read of it doesn't depend on how it comes.
+    #[test]
+    fn changed_headers_are_read_in_any_pieces() {
+        let v4 = v2(0x21, 0x11, &[192, 0, 2, 1, 198, 51, 100, 1, 0xDC, 4, 1, 0xBB, 4, 0, 1, 0]);
+        let v6 = v2(0x21, 0x21, &[1; 36]);
+        let (local, other, long) = (v2(0x20, 0, &[]), v2(0x21, 0x31, &[0; 216]), v2(0x21, 0x11, &[1; LONGEST_BLOCK]));
+        let seeds: [&[u8]; 9] = [
+            b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\nPOST / HTTP/1.1\r\n\r\n",
+            b"PROXY TCP6 ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n",
+            b"PROXY TCP6 2001:db8::1 ::ffff:1.2.3.4 1 2\r\n",
+            b"PROXY UNKNOWN ffff::1 ::1 65535 65535\r\n",
+            &v4,
+            &v6,
+            &local,
+            &other,
+            &long,
+        ];
+        crate::changed::changed(&seeds, |text, _| {
+            let whole = header(text);
+            if let Header::Complete { length, .. } = whole {
+                assert!(length <= text.len() && length <= SIGNATURE.len() + 4 + LONGEST_BLOCK, "{text:?}");
+            }
+            for end in (0..text.len().min(300)).chain([text.len()]) {
+                match header(&text[..end]) {
+                    Header::Partial => assert!(end <= SIGNATURE.len() + 4 + LONGEST_BLOCK, "{text:?}"),
+                    found => {
+                        assert_eq!(found, whole, "{end} of {text:?}");
+                        break;
+                    }
+                }
+            }
+        });
+    }
 }

@@ -107,4 +107,28 @@ mod tests {
         assert_eq!(of_query("a%4"), "a%4");
         assert_eq!(of_query("%zz%41"), "%zzA");
     }
+
+    #[test]
+    fn changed_texts_stay_texts() {
+        let seeds: [&[u8]; 4] = [
+            b"</pre><script>alert(1)</script>",
+            b"' onload='x\" y=\"",
+            b"%3Cscript%3E%27%22%00%FF",
+            b"it's $(id) `id` \\'",
+        ];
+        crate::changed::changed(&seeds, |text, _| {
+            let text = String::from_utf8_lossy(text);
+            let read = of_query(&text);
+            assert!(read.len() <= 3 * text.len(), "{text}");
+            assert_eq!(of_query(&query_value(&text)), text);
+            let mut html = Html::default();
+            html.put("%", &[&read]);
+            let html = html.finish();
+            assert!(!html.contains(['<', '>', '"', '\'']), "{html}");
+            // A quote stands outside of quotes, behind a backslash.
+            let word = shell_quoted(&read);
+            let inside = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap();
+            assert!(inside.split("'\\''").all(|piece| !piece.contains('\'')), "{word}");
+        });
+    }
 }

@@ -17,7 +17,8 @@ fn documented() -> Vec<(&'static str, String)> {
 }
 
 /// What these structures hold that is no limit, or a table of its own.
-const NO_LIMITS: [&str; 6] = ["messages", "local_address", "budget", "used", "credentials", "authentication"];
+const NO_LIMITS: [&str; 7] =
+    ["messages", "local_address", "budget", "used", "credentials", "authentication", "proxies"];
 
 /// Limits of the server that are fields under other names than those of the methods that set them.
 const METHODS: [(&str, &str); 8] = [

@@ -11,9 +11,11 @@ mod exchange;
 mod head;
 mod holdings;
 mod listener;
+mod network;
 mod observer;
 #[cfg(feature = "page")]
 mod page;
+mod proxies;
 mod proxy_protocol;
 mod receiving;
 mod refusal;
@@ -55,6 +57,7 @@ pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
+pub use self::proxies::Proxies;
 #[cfg(feature = "metrics")]
 pub use self::observer::Metrics;
 pub use self::observer::{
@@ -63,7 +66,7 @@ pub use self::observer::{
 #[cfg(feature = "tracing")]
 pub use self::observer::{Events, Spanned, Spans};
 pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
-pub use self::routes::Routes;
+pub use self::routes::{ClientAddress, Routes};
 pub use self::shutdown::{CutOff, Shutdown};
 #[cfg(feature = "tls")]
 pub use self::tls::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
@@ -124,6 +127,7 @@ impl Server {
                 bytes: 256 << 20,
                 requests_per_peer: None,
                 connections_per_peer: None,
+                proxies: None,
             },
             budget: Budget::process(),
             disk_budget: castile_mime::disk(),
@@ -211,6 +215,22 @@ impl Server {
     /// address is answered 408 and its connection closed. No limit by default: many clients can share the address of a proxy.
     pub fn max_requests_receiving_per_peer(mut self, max: usize) -> Self {
         self.receiving.requests_per_peer = Some(max);
+        self
+    }
+
+    /// Proxies in front that say in a header whose requests they hand on. `Request::peer` is that client then, and
+    /// [`max_requests_receiving_per_peer`](Self::max_requests_receiving_per_peer) counts by it. A connection of such a proxy is none of a
+    /// client: [`max_connections_per_peer`](Self::max_connections_per_peer) doesn't limit it. None by default: anybody could say what they
+    /// like. Where proxies hand on bytes, [`ProxyProtocol`] does the same for connections.
+    ///
+    /// ```
+    /// use castile_http::server::{Proxies, Server};
+    ///
+    /// let server = Server::new().proxies(Proxies::x_forwarded_for(["10.0.0.0/24"])?);
+    /// # Ok::<(), castile_http::Error>(())
+    /// ```
+    pub fn proxies(mut self, proxies: Proxies) -> Self {
+        self.receiving.proxies = Some(proxies);
         self
     }
 

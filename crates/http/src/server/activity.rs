@@ -9,11 +9,11 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
@@ -28,6 +28,8 @@ pub(super) struct Activity {
     pub(super) shared: Arc<Shared>,
     /// The address of the other end, where it has one and tells it.
     peer: OnceLock<IpAddr>,
+    /// Whose request it is, once a proxy said so. A connection may have requests of many.
+    client: OnceLock<Mutex<IpAddr>>,
     /// The address that it came to, where it has one.
     pub(super) local: Option<SocketAddr>,
     /// Where it is in the list of all connections, whose lock guards it.
@@ -73,6 +75,7 @@ impl Activity {
         Activity {
             shared,
             peer: connection.peer().map(OnceLock::from).unwrap_or_default(),
+            client: OnceLock::new(),
             local: connection.local_addr(),
             index: AtomicUsize::default(),
             wait: Wait::default(),
@@ -97,6 +100,21 @@ impl Activity {
     pub(super) fn meet(&self, peer: IpAddr) {
         // It is met once.
         let _ = self.peer.set(peer);
+    }
+
+    /// The address of whoever sent the request, where it is known.
+    pub(super) fn client(&self) -> Option<IpAddr> {
+        let said = self.client.get().map(|client| *client.lock().unwrap_or_else(PoisonError::into_inner));
+        said.or_else(|| self.peer())
+    }
+
+    /// A request is here, with these headers.
+    pub(super) fn receive(&self, headers: &HeaderMap) {
+        let Some(peer) = self.peer() else { return };
+        if let Some(client) = self.shared.admission.connections.client(peer, headers) {
+            let last = self.client.get_or_init(|| Mutex::new(client));
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = client;
+        }
     }
 
     pub(super) fn phase(&self) -> Phase {

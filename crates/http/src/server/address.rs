@@ -1,6 +1,6 @@
 //! The address that a served contract names.
 
-mod forwarded;
+pub(super) mod forwarded;
 
 use std::cell::Cell;
 use std::net::SocketAddr;

@@ -54,6 +54,14 @@ impl Ticket {
         (future, CALLED.take())
     }
 
+    /// The address of whoever sent the request that this thread calls a service with. The ticket is left to others.
+    pub(super) fn client() -> Option<IpAddr> {
+        let ticket = CALLED.take();
+        let client = ticket.as_ref().and_then(Ticket::peer);
+        CALLED.set(ticket);
+        client
+    }
+
     /// Takes a slot if one is free.
     pub(super) fn try_work(&self) -> bool {
         let Ticket(Some((activity, turn))) = self else { return true };
@@ -97,7 +105,7 @@ impl Ticket {
 
     /// The address of whoever sent the request, if it is known.
     pub(super) fn peer(&self) -> Option<IpAddr> {
-        self.0.as_ref().and_then(|(activity, _)| activity.peer())
+        self.0.as_ref().and_then(|(activity, _)| activity.client())
     }
 
     /// The budget of the server.

@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use castile_budget::Budget;
 use futures_util::task::AtomicWaker;
+use http::HeaderMap;
 use tokio::time::Instant;
 
 use super::activity::Activity;
+use super::proxies::Proxies;
 
 /// What every peer that waits is taken to have moved already, in bytes. So a newcomer is fast, and becomes slow with time
 /// unless it moves something.
@@ -38,6 +40,8 @@ pub(super) struct Limits {
     pub(super) bytes: usize,
     pub(super) requests_per_peer: Option<usize>,
     pub(super) connections_per_peer: Option<usize>,
+    /// Those whose connections are not limited, since they are everybody's.
+    pub(super) proxies: Option<Proxies>,
 }
 
 /// The connections of a server.
@@ -87,6 +91,11 @@ impl Connections {
         }
     }
 
+    /// Whose request it is that came from `peer`, if proxies say that.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
+        self.limits.proxies.as_ref().map(|proxies| proxies.client(peer, headers))
+    }
+
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
@@ -116,7 +125,8 @@ impl Connections {
     /// Whether a peer has as many connections as it may.
     fn has_enough(&self, open: &[Arc<Activity>], peer: IpAddr) -> bool {
         let count = || open.iter().filter(|other| other.peer() == Some(peer)).count();
-        self.limits.connections_per_peer.is_some_and(|max| count() >= max)
+        let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
+        self.limits.connections_per_peer.is_some_and(|max| count() >= max && !is_proxy())
     }
 
     /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one. A flood asks for each of
@@ -272,8 +282,8 @@ impl Received {
     pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
-        if let (Some(max), Some(peer)) = (limits.requests_per_peer, activity.peer()) {
-            let is_same = |other: &Activity| other.peer() == Some(peer) && other.wait.is_for_body();
+        if let (Some(max), Some(client)) = (limits.requests_per_peer, activity.client()) {
+            let is_same = |other: &Activity| other.wait.is_for_body() && other.client() == Some(client);
             if connections.lock().iter().filter(|other| is_same(other)).count() >= max {
                 connections.drop_slowest(is_same);
             }

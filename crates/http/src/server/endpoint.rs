@@ -182,7 +182,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
 
     /// This endpoint with another [`Options::address`].
     pub fn address(self, address: Address) -> Self {
-        let options = Options { address, ..self.shared.options.clone() };
+        self.configure(|options| options.address = address)
+    }
+
+    /// This endpoint with options that `change` has changed.
+    pub fn configure(self, change: impl FnOnce(&mut Options)) -> Self {
+        let mut options = self.shared.options.clone();
+        change(&mut options);
         Endpoint::of(options, self.shared.service.clone())
     }
 

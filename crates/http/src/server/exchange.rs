@@ -55,6 +55,7 @@ where
     type Future = ExchangeFuture<S>;
 
     fn call(&self, mut request: Request<Incoming>) -> ExchangeFuture<S> {
+        self.activity.receive(request.headers());
         let fields = Fields::of(request.headers());
         let mut exchange = Exchange::begin(self.activity.clone(), &request, &fields);
         let refusal = match head::check(&request, &fields) {
@@ -64,7 +65,7 @@ where
         };
         let has_expect = fields.has_expect;
         let begun = || exchange.begun.since.into_std();
-        let observation = self.activity.shared.observers.begin(&request, begun, self.activity.peer());
+        let observation = self.activity.shared.observers.begin(&request, begun, self.activity.client());
         exchange.observation = observation.map(Box::new);
         let exchange = Some(exchange);
         if let Some(refusal) = refusal {

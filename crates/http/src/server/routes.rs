@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -11,7 +12,8 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{Address, Beside, Served};
-use super::endpoint::{Answer, Endpoint, unread};
+use super::admission::Ticket;
+use super::endpoint::{Answer, Endpoint, Options, unread};
 use super::observer;
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
@@ -40,6 +42,12 @@ type Plain = Arc<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + S
 /// Among the extensions of a request to a server that is about to end.
 #[derive(Clone, Copy)]
 pub(super) struct Stopping;
+
+/// The address of the client, among the extensions of a request to a service that stands beside the endpoints
+/// ([`Routes::route_service`], [`Routes::fallback_service`]) of a [`Server`](super::Server). An endpoint has it in its own requests
+/// (`Request::peer`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
 
 type Page = Arc<dyn Fn(&Parts) -> Response<Body> + Send + Sync>;
 
@@ -129,9 +137,20 @@ impl Routes {
     }
 
     /// Makes all contracts name this [`Options::address`](super::Options::address), those of endpoints that are added later excepted.
-    pub fn address(mut self, address: &Address) -> Self {
+    pub fn address(self, address: &Address) -> Self {
+        self.configure(|options| options.address = address.clone())
+    }
+
+    /// Changes the [`Options`] of all endpoints, those that are added later excepted: who may call them, what goes as gzip.
+    ///
+    /// ```
+    /// # use castile_http::server::Routes;
+    /// # let routes = Routes::new();
+    /// let routes = routes.configure(|options| options.gzip_above = Some(64 << 10));
+    /// ```
+    pub fn configure(mut self, change: impl Fn(&mut Options)) -> Self {
         for (_, endpoint) in &mut Arc::make_mut(&mut self.table).endpoints {
-            *endpoint = endpoint.clone().address(address.clone());
+            *endpoint = endpoint.clone().configure(&change);
         }
         self
     }
@@ -168,30 +187,18 @@ impl Routes {
             return endpoint.respond(request);
         }
         if let Some((_, service)) = self.table.services.iter().find(|(route, _)| route == path) {
-            return answered(service(foreign(request)));
+            return answered(service, request);
         }
         let not_found = Refusal::Path { found: path.to_owned() };
         let is_page = path == "/" && matches!(*request.method(), Method::GET | Method::HEAD);
         let page = self.table.page.as_ref().filter(|_| is_page);
         if let (None, Some(fallback)) = (page, &self.table.fallback) {
-            return answered(fallback(foreign(request)));
+            return answered(fallback, request);
         }
         let (head, body) = request.into_parts();
         let response = page.map_or_else(|| not_found.into_response(), |page| page(&head));
         unread(response, body, head.headers.contains_key(header::EXPECT))
     }
-}
-
-/// A request to a service of others, which may hand it on to an endpoint later.
-fn foreign<B>(mut request: Request<B>) -> Request<Body>
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    if let Some(trace) = observer::called(request.extensions()) {
-        request.extensions_mut().insert(trace);
-    }
-    request.map(Body::stream)
 }
 
 /// A service that is cloned for each request.
@@ -213,7 +220,19 @@ where
     })
 }
 
-fn answered(response: BoxFuture<'static, Response<Body>>) -> Answer {
+fn answered<B>(service: &Plain, mut request: Request<B>) -> Answer
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    if let Some(client) = Ticket::client() {
+        request.extensions_mut().insert(ClientAddress(client));
+    }
+    // The service may hand the request on to an endpoint, later.
+    if let Some(trace) = observer::called(request.extensions()) {
+        request.extensions_mut().insert(trace);
+    }
+    let response = service(request.map(Body::stream));
     Box::pin(async move { Ok(response.await) })
 }
 

@@ -83,32 +83,49 @@ fn last<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h str> {
     last_field(headers, &HeaderName::from_static(name))?.rsplit(',').next().map(str::trim)
 }
 
-/// The pairs of the last element of a Forwarded header (RFC 7239 §4). A value in quotes stands without them; one with a
-/// backslash, which no host has, stays as it is.
-fn last_element(field: &str) -> Vec<(&str, &str)> {
-    let (mut pairs, mut from, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
-    let ends = field.char_indices().chain([(field.len(), ',')]);
-    for (at, c) in ends {
-        let is_end = at == field.len();
-        match c {
-            _ if is_escaped && !is_end => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            ',' | ';' if !is_quoted || is_end => {
-                if let Some((name, value)) = field[from..at].split_once('=') {
-                    let value = value.trim();
-                    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-                    pairs.push((name.trim(), quoted.unwrap_or(value)));
-                }
-                from = at + c.len_utf8();
-                if c == ',' && !is_end {
-                    pairs.clear();
-                }
+/// The pairs of the last element of a Forwarded header.
+fn last_element(field: &str) -> impl Iterator<Item = (&str, &str)> {
+    elements(field).last().into_iter().flat_map(pairs)
+}
+
+/// The elements of a Forwarded header (RFC 7239 §4), from the farthest proxy to the nearest.
+pub(in crate::server) fn elements(field: &str) -> impl Iterator<Item = &str> {
+    split(field, b',')
+}
+
+/// The pairs of an element. A value in quotes stands without them; one with a backslash, which no host and no address has, stays as it
+/// is.
+pub(in crate::server) fn pairs(element: &str) -> impl Iterator<Item = (&str, &str)> {
+    split(element, b';').filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        let value = value.trim();
+        let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        Some((name.trim(), quoted.unwrap_or(value)))
+    })
+}
+
+/// The parts between separators that stand outside of quotes (RFC 9110 §5.6.4).
+fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let (mut is_quoted, mut is_escaped) = (false, false);
+        let end = text.bytes().position(|byte| {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if is_quoted => is_escaped = true,
+                b'"' => is_quoted = !is_quoted,
+                _ => return byte == separator && !is_quoted,
             }
-            _ => {}
-        }
-    }
-    pairs
+            false
+        });
+        let (part, behind) = match end {
+            Some(end) => (&text[..end], Some(&text[end + 1..])),
+            None => (text, None),
+        };
+        rest = behind;
+        Some(part)
+    })
 }
 
 fn scheme(text: &str) -> Option<Scheme> {
@@ -143,7 +160,7 @@ mod tests {
             ("host=\"a\\", &[("host", "\"a\\")]),
             ("host", &[]),
         ] {
-            assert_eq!(last_element(field), expected, "{field}");
+            assert_eq!(last_element(field).collect::<Vec<_>>(), expected, "{field}");
         }
     }
 

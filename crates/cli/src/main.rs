@@ -16,6 +16,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
+mod login;
 mod manual;
 mod outcome;
 mod peers;

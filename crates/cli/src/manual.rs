@@ -72,6 +72,8 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
             "castile serve --addr 0.0.0.0:8080 --host orders.example.org",
             "castile serve --tls-cert a.pem --tls-key a.key --client-ca ca.pem",
             "castile serve --metrics --access-log json",
+            "castile serve --tls-cert a.pem --tls-key a.key --auth basic --users users.txt",
+            "castile serve --proxy-header x-forwarded-for --trusted-proxy 10.0.0.0/24",
         ],
     ),
     (

@@ -50,6 +50,16 @@ impl Served {
         contract
     }
 
+    /// What is answered to a GET, its head too; more headers may stand behind the path, and something before all of it.
+    fn get(&self, before: &str, path: &str, headers: &str) -> String {
+        let mut client = self.connect();
+        write!(client, "{before}GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{headers}\r\n").unwrap();
+        let mut answer = Vec::new();
+        // What is not read of a request may reset the connection behind the answer.
+        let _ = client.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
     fn signal(&self, signal: &str) {
         let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(killed.success());
@@ -139,6 +149,147 @@ fn each_service_has_a_page() {
         ["HTTP/1.1 200 OK", "content-security-policy: default-src 'none'", "<h2 id=\"o3\">GetOrder</h2>", &curl]
     {
         assert!(page.contains(expected), "{expected} in {page}");
+    }
+}
+
+#[test]
+fn probes_are_answered() {
+    let served = Served::start(&[]);
+    for path in ["/health", "/ready"] {
+        let answer = served.get("", path, "");
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("ok\n"), "{answer}");
+    }
+}
+
+/// A file of users, and the folder that ends with it.
+fn users(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("users");
+    std::fs::write(&file, text).unwrap();
+    (folder, file.display().to_string())
+}
+
+#[test]
+fn nothing_is_served_without_a_login() {
+    let (_folder, file) = users("# name:password\nada:correct horse\nbob:t0ken\n");
+    let served = Served::start(&["--auth", "basic", "--auth", "bearer", "--auth", "digest", "--users", &file]);
+    // ada:correct horse, ada:wrong, bob:t0ken
+    for (credentials, status) in [
+        ("", "401"),
+        ("Authorization: Basic YWRhOmNvcnJlY3QgaG9yc2U=\r\n", "200"),
+        ("Authorization: Basic YWRhOndyb25n\r\n", "401"),
+        ("Authorization: Basic Ym9iOnQwa2Vu\r\n", "200"),
+        ("Authorization: Bearer t0ken\r\n", "200"),
+        ("Authorization: Bearer bob:t0ken\r\n", "401"),
+    ] {
+        for path in ["/wstest?wsdl", "/seismic?wsdl"] {
+            let answer = served.get("", path, credentials);
+            assert_eq!(answer.split(' ').nth(1), Some(status), "{credentials}{answer}");
+        }
+    }
+    let answer = served.get("", "/wstest", "");
+    for challenge in ["Basic realm=\"castile\"", "Bearer realm=\"castile\"", "Digest realm=\"castile\""] {
+        assert!(answer.contains(challenge), "{challenge} in {answer}");
+    }
+    // What tells of services, and what isn't one.
+    for (path, status) in [("/", "404"), ("/seismic/binary", "404"), ("/health", "200"), ("/ready", "200")] {
+        let answer = served.get("", path, "");
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{path}: {answer}");
+    }
+}
+
+/// Digest is judged by curl, if it is there.
+#[test]
+fn digest_is_spoken() {
+    let (_folder, file) = users("ada:correct horse\n");
+    for scheme in ["digest", "digest-md5"] {
+        let served = Served::start(&["--auth", scheme, "--users", &file]);
+        for (user, status) in [("ada:correct horse", "200"), ("ada:wrong", "401")] {
+            let url = format!("http://{}/wstest?wsdl", served.address);
+            let mut curl = Command::new("curl");
+            curl.args(["--silent", "--noproxy", "*", "--digest", "--user", user, "--output", "/dev/null"]);
+            let Ok(output) = curl.args(["--write-out", "%{http_code}", &url]).output() else { return };
+            assert_eq!(String::from_utf8_lossy(&output.stdout), status, "{scheme} {user}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_users_that_is_wrong_is_refused() {
+    let (_folder, file) = users("ada:a\nsecret\n");
+    let said = refused(&["serve", "--addr", "127.0.0.1:0", "--auth", "basic", "--users", &file]);
+    assert!(said.contains(":2: found no colon, expected NAME:PASSWORD") && !said.contains("secret"), "{said}");
+    assert!(refused(&["serve", "--auth", "basic"]).contains("--users <FILE>"));
+    assert!(refused(&["serve", "--users", &file]).contains("--auth <SCHEME>"));
+}
+
+#[test]
+fn the_client_is_who_the_proxy_says() {
+    let client = |served: &Served, before: &str, headers: &str| {
+        let answer = served.get(before, "/client", headers);
+        answer.split("\r\n\r\n").nth(1).unwrap_or_default().trim_end().to_owned()
+    };
+    let header = "Forwarded: for=192.0.2.9, for=192.0.2.2\r\nX-Forwarded-For: 192.0.2.1\r\n";
+    for (arguments, expected) in [
+        (&[][..], "127.0.0.1"),
+        (&["--proxy-header", "forwarded"], "127.0.0.1"),
+        (&["--proxy-header", "forwarded", "--trusted-proxy", "127.0.0.1"], "192.0.2.2"),
+        (&["--proxy-header", "x-forwarded-for", "--trusted-proxy", "127.0.0.0/8"], "192.0.2.1"),
+        (&["--proxy-header", "x-forwarded-for", "--trusted-proxy", "10.0.0.0/8"], "127.0.0.1"),
+    ] {
+        assert_eq!(client(&Served::start(arguments), "", header), expected, "{arguments:?}");
+    }
+    let served = Served::start(&["--proxy-protocol", "127.0.0.1"]);
+    assert_eq!(client(&served, "PROXY TCP4 192.0.2.3 198.51.100.1 1 2\r\n", header), "192.0.2.3");
+    assert_eq!(client(&served, "", header), "");
+    for (arguments, said) in [
+        (&["--proxy-header", "x-forwarded-for"][..], "expected --trusted-proxy"),
+        (&["--proxy-header", "x-forwarded-host", "--trusted-proxy", "::1"], "found none for --trusted-proxy"),
+        (
+            &["--proxy-header", "forwarded", "--proxy-header", "x-forwarded-for", "--trusted-proxy", "::1"],
+            "found forwarded and x-forwarded-for",
+        ),
+        (&["--trusted-proxy", "::1"], "--proxy-header <HEADER>"),
+        (
+            &["--proxy-header", "forwarded", "--trusted-proxy", "a.example"],
+            "--trusted-proxy: found \"a.example\", expected an address or a network",
+        ),
+        (&["--proxy-protocol", "10.0.0.0/33"], "--proxy-protocol: found \"10.0.0.0/33\", expected an address"),
+    ] {
+        let said_of = refused(&[&["serve", "--addr", "127.0.0.1:0"], arguments].concat());
+        assert!(said_of.contains(said), "{said} in {said_of}");
+    }
+}
+
+#[test]
+fn gzip_is_taken_and_given_if_asked_for() {
+    let status = |served: &Served| {
+        let mut client = served.connect();
+        let head = "POST /wstest HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nConnection: close\r\n";
+        write!(client, "{head}Content-Length: 1\r\n\r\n\x1f").unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(status(&Served::start(&["--gzip-ratio", "0"])), "415");
+    let served = Served::start(&["--gzip-above", "1KiB"]);
+    assert_eq!(status(&served), "400");
+    let body = |count: usize| {
+        let trees = "<tree/>".repeat(count);
+        format!(
+            "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body>\
+             <echoAny xmlns='urn:castile:open'>{trees}</echoAny></e:Body></e:Envelope>"
+        )
+    };
+    for (count, is_gzip) in [(1, false), (1_000, true)] {
+        let (mut client, body) = (served.connect(), body(count));
+        let head = "POST /open HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nAccept-Encoding: gzip\r\nConnection: close\r\n";
+        write!(client, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).unwrap();
+        let head = String::from_utf8_lossy(&answer[..200]).to_lowercase();
+        assert_eq!(head.contains("content-encoding: gzip"), is_gzip, "{head}");
+        assert!(!is_gzip || answer.len() < 1_000, "{} bytes", answer.len());
     }
 }
 

@@ -163,14 +163,14 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
 /// Routes with the binary service at its path beside them; a tower service, cheap to clone.
 #[derive(Clone)]
 pub struct Beside {
-    service: Service,
+    service: Option<Service>,
     routes: Routes,
 }
 
 impl Beside {
-    /// Answers what is for the binary service, and leaves the rest to `routes`.
-    pub fn new(service: Service, routes: Routes) -> Self {
-        Beside { service, routes }
+    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`.
+    pub fn new(service: impl Into<Option<Service>>, routes: Routes) -> Self {
+        Beside { service: service.into(), routes }
     }
 }
 
@@ -188,10 +188,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if request.uri().path() != PATH {
+        let Some(service) = self.service.clone().filter(|_| request.uri().path() == PATH) else {
             return self.routes.call(request);
-        }
-        let service = self.service.clone();
+        };
         Box::pin(async move {
             Ok(respond(&service, request).await.unwrap_or_else(|(status, message)| {
                 let mut response = Response::new(Body::from(message));

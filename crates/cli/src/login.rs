@@ -1,0 +1,150 @@
+//! Who may call `castile serve`: schemes of HTTP authentication, and a file of users.
+
+use std::collections::{HashMap, HashSet};
+use std::future::{Ready, ready};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use aws_lc_rs::digest::{SHA256, digest};
+use castile::http::server::Authentication;
+
+/// What people are told that they log in to.
+const REALM: &str = "castile";
+
+/// How clients log in.
+#[derive(clap::Args)]
+#[group(id = "login")]
+#[command(next_help_heading = "Authentication")]
+pub(crate) struct Arguments {
+    /// Serve clients that log in, and no others. May be repeated: clients choose. Basic and Bearer send secrets in clear, so they are for
+    /// servers behind TLS
+    #[arg(long = "auth", value_name = "SCHEME", value_enum, requires = "users")]
+    schemes: Vec<Scheme>,
+    /// Who may log in, a line for each: NAME:PASSWORD, or NAME:TOKEN for Bearer. Empty lines and those that begin with # say nothing. It is
+    /// read at the start
+    #[arg(long, value_name = "FILE", requires = "schemes")]
+    users: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Scheme {
+    /// A name and a password (RFC 7617)
+    Basic,
+    /// A token (RFC 6750)
+    Bearer,
+    /// A name and a proof of the password, with SHA-256 (RFC 7616)
+    Digest,
+    /// Digest for clients that know nothing newer than MD5 too (RFC 2617)
+    DigestMd5,
+}
+
+impl Arguments {
+    /// What is asked of clients, if anything is.
+    pub(crate) fn load(&self) -> anyhow::Result<Option<Authentication>> {
+        let Some(file) = &self.users else { return Ok(None) };
+        let text = std::fs::read_to_string(file).with_context(|| format!("can't read {}", file.display()))?;
+        let users = Users::read(&text, file)?;
+        let schemes = self.schemes.iter().map(|scheme| users.authentication(*scheme, file));
+        schemes.reduce(|all, next| Ok(all?.or(next?))).transpose()
+    }
+}
+
+/// Names and what only they know, in the order of the file.
+struct Users(Vec<(String, String)>);
+
+impl Users {
+    /// What is wrong is told without what the line holds, which may be a password.
+    fn read(text: &str, file: &Path) -> anyhow::Result<Self> {
+        let file = file.display();
+        let mut users: Vec<(String, String)> = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let Some((name, secret)) = line.split_once(':') else {
+                bail!("{file}:{number}: found no colon, expected NAME:PASSWORD or NAME:TOKEN");
+            };
+            if name.is_empty() || secret.is_empty() {
+                let missing = if name.is_empty() { "name" } else { "password or token" };
+                bail!("{file}:{number}: found no {missing}, expected NAME:PASSWORD or NAME:TOKEN");
+            }
+            if users.iter().any(|(other, _)| other == name) {
+                bail!("{file}:{number}: found {name:?} a second time, expected each name once");
+            }
+            users.push((name.to_owned(), secret.to_owned()));
+        }
+        if users.is_empty() {
+            bail!("{file}: found nobody, expected a line NAME:PASSWORD or NAME:TOKEN at least");
+        }
+        Ok(Users(users))
+    }
+
+    fn authentication(&self, scheme: Scheme, file: &Path) -> anyhow::Result<Authentication> {
+        Ok(match scheme {
+            Scheme::Basic => {
+                let known = self.hashes(|name, password| format!("{name}:{password}"));
+                Authentication::basic(REALM, move |name, password| {
+                    ready(known.contains(&hash(&format!("{name}:{password}"))).then_some(()))
+                })
+            }
+            Scheme::Bearer => {
+                let known = self.hashes(|_, token| token.to_owned());
+                if known.len() < self.0.len() {
+                    bail!("{}: found one token for two names, expected one of its own for each", file.display());
+                }
+                Authentication::bearer(REALM, move |token| ready(known.contains(&hash(&token)).then_some(())))
+            }
+            Scheme::Digest => Authentication::digest(REALM, self.passwords()),
+            Scheme::DigestMd5 => Authentication::digest_with_md5(REALM, self.passwords()),
+        })
+    }
+
+    /// The hashes of what they show: how long it takes to look one up tells nothing of what it is of.
+    fn hashes(&self, shown: impl Fn(&str, &str) -> String) -> HashSet<[u8; 32]> {
+        self.0.iter().map(|(name, secret)| hash(&shown(name, secret))).collect()
+    }
+
+    fn passwords(&self) -> impl Fn(String) -> Ready<Option<(String, ())>> + Send + Sync + 'static {
+        let known: HashMap<_, _> = self.0.iter().cloned().collect();
+        move |name| ready(known.get(&name).map(|password| (password.clone(), ())))
+    }
+}
+
+fn hash(text: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> anyhow::Result<Users> {
+        Users::read(text, Path::new("users"))
+    }
+
+    #[test]
+    fn users_stand_in_lines() {
+        let users = read("# who\n\nada:correct horse\r\nbob::#:\n#eve:no\n").unwrap();
+        let read: Vec<_> = users.0.iter().map(|(name, secret)| (&**name, &**secret)).collect();
+        assert_eq!(read, [("ada", "correct horse"), ("bob", ":#:")]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_secrets() {
+        for (text, expected) in [
+            ("a:b\nsecret", "users:2: found no colon, expected NAME:PASSWORD or NAME:TOKEN"),
+            (":secret", "users:1: found no name, expected NAME:PASSWORD or NAME:TOKEN"),
+            ("\nada:", "users:2: found no password or token, expected NAME:PASSWORD or NAME:TOKEN"),
+            ("ada:secret\nada:secret", "users:2: found \"ada\" a second time, expected each name once"),
+            ("# nobody", "users: found nobody, expected a line NAME:PASSWORD or NAME:TOKEN at least"),
+        ] {
+            assert_eq!(read(text).err().unwrap().to_string(), expected, "{text}");
+        }
+        let users = read("ada:secret\nbob:secret").unwrap();
+        assert!(users.authentication(Scheme::Basic, Path::new("users")).is_ok());
+        let error = users.authentication(Scheme::Bearer, Path::new("users")).err().unwrap().to_string();
+        assert_eq!(error, "users: found one token for two names, expected one of its own for each");
+    }
+}

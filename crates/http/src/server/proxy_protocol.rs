@@ -49,7 +49,7 @@ impl<L: Listener> ProxyProtocol<L> {
     /// A listener whose connections come from `proxies`: addresses, or networks such as `10.0.0.0/24`.
     ///
     /// # Errors
-    /// [`ErrorKind::Request`] names what is no address and no network.
+    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names what is no address and no network.
     pub fn new<P: AsRef<str>>(listener: L, proxies: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         Ok(ProxyProtocol { listener, proxies: Networks::read(proxies)? })
     }

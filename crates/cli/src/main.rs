@@ -16,7 +16,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
-mod login;
+mod users;
 mod manual;
 mod outcome;
 mod peers;

@@ -27,7 +27,7 @@ use minijinja::{Environment, context};
 
 use crate::problems::{WARNING, counted};
 use crate::quantity::time;
-use crate::{login, outcome, process, tls};
+use crate::{outcome, process, tls, users};
 
 /// How many of them are listed.
 const LISTED: usize = 20;
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum)]
     access_log: Option<LogFormat>,
     #[command(flatten)]
-    login: login::Arguments,
+    login: users::Arguments,
     #[command(flatten)]
     front: Front,
     #[command(flatten)]

@@ -232,6 +232,37 @@ async fn the_platforms_roots_may_be_extended() {
     assert!(error.contains(": the certificate is not issued by an authority that is trusted"), "{error}");
 }
 
+/// What `openssl req -x509` makes, and servers for themselves, says that it is an authority: "Other(OtherError(CaUsedAsEndEntity))".
+#[tokio::test]
+async fn a_certificate_that_is_its_own_authority_is_trusted_if_it_is_named() {
+    let own = |until: i32| {
+        let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        params.not_after = rcgen::date_time_ymd(until, 1, 1);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        Issued { der: certificate.der().to_vec(), chain: certificate.pem(), key: key.serialize_pem() }
+    };
+    let (good, expired) = (own(4000), own(2000));
+    let host = Host::start(&tls(|options| options.identity = identity(&good))).await;
+    for roots in [Roots::Only, Roots::PlatformAnd] {
+        let named = transport(|options| options.roots = roots(vec![Pem::bytes(&good.chain)]));
+        assert_eq!(ask(&named, &host.url("localhost")).await.unwrap(), ANONYMOUS);
+        let error = ask(&named, &host.url("127.0.0.1")).await.unwrap_err().to_string();
+        assert!(error.contains(": the certificate is for \"localhost\", expected \"127.0.0.1\""), "{error}");
+    }
+    let error = ask(&transport(|_| {}), &host.url("localhost")).await.unwrap_err().to_string();
+    assert!(
+        error.contains(": the certificate is that of an authority, which is trusted as a server's if it stands"),
+        "{error}"
+    );
+
+    let host = Host::start(&tls(|options| options.identity = identity(&expired))).await;
+    let named = transport(|options| options.roots = Roots::Only(vec![Pem::bytes(&expired.chain)]));
+    let error = ask(&named, &host.url("localhost")).await.unwrap_err().to_string();
+    assert!(error.contains(": the certificate expired at "), "{error}");
+}
+
 #[tokio::test]
 async fn certificates_of_clients_are_checked() {
     let roots =

@@ -47,8 +47,8 @@ pub enum Roots {
     Platform,
     /// Those that the operating system trusts, and further ones.
     PlatformAnd(Vec<Pem>),
-    /// These alone. A server's own certificate may stand here if it is self-signed. Whatever stands here is taken for an
-    /// authority: who has its key can issue certificates of any name.
+    /// These alone. A server's own certificate may stand here if it is self-signed, also one that says that it is an authority, as
+    /// `openssl req -x509` makes it. Whatever stands here is taken for an authority: who has its key can issue certificates of any name.
     Only(Vec<Pem>),
 }
 
@@ -256,7 +256,7 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
         .with_protocol_versions(options.min_version.and_later())
         .map_err(unusable)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(FewOfServers(verifier(&options.roots)?)));
+        .with_custom_certificate_verifier(Arc::new(verifier(&options.roots)?));
     let mut config = match &options.identity {
         None => builder.with_no_client_auth(),
         Some(identity) => {
@@ -272,31 +272,32 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
 }
 
 /// Who judges certificates of servers: where a platform has ways of its own, these.
-fn verifier(roots: &Roots) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
     let of_platform = |error: rustls::Error| {
         let message = format!("the authorities of the platform can't be used: {error}");
         Error::new(ErrorKind::Tls, message).because(error)
     };
-    match roots {
-        Roots::Platform => Ok(Arc::new(Verifier::new(provider()).map_err(of_platform)?)),
-        Roots::PlatformAnd(more) => {
-            let mut roots = Vec::new();
-            for pem in more {
-                roots.extend(checked(pem)?);
-            }
-            Ok(Arc::new(Verifier::new_with_extra_roots(roots, provider()).map_err(of_platform)?))
-        }
-        Roots::Only(only) => {
-            let mut store = RootCertStore::empty();
-            for pem in only {
-                // Each was found to be usable.
-                store.add_parsable_certificates(checked(pem)?);
-            }
-            let verifier = WebPkiServerVerifier::builder_with_provider(store.into(), provider()).build();
-            let unusable = |error| Error::new(ErrorKind::Tls, "found no root, expected one at least").because(error);
-            Ok(verifier.map_err(unusable)?)
+    let mut trusted = Vec::new();
+    if let Roots::PlatformAnd(texts) | Roots::Only(texts) = roots {
+        for pem in texts {
+            trusted.extend(checked(pem)?);
         }
     }
+    let inner: Arc<dyn ServerCertVerifier> = match roots {
+        Roots::Platform => Arc::new(Verifier::new(provider()).map_err(of_platform)?),
+        Roots::PlatformAnd(_) => {
+            Arc::new(Verifier::new_with_extra_roots(trusted.clone(), provider()).map_err(of_platform)?)
+        }
+        Roots::Only(_) => {
+            let mut store = RootCertStore::empty();
+            // Each was found to be usable.
+            store.add_parsable_certificates(trusted.clone());
+            let verifier = WebPkiServerVerifier::builder_with_provider(store.into(), provider()).build();
+            verifier
+                .map_err(|error| Error::new(ErrorKind::Tls, "found no root, expected one at least").because(error))?
+        }
+    };
+    Ok(FewOfServers { inner, trusted })
 }
 
 /// The certificates in a text, each of which can be that of an authority.

@@ -6,9 +6,11 @@
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
 
 /// The most certificates of a client, its own included, and the most bytes of them: the connection keeps them.
 const CLIENT_CERTIFICATES: usize = 10;
@@ -20,6 +22,9 @@ const SERVER_BYTES: usize = 64 << 10;
 
 /// The most certificates of issuers of one name. There are two where an authority is certified by itself and by another one.
 const OF_ONE_NAME: usize = 2;
+
+/// What webpki says of a certificate of an authority that a server shows as its own.
+pub(super) const AS_AUTHORITY: &str = "CaUsedAsEndEntity";
 
 /// What the searched chain may be.
 #[derive(Clone, Copy)]
@@ -119,9 +124,21 @@ impl ClientCertVerifier for FewOfClients {
     }
 }
 
-/// A verifier of servers that looks at few certificates.
+/// A verifier of servers that looks at few certificates, and takes a certificate that is itself among the trusted ones.
 #[derive(Debug)]
-pub(crate) struct FewOfServers(pub(crate) Arc<dyn ServerCertVerifier>);
+pub(crate) struct FewOfServers {
+    pub(crate) inner: Arc<dyn ServerCertVerifier>,
+    pub(crate) trusted: Vec<CertificateDer<'static>>,
+}
+
+impl FewOfServers {
+    /// Whether a certificate was refused only because it is that of an authority, and is one of those that are trusted. So is each that
+    /// a server made for itself by the defaults of OpenSSL or Go. Dates are judged before that (webpki), the name is not.
+    fn is_refused_as_authority(&self, end: &CertificateDer<'_>, error: &Error) -> bool {
+        let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+        other.to_string() == AS_AUTHORITY && self.trusted.contains(end)
+    }
+}
 
 impl ServerCertVerifier for FewOfServers {
     fn verify_server_cert(
@@ -133,7 +150,13 @@ impl ServerCertVerifier for FewOfServers {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let most = Most { certificates: SERVER_CERTIFICATES, bytes: SERVER_BYTES };
-        self.0.verify_server_cert(end, &issuers(end, shown, most)?, name, ocsp, now)
+        match self.inner.verify_server_cert(end, &issuers(end, shown, most)?, name, ocsp, now) {
+            Err(error) if self.is_refused_as_authority(end, &error) => {
+                verify_server_name(&ParsedCertificate::try_from(end)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            judged => judged,
+        }
     }
 
     fn verify_tls12_signature(
@@ -142,7 +165,7 @@ impl ServerCertVerifier for FewOfServers {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, certificate, signed)
+        self.inner.verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -151,18 +174,18 @@ impl ServerCertVerifier for FewOfServers {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, certificate, signed)
+        self.inner.verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.inner.supported_verify_schemes()
     }
 
     fn requires_raw_public_keys(&self) -> bool {
-        self.0.requires_raw_public_keys()
+        self.inner.requires_raw_public_keys()
     }
 
     fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
-        self.0.root_hint_subjects()
+        self.inner.root_hint_subjects()
     }
 }

@@ -8,6 +8,7 @@ use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
 use super::PlainHttp;
+use super::chain::AS_AUTHORITY;
 
 /// An error and what is below it.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
@@ -90,6 +91,9 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::Revoked => "the certificate is revoked".to_owned(),
         CertificateError::UnknownRevocationStatus => "no revocation list covers the certificate".to_owned(),
         CertificateError::BadSignature => "the certificate is not signed by its issuer's key".to_owned(),
+        CertificateError::Other(other) if other.to_string() == AS_AUTHORITY => {
+            "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself".to_owned()
+        }
         CertificateError::BadEncoding => "found no X.509 certificate, expected one in DER".to_owned(),
         other => other.to_string(),
     }

@@ -93,6 +93,8 @@ impl Recorder {
 
     /// Notes why so many requests failed.
     pub(crate) fn reason(&mut self, text: &str, count: u64) {
+        // A server may have said part of it, and it goes to terminals and onto pages.
+        let text = &*castile_xml::visible_lines(text);
         let found = self.reasons.iter().position(|known| is_alike(&known.text, text));
         match found {
             Some(place) => self.reasons[place].count += count,
@@ -187,6 +189,16 @@ mod tests {
         let first = "status 500, expected 200: Server: order 0 is unknown";
         assert_eq!(reasons, [(100, first), (50, "status 500, expected 200"), (51, "status 501, expected 200")]);
         assert_eq!((record.errors, record.not_sent), (201, 50));
+    }
+
+    #[test]
+    fn reasons_turn_no_text_and_steer_no_terminal() {
+        let mut record = Recorder::default();
+        for _ in 0..2 {
+            record.reason("status 500: \u{202e}drow\u{1b}[2J\nnext", 1);
+        }
+        let reasons: Vec<_> = record.reasons.iter().map(|reason| (reason.count, &*reason.text)).collect();
+        assert_eq!(reasons, [(2, "status 500: \\u{202e}drow\\u{1b}[2J\nnext")]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use castile_budget::{Budget, Reservation};
+
 /// More than any answer under test; a larger one is refused rather than kept.
 const MAX_RESPONSE: usize = 256 << 20;
 const MAX_HEADERS: usize = 64;
@@ -33,6 +35,8 @@ pub(crate) struct ResponseReader {
     /// The last head seen, with its bytes: a server repeats itself, and comparing is cheaper than parsing.
     last_head: Option<(Box<[u8]>, Head)>,
     chunks: Chunks,
+    /// What the buffer has beyond [`FIRST_BUFFER`], of what those of all users may have.
+    beyond: Reservation,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +66,12 @@ struct Chunks {
 }
 
 impl ResponseReader {
+    /// All readers of the process share its budget of memory.
     pub(crate) fn new() -> Self {
+        ResponseReader::within(&Budget::process())
+    }
+
+    fn within(budget: &Budget) -> Self {
         ResponseReader {
             // Made when the first answer comes: of many users, some may never have one.
             buffer: Vec::new(),
@@ -71,11 +80,18 @@ impl ResponseReader {
             interim: 0,
             last_head: None,
             chunks: Chunks::default(),
+            beyond: budget.reserve(0).expect("nothing is always granted"),
         }
     }
 
     /// Forgets the last response.
     pub(crate) fn clear(&mut self) {
+        // What is kept for the next one saves work, but the others need it once half of all is in use.
+        let budget = self.beyond.budget();
+        if self.buffer.len() > FIRST_BUFFER && budget.used() > budget.limit() / 2 {
+            self.buffer = Vec::new();
+            self.beyond.release();
+        }
         self.filled = 0;
         self.head = None;
         self.interim = 0;
@@ -93,7 +109,14 @@ impl ResponseReader {
             if self.filled >= MAX_RESPONSE {
                 return Err(format!("response of more than {MAX_RESPONSE} bytes"));
             }
-            self.buffer.resize((self.filled * 2).max(FIRST_BUFFER), 0);
+            let length = (self.filled * 2).max(FIRST_BUFFER);
+            // The first one is for a usual answer, and what a user costs.
+            if length > FIRST_BUFFER {
+                let more = length - self.buffer.len().max(FIRST_BUFFER);
+                let refused = |why| format!("the answers to all users take too much memory: {why}");
+                self.beyond.grow(more).map_err(refused)?;
+            }
+            self.buffer.resize(length, 0);
         }
         Ok(&mut self.buffer[self.filled..])
     }
@@ -340,6 +363,40 @@ mod tests {
         assert_eq!(reader.fill(bytes.len()), Ok(None));
         let response = reader.close().unwrap();
         assert_eq!((reader.body(&response), response.close), (&b"abc"[..], true));
+    }
+
+    #[test]
+    fn the_answers_to_all_users_share_memory() {
+        let budget = Budget::new(300_000);
+        let mut readers = [(); 3].map(|()| ResponseReader::within(&budget));
+        let fill = |reader: &mut ResponseReader, bytes: usize| {
+            reader.clear();
+            let mut left = bytes;
+            let mut piece = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+            while left > 0 {
+                let space = reader.space()?;
+                let count = space.len().min(left);
+                piece.resize(count.max(piece.len()), b'x');
+                space[..count].copy_from_slice(&piece[..count]);
+                piece = vec![b'x'];
+                left -= count;
+                reader.fill(count)?;
+            }
+            Ok::<_, String>(())
+        };
+        // A usual answer takes nothing of it.
+        fill(&mut readers[0], 60_000).unwrap();
+        assert_eq!(budget.used(), 0);
+        fill(&mut readers[1], 200_000).unwrap();
+        assert_eq!(budget.used(), (256 << 10) - FIRST_BUFFER);
+        let refused = fill(&mut readers[2], 300_000).unwrap_err();
+        assert!(refused.starts_with("the answers to all users take too much memory: "), "{refused}");
+        // What was kept for another large answer is given back when memory is short, and only then.
+        fill(&mut readers[1], 60_000).unwrap();
+        fill(&mut readers[2], 60_000).unwrap();
+        assert_eq!(budget.used(), FIRST_BUFFER);
+        drop(readers);
+        assert_eq!(budget.used(), 0);
     }
 
     #[test]

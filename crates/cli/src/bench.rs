@@ -21,7 +21,7 @@ use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use self::secured::Secured;
 use crate::peers::Peer;
-use crate::{outcome, output, process, tls};
+use crate::{login, outcome, output, process, tls};
 
 /// The suite that was published across a network as well, each side on a machine of its own.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
     /// Measure another endpoint of the same contract instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
+    /// A line for the head of each HTTP request to the server at --url
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    headers: Vec<String>,
     /// Measure Castile and the HTTP floor over TLS. Connections that are new resume a session
     #[arg(long = "tls", conflicts_with_all = ["url", "peers"], help_heading = "TLS")]
     over_tls: bool,
@@ -75,6 +78,8 @@ pub(crate) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     outcome: outcome::Arguments,
+    #[command(flatten)]
+    login: login::Arguments,
     #[command(flatten)]
     tls: tls::ClientArguments,
     /// Where to write results.json and index.html
@@ -138,8 +143,13 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     arguments.outcome.expect_files()?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
     let url = match &arguments.url {
-        Some(url) => Some((url.clone(), arguments.tls.endpoint(url)?)),
+        Some(url) => {
+            let headers = login::headers(&arguments.headers)?;
+            arguments.login.expect_no_other(&headers)?;
+            Some((url.clone(), arguments.login.endpoint(url, &arguments.tls, &headers)?))
+        }
         None if arguments.tls.is_given() => bail!("{} are for the server at --url, expected that", tls::FOR_CLIENTS),
+        None if arguments.login.is_given() => bail!("{} are for the server at --url, expected that", login::OPTIONS),
         None => None,
     };
     let entrants = Entrants {
@@ -308,7 +318,8 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
 
 /// The cases asked for, each with the way it is driven.
 fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Result<Vec<Load>> {
-    let with_ab = ab::is_installed();
+    // ab would go another way, as somebody else.
+    let with_ab = ab::is_installed() && !arguments.login.is_given() && arguments.headers.is_empty();
     let everything = arguments.operations.is_empty();
     let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab, everything));
     let mut loads = arguments.adjust.apply(all.collect());
@@ -358,7 +369,8 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
 
 /// The command that repeats this bench.
 pub(crate) fn own_command() -> String {
-    let arguments = std::env::args().skip(1).map(|argument| output::shell_quoted(&argument));
+    let arguments = login::without_secrets(std::env::args().skip(1));
+    let arguments = arguments.iter().map(|argument| output::shell_quoted(argument));
     std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

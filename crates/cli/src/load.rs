@@ -23,7 +23,7 @@ use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::quantity::count;
-use crate::{bench, outcome, output, problems, source, tls};
+use crate::{bench, login, outcome, output, problems, source, tls};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -109,6 +109,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     outcome: outcome::Arguments,
     #[command(flatten)]
+    login: login::Arguments,
+    #[command(flatten)]
     tls: tls::ClientArguments,
 
     /// Where to write results.json and index.html, the report
@@ -174,7 +176,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
             begin: Arc::new(move |_| Box::new(UserScript::new(&mix))),
         },
     };
-    let target = Target::foreign(&url, arguments.tls.endpoint(&url)?);
+    // The header lines that are given may have places to fill, so the mix writes them.
+    let target = Target::foreign(&url, arguments.login.endpoint(&url, &arguments.tls, "")?);
     let target = match arguments.load.server_pid {
         Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,
@@ -257,7 +260,9 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         feed: feed.as_ref(),
     };
     let messages = sources.messages(&service)?;
-    let headers = sources.headers(&service, &headers(&arguments.headers)?)?;
+    let headers = login::headers(&arguments.headers)?;
+    arguments.login.expect_no_other(&headers)?;
+    let headers = sources.headers(&service, &headers)?;
     let mut templates = messages.iter().flatten().map(|message| &message.template).chain(&headers);
     if feed.is_some() && !templates.any(Template::is_fed) {
         bail!("no --template and no --header has a place for a column of the --feed");
@@ -309,25 +314,6 @@ fn extract(
         values.len() - 1
     });
     Ok(Extract { value, operation, expression: Expression::new(text, prefixes)? })
-}
-
-/// The header lines that a person gave, each with its end.
-fn headers(given: &[String]) -> anyhow::Result<String> {
-    /// What the driver writes itself, for it knows.
-    const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
-    let mut lines = String::new();
-    for line in given {
-        let wrong = || format!("found the header {line:?}, expected NAME: VALUE");
-        let (name, value) = line.split_once(':').with_context(wrong)?;
-        let name: http::HeaderName = name.trim().parse().with_context(wrong)?;
-        let value: http::HeaderValue = value.trim().parse().with_context(wrong)?;
-        let value = value.to_str().with_context(wrong)?;
-        if OWN.contains(&name.as_str()) {
-            bail!("the header {name} is written by the driver");
-        }
-        lines += &format!("{name}: {value}\r\n");
-    }
-    Ok(lines)
 }
 
 /// What would be sent: the first request of each operation.
@@ -409,18 +395,4 @@ fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>
     }
     files.extend(arguments.outcome.write(results, |row| row.errors)?);
     Ok(files)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_lines_and_nothing_else() {
-        let of = |line: &str| headers(&[line.to_owned()]);
-        assert_eq!(of("X-A:  b c ").unwrap(), "x-a: b c\r\n");
-        for wrong in ["X", "X Y: z", "X: a\r\nY: b", "Host: a", "content-length: 3", "X: ä\u{1}"] {
-            assert!(of(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

@@ -16,7 +16,7 @@ mod fetch;
 mod floor;
 mod generate;
 mod load;
-mod users;
+mod login;
 mod manual;
 mod outcome;
 mod peers;
@@ -28,6 +28,7 @@ mod report;
 mod serve;
 mod source;
 mod tls;
+mod users;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]

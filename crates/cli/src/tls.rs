@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use castile::http::client;
 use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
 use castile::http::tls::{Identity, Pem};
-use castile_load::Endpoint;
+use castile_load::{Endpoint, Proxy};
 use castile_suites::tls::Driver;
 use tokio::time::sleep;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
@@ -254,13 +254,13 @@ impl ClientArguments {
         self.trust.is_given() || self.server_name.is_some()
     }
 
-    /// The endpoint at a URL of http, or of https to be spoken to as these arguments say.
-    pub(crate) fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
+    /// The endpoint at a URL of http, or of https to be spoken to as these arguments say, through a proxy if there is one.
+    pub(crate) fn endpoint(&self, url: &str, proxy: Option<Proxy>) -> anyhow::Result<Endpoint> {
         if !url.starts_with("https://") {
             if self.is_given() {
                 bail!("{FOR_CLIENTS} are for https, and the URL is {url}");
             }
-            return Ok(Endpoint::resolve(url)?);
+            return Ok(Endpoint::resolve_through(url, None, proxy)?);
         }
         let ClientArguments { trust: Trust { authorities, client_cert, client_key }, server_name } = self;
         let mut options = client::TlsOptions::default();
@@ -272,6 +272,6 @@ impl ClientArguments {
         }
         options.server_name.clone_from(server_name);
         let tls: Arc<dyn castile_load::Tls> = Arc::new(Driver(client::Tls::with_options(options)?));
-        Ok(Endpoint::resolve_with(url, &tls)?)
+        Ok(Endpoint::resolve_through(url, Some(&tls), proxy)?)
     }
 }

@@ -487,6 +487,100 @@ fn a_search_with_several_operations_tells_each_of_them() {
 }
 
 #[test]
+fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let secret = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (password, token) = (secret("password", "correct horse\n"), secret("token", "t-1\n"));
+    let of = |arguments: &[&str]| {
+        let rows =
+            rows(&server, &[&["--operation", "EchoVoid", "--requests", "2", "--users", "1"], arguments].concat());
+        assert_eq!(rows[0]["requests"], 2, "{rows:?}");
+        server.seen().split_off(server.seen().len() - 2)
+    };
+
+    let plain = of(&[]);
+    assert_eq!((plain[1].header("authorization"), plain[1].header("cookie")), ("", ""));
+    let basic = of(&["-u", "ada", "--password-file", &password]);
+    assert_eq!(basic[0].header("authorization"), "Basic YWRhOmNvcnJlY3QgaG9yc2U=");
+    let bearer = of(&["--bearer", &token, "--cookies"]);
+    assert!(bearer.iter().all(|seen| seen.header("authorization") == "Bearer t-1"));
+    assert_eq!(bearer[0].header("cookie"), "");
+    assert!(bearer[1].header("cookie").starts_with("session="), "{}", bearer[1].head);
+
+    // The server stands for a proxy: it is told the whole URL, and nobody else knows the host.
+    let login = secret("login", "squid:p@ss\n");
+    let proxy = server.url().replace("/service", "");
+    let output = load(
+        "wstest.wsdl",
+        "http://far.invalid/a",
+        &["--operation", "EchoVoid", "--requests", "1", "--users", "1", "--proxy", &proxy, "--proxy-login", &login],
+    );
+    assert!(output.status.success(), "{}", told(&output));
+    let seen = server.seen().pop().unwrap();
+    assert!(seen.head.starts_with("POST http://far.invalid/a HTTP/1.1\r\nHost: far.invalid\r\n"), "{}", seen.head);
+    assert_eq!(seen.header("proxy-authorization"), "Basic c3F1aWQ6cEBzcw==");
+    assert!(!told(&output).contains("p@ss"));
+}
+
+#[test]
+fn a_proxy_that_makes_no_tunnel_is_told_of() {
+    let proxy = Server::start(|_, _| (403, "no".to_owned()));
+    let address = proxy.url().replace("/service", "");
+    let output = load(
+        "wstest.wsdl",
+        "https://far.invalid/a",
+        &["--operation", "EchoVoid", "--requests", "1", "--users", "1", "--proxy", &address],
+    );
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("no connection: the proxy answered \"HTTP/1.1 403 Told\", expected 200"),
+        "{}",
+        told(&output)
+    );
+    let seen = proxy.seen();
+    assert!(
+        seen[0].head.starts_with("CONNECT far.invalid:443 HTTP/1.1\r\nHost: far.invalid:443\r\n\r\n"),
+        "{}",
+        seen[0].head
+    );
+}
+
+#[test]
+fn who_a_client_is_must_be_said_once_and_in_no_command_line() {
+    let of = |arguments: &[&str]| {
+        let output = load("wstest.wsdl", "http://127.0.0.1:1/", &[&["--operation", "EchoVoid"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+        told(&output)
+    };
+    assert!(of(&["-u", "ada:secret"]).contains("found a colon, expected a name"));
+    assert!(of(&["-u", "ada", "--password-file", "no such file"]).contains("no such file can't be read"));
+    let twice = of(&["--header", "Authorization: x", "-u", "ada", "--password-file", "session.xml"]);
+    assert!(twice.contains("expected one of them"), "{twice}");
+    assert!(of(&["--proxy", "https://proxy/"]).contains("expected http://HOST[:PORT]"));
+}
+
+/// A mark that turns the direction of writing, in what a server said, turned the text of whoever read it.
+#[test]
+fn what_a_server_says_turns_no_text() {
+    let server = Server::start(|_, _| (500, "<a>\u{202e}drow\u{2066}</a>".to_owned()));
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let arguments = ["--operation", "EchoVoid", "--requests", "1", "--users", "1", "--out", out];
+    let output = load("wstest.wsdl", &server.url(), &arguments);
+    let files =
+        ["index.html", "results.json"].map(|name| std::fs::read_to_string(directory.path().join(name)).unwrap());
+    for text in [&told(&output), &files[0], &files[1]] {
+        assert!(text.contains("drow"), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{2066}']), "{text}");
+    }
+}
+
+#[test]
 fn what_can_not_be_sent_is_told_before_anything_is() {
     let server = Server::start(|_, _| (200, void()));
     let order = ["--operation", "GetOrder", "--template", "order.xml"];

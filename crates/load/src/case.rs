@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::Endpoint;
 use crate::script::Begin;
 use crate::typed::Connect;
 
@@ -108,14 +109,15 @@ impl Case {
 
 impl Message {
     /// The request as HTTP/1.1 puts it on the wire, head and body in one piece, so that it leaves with one write.
-    pub(crate) fn request(&self, path: &str, authority: &str, keep_alive: bool) -> Bytes {
+    pub(crate) fn request(&self, endpoint: &Endpoint, keep_alive: bool) -> Bytes {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         let mut bytes = format!(
-            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nSOAPAction: \"{}\"\r\nContent-Length: {}\r\n{}\r\n",
-            path,
-            authority,
+            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {}\r\nSOAPAction: \"{}\"\r\n{}Content-Length: {}\r\n{}\r\n",
+            endpoint.request_target(),
+            endpoint.authority,
             self.content_type,
             self.action,
+            endpoint.header_lines(),
             self.body.len(),
             connection,
         )

@@ -10,27 +10,47 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
 
-use crate::Secured;
+use crate::cookies::Cookies;
 use crate::response::{Response, ResponseReader};
 use crate::script::HttpResponse;
 use crate::secure::Open;
 use crate::typed::{BoxError, User};
+use crate::{Endpoint, Secured};
 
 /// How long a server that said it would close may take to do so.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
+/// How much a proxy may say before a tunnel is there.
+const MAX_ANSWER: usize = 16 << 10;
+
 /// Sends prebuilt requests and reads whole responses, one at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    address: SocketAddr,
-    source: Option<IpAddr>,
-    secured: Option<Secured>,
+    way: Way,
+    cookies: Option<Cookies>,
     timeout: Duration,
     stream: Option<Open>,
     reader: ResponseReader,
     /// Responses since the connection was opened.
     answered: u64,
     watchdog: Watchdog,
+}
+
+/// How a connection is made.
+struct Way {
+    address: SocketAddr,
+    source: Option<IpAddr>,
+    /// What asks a proxy for a tunnel.
+    tunnel: Option<String>,
+    secured: Option<Secured>,
+}
+
+/// Without what the proxy is told.
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Way { address, source, secured, .. } = self;
+        f.debug_tuple("Way").field(address).field(source).field(secured).finish()
+    }
 }
 
 /// Why there is no whole response.
@@ -53,10 +73,11 @@ pub(crate) enum Failure {
 impl Connection {
     /// Opens nothing yet. Must be called within a tokio runtime.
     pub(crate) fn new(user: &User) -> Self {
+        let Endpoint { address, secured, .. } = &user.endpoint;
+        let tunnel = user.endpoint.tunnel();
         Connection {
-            address: user.endpoint.address,
-            source: user.source,
-            secured: user.endpoint.secured.clone(),
+            way: Way { address: *address, source: user.source, tunnel, secured: secured.clone() },
+            cookies: Cookies::of(&user.endpoint),
             timeout: user.timeout,
             stream: None,
             reader: ResponseReader::new(),
@@ -68,12 +89,16 @@ impl Connection {
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection { address, source, secured, stream, reader, answered, watchdog, .. } = self;
+        let Connection { way, cookies, stream, reader, answered, watchdog, .. } = self;
+        let request = match cookies {
+            Some(cookies) => cookies.added_to(request),
+            None => request,
+        };
         let exchange = async {
             let stream = match stream {
                 Some(stream) => stream,
                 None => {
-                    let opened = open_stream(*address, *source, secured.as_ref()).await.map_err(Failure::Connect)?;
+                    let opened = way.open().await.map_err(Failure::Connect)?;
                     *answered = 0;
                     stream.insert(opened)
                 }
@@ -85,8 +110,13 @@ impl Connection {
             result = exchange => result,
             () = watchdog.bites_at(limit) => Err(Failure::Timeout(self.timeout)),
         };
-        if result.is_err() {
-            self.stream = None;
+        match &result {
+            Ok(response) => {
+                if let Some(cookies) = &mut self.cookies {
+                    cookies.keep(self.reader.head_of(response));
+                }
+            }
+            Err(_) => self.stream = None,
         }
         result
     }
@@ -160,11 +190,37 @@ async fn receive(stream: &mut Open, reader: &mut ResponseReader, answered: &mut 
     }
 }
 
-async fn open_stream(address: SocketAddr, source: Option<IpAddr>, secured: Option<&Secured>) -> io::Result<Open> {
-    let stream = open(address, source).await?;
-    match secured {
-        None => Ok(Open::Plain(stream)),
-        Some(Secured { host, tls }) => tls.connect(host, stream).await.map(Open::Secured),
+impl Way {
+    async fn open(&self) -> io::Result<Open> {
+        let mut stream = open(self.address, self.source).await?;
+        if let Some(request) = &self.tunnel {
+            dig(&mut stream, request).await?;
+        }
+        match &self.secured {
+            None => Ok(Open::Plain(stream)),
+            Some(Secured { host, tls }) => tls.connect(host, stream).await.map(Open::Secured),
+        }
+    }
+}
+
+/// Has a proxy make a tunnel. What comes behind its answer is of whoever is at the other end, so the answer is read byte by byte.
+async fn dig(stream: &mut TcpStream, request: &str) -> io::Result<()> {
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        if answer.len() >= MAX_ANSWER {
+            return Err(io::Error::other(format!("the proxy answered with a head of more than {MAX_ANSWER} bytes")));
+        }
+        let mut byte = [0];
+        if stream.read(&mut byte).await? == 0 {
+            return Err(io::Error::other("the proxy closed the connection, expected a tunnel"));
+        }
+        answer.push(byte[0]);
+    }
+    let line = String::from_utf8_lossy(answer.split(|&byte| byte == b'\r').next().unwrap_or_default());
+    match line.split(' ').nth(1) {
+        Some(status) if line.starts_with("HTTP/1.") && status.len() == 3 && status.starts_with('2') => Ok(()),
+        _ => Err(io::Error::other(format!("the proxy answered {line:?}, expected 200 and a tunnel"))),
     }
 }
 

@@ -1,14 +1,19 @@
 //! Where requests go.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 
 use crate::{Error, ErrorKind, Secured, Tls};
 
 /// An HTTP endpoint, resolved once, so that no measurement waits for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The address to connect to.
+    /// The address to connect to, which is that of the proxy if there is one.
     pub address: SocketAddr,
     /// Host and port as the URL names them, for the `Host` header (RFC 9110 §7.2).
     pub authority: String,
@@ -16,59 +21,180 @@ pub struct Endpoint {
     pub path: String,
     /// TLS, if it speaks that.
     pub secured: Option<Secured>,
+    /// The proxy that it is reached through, if there is one.
+    pub proxy: Option<Proxy>,
+    /// What goes along with each request.
+    pub along: Along,
+}
+
+/// An HTTP proxy. Requests for `http` are given to it as they are; for `https` it makes a tunnel.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The name and password for it, if it asks who comes.
+    pub login: Option<(String, String)>,
+}
+
+/// What goes along with each request beside what its case says. There is nothing by default.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Along {
+    /// Header lines, each with its end (`\r\n`).
+    pub headers: Arc<str>,
+    /// Whether each user keeps the cookies that answers set, and sends them back.
+    pub cookies: bool,
+}
+
+/// Who somebody is stays out of what is printed.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Along {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.headers.lines().count();
+        f.debug_struct("Along").field("header_lines", &lines).field("cookies", &self.cookies).finish()
+    }
+}
+
+impl Proxy {
+    /// Reads and resolves `http://HOST[:PORT]`.
+    pub fn resolve(url: &str) -> Result<Self, Error> {
+        let input = |what: &str| Error::new(ErrorKind::Input, format!("the proxy {url:?}: {what}"));
+        let rest = url.strip_prefix("http://").ok_or_else(|| input("expected http://HOST[:PORT]"))?;
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        if authority.contains('/') {
+            return Err(input("found a path, expected http://HOST[:PORT]"));
+        }
+        let host_and_port = with_port(authority, 80).ok_or_else(|| input("expected HOST[:PORT] after ://"))?;
+        let address = look_up(&host_and_port).map_err(|why| input(&why))?;
+        Ok(Proxy { address, login: None })
+    }
+
+    /// Its URL, with name and password, for clients of their own.
+    pub fn url(&self) -> String {
+        let login = self.login.as_ref().map(|(name, password)| format!("{}:{}@", percent(name), percent(password)));
+        format!("http://{}{}", login.unwrap_or_default(), self.address)
+    }
+
+    /// The header line that tells it who comes (RFC 9110 §11.7.2, RFC 7617).
+    fn authorization(&self) -> String {
+        let line = |(name, password): &(String, String)| {
+            format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{name}:{password}")))
+        };
+        self.login.as_ref().map(line).unwrap_or_default()
+    }
+}
+
+/// A text as it stands in a URL: but for letters and digits, as escapes (RFC 3986 §2.1).
+fn percent(text: &str) -> String {
+    let written = |byte: u8| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(written).collect()
 }
 
 impl Endpoint {
     /// Reads and resolves `http://HOST[:PORT][/PATH]`.
     pub fn resolve(url: &str) -> Result<Self, Error> {
-        let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
-        let rest = url.strip_prefix("http://").ok_or_else(|| {
-            input("found no scheme that is spoken here, expected http://HOST[:PORT][/PATH], or https:// with TLS")
-        })?;
-        let (endpoint, _) = Endpoint::resolve_rest(url, rest, 80)?;
-        Ok(endpoint)
+        Endpoint::resolve_through(url, None, None)
     }
 
     /// Reads and resolves `http://HOST[:PORT][/PATH]` or, to be spoken to over `tls`, `https://HOST[:PORT][/PATH]`.
     pub fn resolve_with(url: &str, tls: &Arc<dyn Tls>) -> Result<Self, Error> {
-        let Some(rest) = url.strip_prefix("https://") else { return Endpoint::resolve(url) };
-        let (endpoint, host) = Endpoint::resolve_rest(url, rest, 443)?;
-        Ok(Endpoint { secured: Some(Secured { host, tls: tls.clone() }), ..endpoint })
+        Endpoint::resolve_through(url, Some(tls), None)
     }
 
-    /// The endpoint that stands behind the scheme, without TLS, and its host.
-    fn resolve_rest(url: &str, rest: &str, port: u16) -> Result<(Self, String), Error> {
+    /// As [`resolve_with`](Self::resolve_with). Where there is a proxy, it looks up the host.
+    pub fn resolve_through(url: &str, tls: Option<&Arc<dyn Tls>>, proxy: Option<Proxy>) -> Result<Self, Error> {
         let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
+        let (rest, port, tls) = match (url.strip_prefix("http://"), url.strip_prefix("https://"), tls) {
+            (Some(rest), _, _) => (rest, 80, None),
+            (None, Some(rest), Some(tls)) => (rest, 443, Some(tls.clone())),
+            _ => {
+                return Err(input(
+                    "found no scheme that is spoken here, expected http://HOST[:PORT][/PATH], or https:// with TLS",
+                ));
+            }
+        };
         let (authority, path) = match rest.find('/') {
             Some(slash) => rest.split_at(slash),
             None => (rest, "/"),
         };
-        if authority.is_empty() || authority.contains('@') {
-            return Err(input("expected HOST[:PORT] after ://"));
-        }
+        let host_and_port = with_port(authority, port).ok_or_else(|| input("expected HOST[:PORT] after ://"))?;
         if path.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control()) {
             return Err(input("found white space in the path"));
         }
-        // An IPv6 literal has colons of its own, inside brackets (RFC 3986 §3.2.2).
-        let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
-        let host_and_port = if has_port { authority.to_owned() } else { format!("{authority}:{port}") };
-        let address = host_and_port
-            .to_socket_addrs()
-            .map_err(|error| {
-                let error = error.to_string();
-                let why = error.strip_prefix("failed to lookup address information: ").unwrap_or(&error);
-                input(&format!("the host has no address: {why}"))
-            })?
-            .next()
-            .ok_or_else(|| input("the host has no address"))?;
-        let host = host_and_port.rsplit_once(':').map_or(authority, |(host, _)| host).to_owned();
-        Ok((Endpoint { address, authority: authority.to_owned(), path: path.to_owned(), secured: None }, host))
+        let address = match &proxy {
+            Some(proxy) => proxy.address,
+            None => look_up(&host_and_port).map_err(|why| input(&why))?,
+        };
+        let host = || host_and_port.rsplit_once(':').map_or(authority, |(host, _)| host).to_owned();
+        Ok(Endpoint {
+            address,
+            authority: authority.to_owned(),
+            path: path.to_owned(),
+            secured: tls.map(|tls| Secured { host: host(), tls }),
+            proxy,
+            along: Along::default(),
+        })
+    }
+
+    /// This endpoint, with something that goes along with each request.
+    pub fn with(self, along: Along) -> Self {
+        Endpoint { along, ..self }
     }
 
     /// Another path of this server.
     pub fn at(&self, path: impl Into<String>) -> Self {
         Endpoint { path: path.into(), ..self.clone() }
     }
+
+    /// What stands in the first line of a request (RFC 9112 §3.2): a proxy that passes it on must know for whom it is.
+    pub(crate) fn request_target(&self) -> Cow<'_, str> {
+        match self.proxy {
+            Some(_) if self.secured.is_none() => format!("http://{}{}", self.authority, self.path).into(),
+            _ => self.path.as_str().into(),
+        }
+    }
+
+    /// The header lines that each request has, those for the proxy among them.
+    pub(crate) fn header_lines(&self) -> Cow<'_, str> {
+        match &self.proxy {
+            Some(proxy) if self.secured.is_none() => format!("{}{}", self.along.headers, proxy.authorization()).into(),
+            _ => (&*self.along.headers).into(),
+        }
+    }
+
+    /// What asks the proxy for a tunnel to here, where one is needed (RFC 9110 §9.3.6).
+    pub(crate) fn tunnel(&self) -> Option<String> {
+        let proxy = self.proxy.as_ref().filter(|_| self.secured.is_some())?;
+        let host = with_port(&self.authority, 443)?;
+        Some(format!("CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", proxy.authorization()))
+    }
+}
+
+/// A host with its port, or else with this one; `None` if it is no host.
+fn with_port(authority: &str, port: u16) -> Option<String> {
+    if authority.is_empty() || authority.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control()) {
+        return None;
+    }
+    // An IPv6 literal has colons of its own, inside brackets (RFC 3986 §3.2.2).
+    let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
+    Some(if has_port { authority.to_owned() } else { format!("{authority}:{port}") })
+}
+
+/// The address of a host, or why there is none.
+fn look_up(host_and_port: &str) -> Result<SocketAddr, String> {
+    let mut found = host_and_port.to_socket_addrs().map_err(|error| {
+        let error = error.to_string();
+        let why = error.strip_prefix("failed to lookup address information: ").unwrap_or(&error);
+        format!("the host has no address: {why}")
+    })?;
+    found.next().ok_or_else(|| "the host has no address".to_owned())
 }
 
 #[cfg(test)]
@@ -90,6 +216,23 @@ mod tests {
         }
         for url in ["https://127.0.0.1/", "127.0.0.1:80", "http:///x", "http://h:port/"] {
             assert_eq!(Endpoint::resolve(url).unwrap_err().kind(), ErrorKind::Input, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_told_the_whole_url_and_who_comes() {
+        let mut proxy = Proxy::resolve("http://127.0.0.1:3128/").unwrap();
+        proxy.login = Some(("x".to_owned(), "y@".to_owned()));
+        assert_eq!(proxy.url(), "http://x:y%40@127.0.0.1:3128");
+        // Nobody but the proxy can look up this host.
+        let endpoint = Endpoint::resolve_through("http://far.invalid/a?b", None, Some(proxy)).unwrap();
+        assert_eq!(endpoint.address.to_string(), "127.0.0.1:3128");
+        assert_eq!(endpoint.request_target(), "http://far.invalid/a?b");
+        assert_eq!(endpoint.header_lines(), "Proxy-Authorization: Basic eDp5QA==\r\n");
+        assert_eq!(endpoint.tunnel(), None);
+        assert!(!format!("{endpoint:?}").contains("y@"));
+        for wrong in ["127.0.0.1:3128", "https://127.0.0.1", "http://", "http://127.0.0.1/a", "http://a@127.0.0.1"] {
+            assert_eq!(Proxy::resolve(wrong).unwrap_err().kind(), ErrorKind::Input, "{wrong}");
         }
     }
 }

@@ -84,7 +84,7 @@ pub(crate) struct RawRequests {
 
 impl RawRequests {
     pub(crate) fn new(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Self {
-        let write = |message: &crate::Message| message.request(&endpoint.path, &endpoint.authority, plan.keep_alive);
+        let write = |message: &crate::Message| message.request(endpoint, plan.keep_alive);
         RawRequests {
             requests: case.messages().iter().map(write).collect(),
             case: case.clone(),
@@ -193,7 +193,7 @@ impl Exchange for ScriptedExchange {
             NoRequest::Done => Failure::Done,
             NoRequest::Failed(why) => Failure::Unwritten(why),
         })?;
-        self.request.write(&self.endpoint.path, &self.endpoint.authority, self.keep_alive, &mut self.wire);
+        self.request.write(&self.endpoint, self.keep_alive, &mut self.wire);
         self.last = Some(self.connection.exchange(&self.wire).await?);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Answer, User};
+use crate::{Answer, Endpoint, User};
 
 /// Makes the script of one user. It is made once in a run, before the user's first request.
 pub type Begin = Arc<dyn Fn(&User) -> Box<dyn Script> + Send + Sync>;
@@ -42,14 +42,14 @@ impl Request {
     }
 
     /// As it goes on the wire, head and body in one piece, so that it leaves with one write.
-    pub(crate) fn write(&self, path: &str, authority: &str, keep_alive: bool, wire: &mut Vec<u8>) {
+    pub(crate) fn write(&self, endpoint: &Endpoint, keep_alive: bool, wire: &mut Vec<u8>) {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
-        let length = self.body.len();
+        let (target, authority) = (endpoint.request_target(), &endpoint.authority);
+        let (headers, along, length) = (&self.headers, endpoint.header_lines(), self.body.len());
         wire.clear();
         wire.extend_from_slice(
             format!(
-                "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{}Content-Length: {length}\r\n{connection}\r\n",
-                self.headers
+                "POST {target} HTTP/1.1\r\nHost: {authority}\r\n{headers}{along}Content-Length: {length}\r\n{connection}\r\n"
             )
             .as_bytes(),
         );
@@ -103,8 +103,10 @@ mod tests {
     fn a_request_has_what_http_needs() {
         let request = Request { headers: "A: b\r\n".to_owned(), body: b"<a/>".to_vec() };
         let mut wire = b"old".to_vec();
-        request.write("/p?q", "h:1", false, &mut wire);
-        let expected = "POST /p?q HTTP/1.1\r\nHost: h:1\r\nA: b\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<a/>";
+        let endpoint = Endpoint::resolve("http://127.0.0.1:1/p?q").unwrap();
+        request.write(&endpoint, false, &mut wire);
+        let expected =
+            "POST /p?q HTTP/1.1\r\nHost: 127.0.0.1:1\r\nA: b\r\nContent-Length: 4\r\nConnection: close\r\n\r\n<a/>";
         assert_eq!(String::from_utf8_lossy(&wire), expected);
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::{Options, Proxies, ResponseBody, Transport};
 use castile_load::{Answer, BoxError, Call, Connect, TypedClient, User};
-use http::{Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
 
 /// Makes clients that call `call` with the number of the request, each over a connection of its own. What `call` gives is the
@@ -25,7 +25,7 @@ where
 {
     let call = Arc::new(call);
     Arc::new(move |user| {
-        let transport = Counting::new(user);
+        let transport = Counting::new(user)?;
         let count = transport.count.clone();
         Ok(Box::new(Typed { client: make(user, transport)?, call: call.clone(), count }))
     })
@@ -60,6 +60,8 @@ pub(crate) fn url(user: &User) -> String {
 #[derive(Clone)]
 pub(crate) struct Counting {
     transport: Transport,
+    /// What goes along with each request.
+    headers: HeaderMap,
     count: Arc<Count>,
 }
 
@@ -70,16 +72,24 @@ struct Count {
 }
 
 impl Counting {
-    fn new(user: &User) -> Self {
+    fn new(user: &User) -> Result<Self, BoxError> {
         let mut options = Options::default();
         options.connect_timeout = user.timeout;
         options.request_timeout = user.timeout;
         options.local_address = user.source;
-        // What is measured is the server.
-        options.proxies = Proxies::none();
+        // What is measured is the server, so none of the environment is asked.
+        options.proxies = match &user.endpoint.proxy {
+            Some(proxy) => Proxies::all(&proxy.url())?,
+            None => Proxies::none(),
+        };
+        options.cookies = user.endpoint.along.cookies;
         #[cfg(feature = "tls")]
         crate::tls::speak(user, &mut options);
-        Counting { transport: Transport::with_options(options), count: Arc::default() }
+        let mut headers = HeaderMap::new();
+        for (name, value) in user.endpoint.along.headers.lines().filter_map(|line| line.split_once(':')) {
+            headers.append(HeaderName::try_from(name)?, HeaderValue::try_from(value.trim())?);
+        }
+        Ok(Counting { transport: Transport::with_options(options), headers, count: Arc::default() })
     }
 }
 
@@ -92,7 +102,10 @@ impl tower_service::Service<Request<Body>> for Counting {
         self.transport.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        if !self.headers.is_empty() {
+            request.headers_mut().extend(self.headers.clone());
+        }
         // Suites send nothing that isn't at hand as a whole.
         let sent = request.body().size_hint().lower();
         self.count.sent.fetch_add(sent, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    head: String,
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -76,7 +76,8 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen, usiz
             }
         }
         let mut request = Seen { head, body: String::new() };
-        let length: u64 = request.header("content-length").parse().unwrap();
+        // A CONNECT has no body.
+        let length: u64 = request.header("content-length").parse().unwrap_or_default();
         reader.by_ref().take(length).read_to_string(&mut request.body).ok()?;
         let closes = request.header("connection") == "close";
         let number = {
@@ -85,8 +86,10 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen, usiz
             seen.len() - 1
         };
         let (status, body) = answer(&request, number);
-        let head =
-            format!("HTTP/1.1 {status} Told\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 {status} Told\r\nContent-Type: text/xml\r\nSet-Cookie: session={number}; Path=/\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
         stream.write_all((head + &body).as_bytes()).ok()?;
         if closes {
             return None;

@@ -1,0 +1,232 @@
+//! Who a client is to the server that it calls, and the proxy between them, for commands that send requests.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use castile_load::{Along, Endpoint, Proxy};
+
+use crate::tls;
+
+/// What the driver writes itself, for it knows.
+const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
+
+/// What says who somebody is. Secrets are in files, or typed when they are asked for: command lines are shown to all of the machine,
+/// and kept by shells and in reports.
+#[derive(Debug, clap::Args)]
+#[group(id = "login")]
+#[command(next_help_heading = "Login")]
+pub(crate) struct Arguments {
+    /// Log in with this name (Basic), and a password that is asked for
+    #[arg(short, long, value_name = "NAME", value_parser = name)]
+    user: Option<String>,
+    /// Take the password from the first line of this file; `-` is standard input
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
+    /// Send the token in the first line of this file (Bearer); `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "user")]
+    bearer: Option<PathBuf>,
+    /// Let each user keep the cookies that answers set, and send them back
+    #[arg(long)]
+    cookies: bool,
+    /// Go through this HTTP proxy. Those of the environment are not asked: what is measured is the server
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+    /// Log in to the proxy with NAME:PASSWORD, the first line of this file
+    #[arg(long, value_name = "FILE", requires = "proxy")]
+    proxy_login: Option<PathBuf>,
+}
+
+/// The options of [`Arguments`].
+pub(crate) const OPTIONS: &str = "--user, --bearer, --cookies and --proxy";
+
+impl Arguments {
+    /// Whether anything is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.user.is_some() || self.bearer.is_some() || self.cookies || self.proxy.is_some()
+    }
+
+    /// The endpoint at a URL, spoken to as all these arguments say, with further header lines in each request.
+    pub(crate) fn endpoint(&self, url: &str, tls: &tls::ClientArguments, headers: &str) -> anyhow::Result<Endpoint> {
+        let proxy = self.proxy.as_deref().map(|proxy| self.resolved(proxy)).transpose()?;
+        let endpoint = tls.endpoint(url, proxy)?;
+        let mut lines = headers.to_owned();
+        if let Some(authorization) = self.authorization()? {
+            lines += &format!("Authorization: {authorization}\r\n");
+        }
+        Ok(endpoint.with(Along { headers: lines.into(), cookies: self.cookies }))
+    }
+
+    /// Refuses header lines that say who comes where these arguments say it, too.
+    pub(crate) fn expect_no_other(&self, headers: &str) -> anyhow::Result<()> {
+        let has = |name: &str| headers.lines().any(|line| line.split(':').next().is_some_and(|found| found == name));
+        if (self.user.is_some() || self.bearer.is_some()) && has("authorization") {
+            bail!(
+                "--header has the header Authorization, and --user or --bearer says what it is: expected one of them"
+            );
+        }
+        Ok(())
+    }
+
+    fn authorization(&self) -> anyhow::Result<Option<String>> {
+        if let Some(file) = &self.bearer {
+            let token = first_line(file)?;
+            if token.contains(|c: char| !c.is_ascii_graphic()) {
+                bail!("{} has a token with characters that no header can hold", file.display());
+            }
+            return Ok(Some(format!("Bearer {token}")));
+        }
+        let Some(user) = &self.user else { return Ok(None) };
+        let password = match &self.password_file {
+            Some(file) => first_line(file)?,
+            None => asked(&format!("password of {user}"))?,
+        };
+        Ok(Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))))
+    }
+
+    fn resolved(&self, url: &str) -> anyhow::Result<Proxy> {
+        let mut proxy = Proxy::resolve(url)?;
+        if let Some(file) = &self.proxy_login {
+            let login = first_line(file)?;
+            let Some((name, password)) = login.split_once(':') else {
+                bail!("the first line of {} has no colon, expected NAME:PASSWORD", file.display());
+            };
+            proxy.login = Some((name.to_owned(), password.to_owned()));
+        }
+        Ok(proxy)
+    }
+}
+
+/// A name is no place for a password.
+fn name(text: &str) -> Result<String, String> {
+    match text.split_once(':') {
+        None if text.is_empty() => Err("expected a name".to_owned()),
+        None => Ok(text.to_owned()),
+        Some(_) => Err("found a colon, expected a name: the password is asked for, or in --password-file".to_owned()),
+    }
+}
+
+/// The first line of a file, or of standard input.
+fn first_line(path: &Path) -> anyhow::Result<String> {
+    let mut line = String::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().lock().read_line(&mut line),
+        false => File::open(path).and_then(|file| BufReader::new(file).read_line(&mut line)),
+    };
+    read.with_context(|| format!("{} can't be read", path.display()))?;
+    let line = line.trim_end_matches(['\r', '\n']);
+    if line.is_empty() {
+        bail!("the first line of {} is empty, expected a secret", path.display());
+    }
+    Ok(line.to_owned())
+}
+
+/// What a person types on the terminal, which doesn't show it.
+#[cfg(unix)]
+fn asked(what: &str) -> anyhow::Result<String> {
+    use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
+
+    let terminal = File::options().read(true).write(true).open("/dev/tty");
+    let mut terminal =
+        terminal.with_context(|| format!("no terminal to ask for the {what}, expected --password-file"))?;
+    let shown = tcgetattr(&terminal).context("the terminal can't be set up")?;
+    let mut hidden = shown.clone();
+    hidden.local_flags.remove(LocalFlags::ECHO);
+    write!(terminal, "{}: ", castile_xml::visible(what))?;
+    tcsetattr(&terminal, SetArg::TCSAFLUSH, &hidden).context("the terminal can't be set up")?;
+    let mut line = String::new();
+    let read = BufReader::new(&terminal).read_line(&mut line);
+    tcsetattr(&terminal, SetArg::TCSAFLUSH, &shown).context("the terminal can't be set up")?;
+    writeln!(terminal)?;
+    read.context("the terminal can't be read")?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+#[cfg(not(unix))]
+fn asked(what: &str) -> anyhow::Result<String> {
+    bail!("this system has no way to ask for the {what}, expected --password-file")
+}
+
+/// The header lines that a person gave, each with its end.
+pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
+    let mut lines = String::new();
+    for line in given {
+        let wrong = || format!("found the header {line:?}, expected NAME: VALUE");
+        let (name, value) = line.split_once(':').with_context(wrong)?;
+        let name: http::HeaderName = name.trim().parse().with_context(wrong)?;
+        let value: http::HeaderValue = value.trim().parse().with_context(wrong)?;
+        let value = value.to_str().with_context(wrong)?;
+        if OWN.contains(&name.as_str()) {
+            bail!("the header {name} is written by the driver");
+        }
+        lines += &format!("{name}: {value}\r\n");
+    }
+    Ok(lines)
+}
+
+/// The arguments of a command for those who read its report: without the values of headers that are secrets.
+pub(crate) fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    const SECRETS: [&str; 7] = ["auth", "cookie", "key", "password", "secret", "session", "token"];
+    let mut is_header = false;
+    let shown = |argument: String| {
+        let (option, line) = match argument.strip_prefix("--header=") {
+            Some(line) => ("--header=", line),
+            None if is_header => ("", &*argument),
+            None => {
+                is_header = argument == "--header";
+                return argument;
+            }
+        };
+        is_header = false;
+        let name = line.split(':').next().unwrap_or_default();
+        match SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) {
+            true => format!("{option}{name}: …"),
+            false => argument,
+        }
+    };
+    arguments.map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_lines_and_nothing_else() {
+        let of = |line: &str| headers(&[line.to_owned()]);
+        assert_eq!(of("X-A:  b c ").unwrap(), "x-a: b c\r\n");
+        for wrong in ["X", "X Y: z", "X: a\r\nY: b", "Host: a", "content-length: 3", "X: ä\u{1}"] {
+            assert!(of(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_holds_no_secret_of_the_command_line() {
+        let given =
+            ["load", "--header", "Authorization: Basic YTpi", "--header=X-Api-Key: k", "--header", "X-A: b", "a:b"];
+        let shown = without_secrets(given.into_iter().map(str::to_owned));
+        assert_eq!(
+            shown,
+            ["load", "--header", "Authorization: …", "--header=X-Api-Key: …", "--header", "X-A: b", "a:b"]
+        );
+    }
+
+    #[test]
+    fn a_password_stands_in_no_command_line() {
+        assert_eq!(name("ada"), Ok("ada".to_owned()));
+        assert!(name("ada:x").unwrap_err().contains("--password-file"));
+        assert!(name("").is_err());
+    }
+
+    #[test]
+    fn a_secret_is_the_first_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, expected) in [("a b\r\nc\n", Some("a b")), ("a", Some("a")), ("\na", None), ("", None)] {
+            std::fs::write(file.path(), text).unwrap();
+            assert_eq!(first_line(file.path()).ok().as_deref(), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The cookies of one user (RFC 6265), which go back to the endpoint that set them.
+
+use std::fmt;
+
+use crate::Endpoint;
+
+/// How many cookies are kept, and how many bytes one may have with its attributes.
+const COOKIES: usize = 50;
+const SIZE: usize = 4096;
+
+/// Keeps what answers set, and adds it to requests.
+pub(crate) struct Cookies {
+    /// Names and values.
+    kept: Vec<(String, String)>,
+    /// Where requests go.
+    path: String,
+    is_secured: bool,
+    /// The last request that was given some.
+    request: Vec<u8>,
+}
+
+/// Without values, which are secrets as often as not.
+impl fmt::Debug for Cookies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.kept.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Cookies").field("names", &names).finish_non_exhaustive()
+    }
+}
+
+impl Cookies {
+    /// None yet, of a user of this endpoint; `None` if none are kept.
+    pub(crate) fn of(endpoint: &Endpoint) -> Option<Self> {
+        let path = endpoint.path.split('?').next().unwrap_or_default().to_owned();
+        let is_secured = endpoint.secured.is_some();
+        endpoint.along.cookies.then(|| Cookies { kept: Vec::new(), path, is_secured, request: Vec::new() })
+    }
+
+    /// Keeps what the head of an answer sets.
+    pub(crate) fn keep(&mut self, head: &[u8]) {
+        for line in head.split(|&byte| byte == b'\n') {
+            let Some((name, value)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once(':')) else {
+                continue;
+            };
+            if name.eq_ignore_ascii_case("set-cookie") && value.len() <= SIZE {
+                self.set(value);
+            }
+        }
+    }
+
+    /// Takes the value of a Set-Cookie header (§5.2).
+    fn set(&mut self, value: &str) {
+        let mut pieces = value.split(';').map(str::trim);
+        let Some((name, value)) = pieces.next().and_then(|pair| pair.split_once('=')) else { return };
+        let (name, value) = (name.trim(), value.trim());
+        let (mut is_over, mut is_for_us) = (false, !name.is_empty());
+        for piece in pieces {
+            let (attribute, value) = piece.split_once('=').unwrap_or((piece, ""));
+            match attribute.trim().to_ascii_lowercase().as_str() {
+                // A cookie is taken back with an age of 0 or a date that is long past. Others outlive a run.
+                "max-age" => is_over |= value.trim().parse::<i64>().is_ok_and(|age| age <= 0),
+                "expires" => is_over |= value.contains("1970"),
+                "path" => is_for_us &= is_at_or_below(&self.path, value.trim()),
+                "secure" => is_for_us &= self.is_secured,
+                _ => {}
+            }
+        }
+        if !is_for_us {
+            return;
+        }
+        self.kept.retain(|(known, _)| known != name);
+        if !is_over && self.kept.len() < COOKIES {
+            self.kept.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// The request with what is kept, in its first header line.
+    pub(crate) fn added_to<'a>(&'a mut self, request: &'a [u8]) -> &'a [u8] {
+        let Some(first_line) = request.windows(2).position(|pair| pair == b"\r\n").filter(|_| !self.kept.is_empty())
+        else {
+            return request;
+        };
+        let (line, rest) = request.split_at(first_line + 2);
+        self.request.clear();
+        self.request.extend_from_slice(line);
+        for (index, (name, value)) in self.kept.iter().enumerate() {
+            let before = if index == 0 { "Cookie: " } else { "; " };
+            self.request.extend([before, name, "=", value].into_iter().flat_map(str::bytes));
+        }
+        self.request.extend_from_slice(b"\r\n");
+        self.request.extend_from_slice(rest);
+        &self.request
+    }
+}
+
+/// Whether the path of a request is at or below that of a cookie (§5.1.4).
+fn is_at_or_below(path: &str, of_cookie: &str) -> bool {
+    // What is no path stands for the folder of the request (§5.2.4), which all requests of a user are in.
+    !of_cookie.starts_with('/')
+        || path
+            .strip_prefix(of_cookie)
+            .is_some_and(|rest| rest.is_empty() || of_cookie.ends_with('/') || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Along;
+
+    #[test]
+    fn what_is_set_goes_back_until_it_is_taken_back() {
+        let along = Along { cookies: true, ..Along::default() };
+        let endpoint = Endpoint::resolve("http://127.0.0.1:1/shop/orders?a").unwrap();
+        assert!(Cookies::of(&endpoint).is_none());
+        let mut cookies = Cookies::of(&endpoint.with(along)).unwrap();
+        let request = b"POST / HTTP/1.1\r\nHost: h\r\n\r\n";
+        for (head, expected) in [
+            ("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", ""),
+            (
+                "HTTP/1.1 200 OK\r\nset-cookie: a=1; Path=/; HttpOnly\r\nSet-Cookie: b=x=y; path=/shop\r\n\r\n",
+                "Cookie: a=1; b=x=y\r\n",
+            ),
+            ("HTTP/1.1 200 OK\r\nSet-Cookie: a=2; Max-Age=60\r\n\r\n", "Cookie: b=x=y; a=2\r\n"),
+            // For other paths, for https, or without a name.
+            (
+                "x\r\nSet-Cookie: c=1; Path=/shopping\r\nSet-Cookie: c=1; Secure\r\nSet-Cookie: =1\r\n\r\n",
+                "Cookie: b=x=y; a=2\r\n",
+            ),
+            ("x\r\nSet-Cookie: a=; Max-Age=0\r\n\r\n", "Cookie: b=x=y\r\n"),
+            ("x\r\nSet-Cookie: b=; Expires=Thu, 01-Jan-1970 00:00:10 GMT\r\n\r\n", ""),
+        ] {
+            cookies.keep(head.as_bytes());
+            let sent = String::from_utf8_lossy(cookies.added_to(request)).into_owned();
+            assert_eq!(sent, format!("POST / HTTP/1.1\r\n{expected}Host: h\r\n\r\n"), "{head}");
+        }
+    }
+}

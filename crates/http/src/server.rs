@@ -57,7 +57,6 @@ pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::Authentication;
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
-pub use self::proxies::Proxies;
 #[cfg(feature = "metrics")]
 pub use self::observer::Metrics;
 pub use self::observer::{
@@ -65,6 +64,7 @@ pub use self::observer::{
 };
 #[cfg(feature = "tracing")]
 pub use self::observer::{Events, Spanned, Spans};
+pub use self::proxies::Proxies;
 pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
 pub use self::routes::{ClientAddress, Routes};
 pub use self::shutdown::{CutOff, Shutdown};

@@ -1,0 +1,53 @@
+# What the scripts beside this one share: certificates that OpenSSL makes, `castile serve`, and claims. A script that sources it sets
+# `castile` first; it is left in a folder of its own.
+
+source "$(dirname "${BASH_SOURCE[0]}")/../certificates.sh"
+folder=$(mktemp -d)
+server=
+trap end EXIT
+cd "$folder"
+# Clients that find a proxy in the environment would ask that.
+export NO_PROXY='*' no_proxy='*'
+
+end() {
+    [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
+    rm -rf "$folder"
+}
+
+fail() {
+    echo "FAILED: $*" >&2
+    tail -n 20 "$folder"/*.log >&2 || true
+    exit 1
+}
+
+# expect CLAIM PATTERN COMMAND…: what the command prints has the pattern, whether or not it succeeds.
+expect() {
+    local claim=$1 pattern=$2 printed
+    shift 2
+    printed=$(timeout "${limit:-60}" "$@" 2>&1 </dev/null || true)
+    [[ $printed =~ $pattern ]] || fail "$claim: expected $pattern, found: $printed"
+    echo "  $claim"
+}
+
+# serve OPTION…: sets port
+serve() {
+    # The port of the last one is not that of this one.
+    : >serve.log
+    "$castile" serve --addr 127.0.0.1:0 --tls-cert server.pem --tls-key server.key "$@" >serve.log 2>serve-errors.log &
+    server=$!
+    local tries
+    for tries in {1..100}; do
+        port=$(sed -n 's|^listening on https://127.0.0.1:\([0-9]*\)$|\1|p' serve.log)
+        [[ -z $port ]] || return 0
+        sleep 0.05
+    done
+    fail 'the server does not listen'
+}
+
+stop() {
+    local status=0
+    kill -TERM "$server"
+    wait "$server" || status=$?
+    server=
+    ((status == 0)) || fail "castile serve ended with $status on SIGTERM"
+}

@@ -189,8 +189,10 @@ pub struct MessageLog(Arc<Log>);
 struct Log {
     redaction: Redaction,
     largest: usize,
-    show: Box<dyn Fn(Direction, &str) + Send + Sync>,
+    show: Box<Show>,
 }
+
+type Show = dyn Fn(Direction, &str) + Send + Sync;
 
 impl MessageLog {
     /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.

@@ -183,6 +183,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     });
     quote! {
         /// What a fault of the operation can say.
+        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
         #[derive(Clone, Debug, PartialEq)]
         pub enum #ident { #(#declared),* }
 

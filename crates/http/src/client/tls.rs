@@ -98,7 +98,11 @@ impl Tls {
         }
         let server_name = options.server_name.as_deref().map(server_name).transpose()?;
         let config = config(&options)?;
-        Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })), ..Tls::default() })
+        Ok(Tls {
+            loaded: Some(Arc::new(Loaded { config, server_name })),
+            #[cfg(feature = "openssl")]
+            legacy: None,
+        })
     }
 
     /// Shakes hands over a stream that is connected to `host`, for transports of your own. It takes as long as the server does:

@@ -89,6 +89,7 @@ impl ComplexType for Value {
 }
 
 /// What a fault of the operation can say.
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {
     /// The fault `Closed`.

@@ -1377,6 +1377,7 @@ impl ::castile::Header for Point {
 }
 
 /// What a fault of the operation can say.
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutcomeFault {
     /// The fault `trouble`.

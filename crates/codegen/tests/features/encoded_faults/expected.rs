@@ -164,6 +164,7 @@ impl ToXml for Lost {
 }
 
 /// What a fault of the operation can say.
+#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenFault {
     /// The fault `locked`.

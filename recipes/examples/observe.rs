@@ -43,7 +43,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let _ = stop.send(());
     println!("all were answered: {}", running.await?.is_complete());
 
-    let counted = metrics.encode();
-    counted.lines().filter(|line| line.starts_with("castile_requests_total")).for_each(|line| println!("{line}"));
+    let text = metrics.encode();
+    let mut counted: Vec<_> = text.lines().filter(|line| line.starts_with("castile_requests_total")).collect();
+    counted.sort_unstable();
+    counted.iter().for_each(|line| println!("{line}"));
     Ok(())
 }

@@ -125,7 +125,8 @@ fn requests_are_counted_and_logged() {
     client.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").unwrap();
     let mut metrics = String::new();
     client.read_to_string(&mut metrics).unwrap();
-    let counted = "castile_requests_total{service=\"TestService\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 1";
+    let counted =
+        "castile_requests_total{service=\"TestService\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 1";
     assert!(metrics.contains(counted), "{metrics}");
     assert!(
         metrics.contains("\ncastile_connections ") && metrics.contains("\ncastile_memory_limit_bytes "),

@@ -8,7 +8,7 @@ use crate::{Description, FaultCode, Operation, ReplyMessage, Version};
 
 /// Notes of one request, for those who observe it: which operation it was for, and how long each [`Step`] took.
 ///
-/// A request has one where somebody observes it ([`RequestMessage::trace`]). Clones are of the same notes.
+/// A request has one where somebody observes it ([`RequestMessage::trace`](crate::RequestMessage::trace)). Clones are of the same notes.
 ///
 /// ```
 /// use castile_soap::{Next, RequestMessage, Step, from_fn};

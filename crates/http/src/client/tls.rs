@@ -164,7 +164,8 @@ impl Tls {
     }
 }
 
-/// A connection with TLS.
+/// A connection with TLS. It is kept in a box.
+#[cfg_attr(feature = "openssl", allow(clippy::large_enum_variant, reason = "it is in a box as a whole"))]
 #[derive(Debug)]
 pub(super) enum Secured<S> {
     Rustls(TlsStream<Sniffed<S>>),

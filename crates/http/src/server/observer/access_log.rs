@@ -62,8 +62,8 @@ impl AccessLog {
         let write = move || {
             while let Ok(line) = waiting.recv() {
                 let mut written = out.write_all(line.as_bytes());
-                // What waits goes out at once.
-                for line in waiting.try_iter() {
+                // What waits goes out at once, and then what was lost is told: more may come without end.
+                for line in waiting.try_iter().take(WAITING) {
                     written = written.and_then(|()| out.write_all(line.as_bytes()));
                 }
                 if let lost @ 1.. = not_written.swap(0, Relaxed) {

@@ -96,9 +96,9 @@ pub mod http {
         #[cfg(feature = "metrics")]
         pub use castile_http::server::Metrics;
         pub use castile_http::server::{
-            AccessLog, Address, Authentication, ClientAddress, Connection, CutOff, Endpoint, Exchange, Listener, Load,
-            Observer, ObserverLayer, Options, Outcome, ProxiedStream, Proxies, ProxyHeader, ProxyProtocol, Routes,
-            Server, Shutdown, Status, TlsPeer, shutdown_signal,
+            AccessLog, Address, Authentication, ClientAddress, Connection, CutOff, Endpoint, Exchange,
+            HandshakeFailure, Listener, Load, Observer, ObserverLayer, Options, Outcome, ProxiedStream, Proxies,
+            ProxyHeader, ProxyProtocol, Routes, Server, Shutdown, Status, TlsPeer, shutdown_signal,
         };
         #[cfg(feature = "tls")]
         pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};

@@ -60,7 +60,8 @@ pub use self::listener::{Connection, Listener, TlsPeer};
 #[cfg(feature = "metrics")]
 pub use self::observer::Metrics;
 pub use self::observer::{
-    AccessLog, Exchange, Load, Observed, ObservedBody, ObservedFuture, Observer, ObserverLayer, Outcome, Status,
+    AccessLog, Exchange, HandshakeFailure, Load, Observed, ObservedBody, ObservedFuture, Observer, ObserverLayer,
+    Outcome, Status,
 };
 #[cfg(feature = "tracing")]
 pub use self::observer::{Events, Spanned, Spans};

@@ -22,10 +22,11 @@ pub(crate) use self::chain::FewOfClients;
 #[cfg(feature = "client")]
 pub(crate) use self::chain::FewOfServers;
 pub use self::pem::Pem;
+#[cfg(feature = "client")]
+pub(crate) use self::reason::advice;
 #[cfg(feature = "server")]
 pub(crate) use self::reason::of as meaning;
-#[cfg(feature = "client")]
-pub(crate) use self::reason::{advice, reason};
+pub(crate) use self::reason::reason;
 
 /// The protocol that is negotiated (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"http/1.1";

@@ -9,14 +9,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use authority::{Authority, Issued};
 use bytes::Bytes;
 use castile_http::client::{self, Roots, TlsOptions as ClientOptions, Transport};
-use castile_http::server::{ClientCertificates, ClientRoots, Listener, Server, Shutdown, Tls, TlsOptions, TlsPeer};
+use castile_http::server::{
+    ClientCertificates, ClientRoots, Exchange, HandshakeFailure, Listener, Observer, Server, Shutdown, Tls, TlsOptions,
+    TlsPeer,
+};
 use castile_http::tls::{Identity, Pem, TlsVersion};
 use castile_http::{Body, Error, ErrorKind};
 use http::{Method, Request, Response};
@@ -460,6 +463,56 @@ async fn plain_http_is_answered_in_plain_http() {
     assert_eq!(body, "found plain HTTP, expected TLS: this port is for https://\n");
     let error = ask(&transport(|_| {}), &host.url("localhost").replace("https", "http")).await.unwrap();
     assert_eq!(error, body);
+}
+
+/// Notes why handshakes failed.
+#[derive(Clone, Default)]
+struct Failures(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Failures {
+    fn observe(&self, _: &Exchange<'_>) {}
+
+    fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
+        let HandshakeFailure { peer, reason, .. } = failure;
+        self.0.lock().unwrap().push(format!("{}: {reason}", peer.unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn handshakes_that_fail_are_told() {
+    let failures = Failures::default();
+    let limit = Duration::from_millis(500);
+    let server = Server::new().header_read_timeout(limit).observer(failures.clone());
+    let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root()));
+    let tls = tls(|options| options.client_certificates = ClientCertificates::Required(roots));
+    let host = Host::start_with(server, &tls).await;
+    let told = async |expected: &str| {
+        for _ in 0..500 {
+            if let Some(found) = failures.0.lock().unwrap().pop() {
+                assert_eq!(found, format!("127.0.0.1: {expected}"));
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("nothing was told, expected {expected:?}");
+    };
+    let mut plain = TcpStream::connect(host.address).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    plain.read_to_end(&mut Vec::new()).await.unwrap();
+    drop(plain);
+    told("found plain HTTP, expected TLS").await;
+    let mut gone = TcpStream::connect(host.address).await.unwrap();
+    gone.write_all(b"\x16\x03\x01").await.unwrap();
+    drop(gone);
+    told("the client left before it was done").await;
+    let silent = TcpStream::connect(host.address).await.unwrap();
+    told("it was not done in time").await;
+    drop(silent);
+    ask(&transport(|_| {}), &host.url("localhost")).await.unwrap_err();
+    told("found no client certificate, expected one").await;
+    let identity = Some(identity(&CLIENT));
+    ask(&transport(|tls| tls.identity = identity), &host.url("localhost")).await.unwrap();
+    assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
 }
 
 #[tokio::test]

@@ -117,6 +117,7 @@ where
             alarm.as_mut().poll(cx).map(|()| false)
         });
         if !is_readable.await {
+            shared.observers.no_request(&stream);
             return take_leave(stream);
         }
         if activity.peer().is_none()

@@ -48,6 +48,12 @@ pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     fn handshake_bytes(&self) -> u64 {
         0
     }
+
+    /// Why there was no handshake, of a connection that is over before its first request: observers are told. `None`, the default,
+    /// where there was one, or none is made.
+    fn handshake_failure(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The other end of a TLS connection, among the extensions of its requests.

@@ -19,6 +19,8 @@ use castile_soap::{Description, FaultCode, Known, Operation, Step, Trace, Versio
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Request, StatusCode};
 
+use super::listener::Connection;
+
 pub use access_log::AccessLog;
 pub(super) use layer::data;
 pub use layer::{Observed, ObservedBody, ObservedFuture, ObserverLayer};
@@ -51,6 +53,11 @@ pub trait Observer: Send + Sync + 'static {
     /// A server begins to serve. `status` tells what it is doing for as long as it does.
     fn serving(&self, status: &Status) {
         let _ = status;
+    }
+
+    /// There was no TLS handshake, so no request came of a connection. Nothing is done about it by default.
+    fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
+        let _ = failure;
     }
 
     /// Whether it wants to know how long each step took. Steps are timed where one of several observers does. `true` by default.
@@ -179,6 +186,16 @@ impl Exchange<'_> {
     }
 }
 
+/// A TLS handshake that failed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct HandshakeFailure<'a> {
+    /// The address of the client, where it is known.
+    pub peer: Option<IpAddr>,
+    /// Why it failed.
+    pub reason: &'a str,
+}
+
 /// All observers of a server.
 #[derive(Clone, Default)]
 pub(super) struct Observers(Option<Arc<All>>);
@@ -220,6 +237,17 @@ impl Observers {
     pub(super) fn serving(&self, status: &Status) {
         for observer in self.0.iter().flat_map(|all| &all.observers) {
             observer.serving(status);
+        }
+    }
+
+    /// A connection is over before its first request.
+    pub(super) fn no_request(&self, connection: &impl Connection) {
+        let Some(all) = &self.0 else { return };
+        let Some(reason) = connection.handshake_failure() else { return };
+        let failure = HandshakeFailure { peer: connection.peer(), reason: &reason };
+        for observer in &all.observers {
+            // A panic is the observer's affair, and ends no task here.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.handshake_failed(&failure)));
         }
     }
 

@@ -26,7 +26,7 @@ use tokio_rustls::{TlsAcceptor, server::FallibleAccept};
 
 use super::listener::{Connection, Listener, TlsPeer};
 use crate::tls::{
-    ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider,
+    ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider, reason,
 };
 use crate::{Error, ErrorKind};
 
@@ -395,6 +395,7 @@ struct Refused<T> {
     stream: T,
     /// What is still to be said.
     answer: Bytes,
+    why: String,
     is_closed: bool,
     /// How many more bytes are read.
     left: usize,
@@ -426,12 +427,15 @@ impl<T: Connection> TlsStream<T> {
                         self.address = stream.get_ref().0.stream.peer();
                         State::Open(Box::new(stream))
                     }
-                    Some(why) => State::Refused(Box::new(Refused::new(stream, forbidden(&why)))),
+                    Some(why) => {
+                        let answer = forbidden(&why);
+                        State::Refused(Box::new(Refused::new(stream, answer, why)))
+                    }
                 },
                 Err((error, Sniffed { stream, .. })) => {
                     let is_plain = error.get_ref().is_some_and(|error| error.is::<PlainHttp>());
                     let answer = Bytes::from_static(if is_plain { USE_HTTPS.as_bytes() } else { b"" });
-                    State::Broken(Box::new(Refused::new(stream, answer)))
+                    State::Broken(Box::new(Refused::new(stream, answer, failure(&error))))
                 }
             };
         }
@@ -445,6 +449,14 @@ impl<T: Connection> TlsStream<T> {
     }
 }
 
+/// Why a handshake failed.
+fn failure(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the client left before it was done".to_owned(),
+        _ => reason(error).unwrap_or_else(|| error.to_string()),
+    }
+}
+
 /// The answer to a client whose certificate is not taken.
 fn forbidden(why: &str) -> Bytes {
     let why = format!("{why}\n");
@@ -454,14 +466,14 @@ fn forbidden(why: &str) -> Bytes {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
-    fn new(stream: T, answer: Bytes) -> Self {
-        Refused { stream, answer, is_closed: false, left: MAX_REFUSED }
+    fn new(stream: T, answer: Bytes, why: String) -> Self {
+        Refused { stream, answer, why, is_closed: false, left: MAX_REFUSED }
     }
 
     /// Says why, closes the writing half and reads on for a while: to close with bytes unread resets the connection, and the
     /// client may learn of that before it has read the alert or the answer.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Refused { stream, answer, is_closed, left } = self;
+        let Refused { stream, answer, is_closed, left, .. } = self;
         let mut stream = Pin::new(stream);
         while !answer.is_empty() {
             match ready!(stream.as_mut().poll_write(cx, answer)) {
@@ -517,6 +529,15 @@ impl<T: Connection> Connection for TlsStream<T> {
         match &self.state {
             State::Handshake(handshake) => handshake.came.load(Relaxed),
             _ => 0,
+        }
+    }
+
+    fn handshake_failure(&self) -> Option<String> {
+        match &self.state {
+            State::Handshake(_) => Some("it was not done in time".to_owned()),
+            State::Open(_) => None,
+            State::Broken(refused) => Some(refused.why.clone()),
+            State::Refused(refused) => Some(refused.why.clone()),
         }
     }
 }

@@ -11,12 +11,14 @@ use std::time::{Duration, SystemTime};
 use castile_soap::Step;
 use castile_xml::visible;
 
-use super::{Exchange, Observer};
+use super::{Exchange, HandshakeFailure, Observer};
 
 /// How many lines wait until they are written. One has less than 200 bytes beside its path.
 const WAITING: usize = 4_096;
 /// The most characters of a path that are written.
 const PATH: usize = 200;
+/// The most characters of a reason that are written.
+const REASON: usize = 200;
 
 /// An access log: one line for each exchange, for people or as JSON.
 ///
@@ -27,6 +29,9 @@ const PATH: usize = 200;
 ///
 /// Neither queries nor headers nor messages are in it. A thread of its own writes the lines, so a slow file or terminal holds up no request:
 /// lines that find no room are counted, and the log says how many they were.
+///
+/// A TLS handshake that failed has a line of its own: time, peer, and `TLS handshake failed: found plain HTTP, expected TLS`. As JSON it is
+/// an object of `time`, `peer` and `tls_failure`.
 ///
 /// JSON has the same and the steps: `time`, `peer`, `method`, `path`, `status`, `service`, `operation`, `outcome`, `fault`,
 /// `request_bytes`, `response_bytes`, `elapsed_s`, `read_s`, `queue_s`, `decode_s`, `handle_s`, `encode_s` and `write_s`. What is not known is
@@ -79,14 +84,23 @@ impl AccessLog {
     }
 }
 
-impl Observer for AccessLog {
-    fn observe(&self, exchange: &Exchange<'_>) {
-        let line = if self.is_json { json(exchange) } else { text(exchange) };
+impl AccessLog {
+    fn add(&self, line: String) {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         // Where the other end can't be written to, nobody waits for lines.
         if let Some(Err(TrySendError::Full(_))) = lines.as_ref().map(|lines| lines.try_send(line)) {
             self.lost.fetch_add(1, Relaxed);
         }
+    }
+}
+
+impl Observer for AccessLog {
+    fn observe(&self, exchange: &Exchange<'_>) {
+        self.add(if self.is_json { json(exchange) } else { text(exchange) });
+    }
+
+    fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
+        self.add(handshake_line(self.is_json, failure));
     }
 }
 
@@ -113,6 +127,17 @@ fn lost_line(is_json: bool, lost: u64) -> String {
         true => format!("{{\"time\":\"{time}\",\"lost_lines\":{lost}}}\n"),
         false => format!("{time} {lost} lines were lost: they came faster than they are written\n"),
     }
+}
+
+fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
+    let HandshakeFailure { peer, reason } = failure;
+    let (time, peer) = (now(), peer.map(|peer| peer.to_string()));
+    let reason: String = reason.chars().take(REASON).collect();
+    if is_json {
+        let peer = peer.map_or_else(String::new, |peer| format!(",\"peer\":\"{peer}\""));
+        return format!("{{\"time\":\"{time}\"{peer},\"tls_failure\":\"{}\"}}\n", Escaped(&reason));
+    }
+    format!("{time} {} TLS handshake failed: {}\n", peer.as_deref().unwrap_or("-"), visible(&reason))
 }
 
 /// The time in UTC (RFC 3339).
@@ -211,5 +236,22 @@ impl fmt::Display for Escaped<'_> {
             ' '..='~' => f.write_char(character),
             _ => character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handshakes_that_fail_have_a_line() {
+        let failure = HandshakeFailure { peer: Some([192, 0, 2, 7].into()), reason: "found \u{1b}[0m\n" };
+        let line = handshake_line(false, &failure);
+        assert!(line.contains(" 192.0.2.7 TLS handshake failed: found ") && !line.contains('\u{1b}'), "{line}");
+        assert_eq!(line.matches('\n').count(), 1, "{line}");
+        let line = handshake_line(true, &failure);
+        assert!(line.ends_with("\",\"peer\":\"192.0.2.7\",\"tls_failure\":\"found \\u001b[0m\\u000a\"}\n"), "{line}");
+        let line = handshake_line(false, &HandshakeFailure { peer: None, reason: "" });
+        assert!(line.contains(" - TLS handshake failed: "), "{line}");
     }
 }

@@ -20,7 +20,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::access_log::fault_name;
-use super::{Exchange, Load, Observer, Outcome, Status};
+use super::{Exchange, HandshakeFailure, Load, Observer, Outcome, Status};
 use crate::Body;
 use crate::server::refusal::Refusal;
 
@@ -63,6 +63,7 @@ struct Shared {
     steps: Family<StepLabels, Counter<f64, AtomicU64>>,
     received: Family<Labels, Counter>,
     sent: Family<Labels, Counter>,
+    handshake_failures: Counter,
     has_steps: bool,
     servers: Servers,
     /// What was counted before, found without its labels.
@@ -187,9 +188,22 @@ impl Metrics {
         registry.register_with_unit("request_step", "How long each step took, in sum", Unit::Seconds, steps.clone());
         registry.register_with_unit("received", "Messages that came", Unit::Bytes, received.clone());
         registry.register_with_unit("sent", "Bodies of answers that were sent", Unit::Bytes, sent.clone());
+        let handshake_failures = Counter::default();
+        registry.register("tls_handshake_failures", "TLS handshakes that failed", handshake_failures.clone());
         let (servers, found) = (Servers::default(), RwLock::default());
         registry.register_collector(Box::new(servers.clone()));
-        Metrics(Arc::new(Shared { registry, requests, durations, steps, received, sent, has_steps, servers, found }))
+        Metrics(Arc::new(Shared {
+            registry,
+            requests,
+            durations,
+            steps,
+            received,
+            sent,
+            handshake_failures,
+            has_steps,
+            servers,
+            found,
+        }))
     }
 
     /// All of them as text, in the form of OpenMetrics 1.0.
@@ -262,6 +276,10 @@ impl Observer for Metrics {
 
     fn serving(&self, status: &Status) {
         self.0.servers.add(status);
+    }
+
+    fn handshake_failed(&self, _: &HandshakeFailure<'_>) {
+        self.0.handshake_failures.inc();
     }
 
     fn wants_steps(&self) -> bool {

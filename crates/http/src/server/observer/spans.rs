@@ -8,7 +8,7 @@ use castile_soap::{
 use tracing::{Instrument, Level, Span, field};
 
 use super::access_log::fault_name;
-use super::{Exchange, Observer, Outcome};
+use super::{Exchange, HandshakeFailure, Observer, Outcome};
 
 /// A layer around a service: what happens in a handler, and what it waits for, is in a span of its request.
 ///
@@ -111,6 +111,11 @@ impl Events {
 }
 
 impl Observer for Events {
+    fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
+        let HandshakeFailure { peer, reason } = failure;
+        tracing::event!(Level::INFO, peer = peer.map(field::display), reason, "TLS handshake failed");
+    }
+
     fn observe(&self, exchange: &Exchange<'_>) {
         macro_rules! event {
             ($level:expr) => {

@@ -288,3 +288,28 @@ async fn credentials_are_not_shown_in_logs() {
     let response = ask(&Endpoint::with_options(Headers, options), request).await;
     assert!(response.body().contains("\"authorization\": Sensitive"), "{}", response.body());
 }
+
+/// To check a login is work, of which as much goes on as of any other.
+#[tokio::test(start_paused = true)]
+async fn logins_are_checked_as_slots_are_free() {
+    static CHECKED: AtomicU32 = AtomicU32::new(0);
+    static MOST: AtomicU32 = AtomicU32::new(0);
+    let check = Authentication::bearer("r", |_| async {
+        MOST.fetch_max(CHECKED.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        CHECKED.fetch_sub(1, Ordering::SeqCst);
+        Some(Caller("token".into()))
+    });
+    let server = Server::new().max_requests_in_flight(2);
+    let host = Host::start(server, echo_with(|options| options.authentication = Some(check)));
+    let mut clients: Vec<_> = (0..6).map(|_| host.connect()).collect();
+    for client in &mut clients {
+        client.post("authorization: Bearer good\r\n", "<a/>").await;
+    }
+    for client in &mut clients {
+        let (head, body) = client.response().await;
+        assert!(head.starts_with("http/1.1 200 "), "{head}");
+        assert_eq!(body, "<a/>");
+    }
+    assert_eq!(MOST.load(Ordering::SeqCst), 2);
+}

@@ -232,14 +232,21 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         Box::pin(async move {
             let Options { authentication, request_timeout: limit, .. } = &endpoint.shared.options;
             let (mut head, body) = request.into_parts();
-            let checked = match authentication {
-                None => Ok(Ok(())),
-                Some(authentication) => within(*limit, authentication.check(&mut head)).await,
+            // To check a password is work.
+            let admitted = ticket.work().await.map_err(Refusal::from);
+            let checked = match (admitted, authentication) {
+                (Err(overload), _) => Err(overload),
+                (Ok(()), None) => Ok(()),
+                (Ok(()), Some(authentication)) => match within(*limit, authentication.check(&mut head)).await {
+                    Ok(known) => known.map_err(|challenges| Refusal::Unauthorized { challenges }),
+                    Err(_) => Err(Refusal::HandlerTimeout { limit: *limit }),
+                },
             };
+            // While the message comes there is none.
+            ticket.rest();
             let refusal = match checked {
-                Ok(Ok(())) => return endpoint.respond_to(Request::from_parts(head, body), ticket, trace).await,
-                Ok(Err(challenges)) => Refusal::Unauthorized { challenges },
-                Err(_) => Refusal::HandlerTimeout { limit: *limit },
+                Ok(()) => return endpoint.respond_to(Request::from_parts(head, body), ticket, trace).await,
+                Err(refusal) => refusal,
             };
             unread(refusal.into_response(), body, Fields::of(&head.headers).has_expect).await
         })
@@ -297,7 +304,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 Err(refusal) => refusal.into_response(),
             };
             if let Some((above, is_accepted)) = gzip_above {
-                response = compressed(response, above, is_accepted).await;
+                // Boxed, so that answers that go as they are don't have the room for it.
+                response = Box::pin(compressed(response, above, is_accepted)).await;
             }
             // What is sent as it comes may be what is left of the package.
             if response.body().is_whole() && coming.is_some_and(|coming| !coming.is_over()) {
@@ -404,6 +412,11 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         if let Some(trace) = &asked.trace {
             trace.came(message.len());
         }
+        // The request is made behind the wait, so that the future has no room for it.
+        asked.ticket.work().await?;
+        if let Some(trace) = &asked.trace {
+            trace.end(Step::Queue);
+        }
         let in_media_type = message_type.action.take();
         let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
         let mut request = castile_soap::RequestMessage::new(message_type.version, message)
@@ -416,10 +429,6 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         request.extensions = mem::take(&mut asked.extensions);
         request.accepts_mtom = asked.accepts_mtom;
         request.peer = asked.ticket.peer();
-        asked.ticket.work().await?;
-        if let Some(trace) = &asked.trace {
-            trace.end(Step::Queue);
-        }
         request.deadline = Instant::now().checked_add(*request_timeout);
         let reply = within(*request_timeout, self.call(request)).await;
         asked.ticket.relieve_if_refused(&reservation);

@@ -1,7 +1,7 @@
 //! Who a client is to the server that it calls, and the proxy between them, for commands that send requests.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -111,12 +111,17 @@ fn name(text: &str) -> Result<String, String> {
 
 /// The first line of a file, or of standard input.
 fn first_line(path: &Path) -> anyhow::Result<String> {
+    // No token is as long, and a file that is none may have no second line.
+    const LONGEST: u64 = 64 << 10;
     let mut line = String::new();
     let read = match path == Path::new("-") {
-        true => std::io::stdin().lock().read_line(&mut line),
-        false => File::open(path).and_then(|file| BufReader::new(file).read_line(&mut line)),
+        true => std::io::stdin().lock().take(LONGEST + 1).read_line(&mut line),
+        false => File::open(path).and_then(|file| BufReader::new(file.take(LONGEST + 1)).read_line(&mut line)),
     };
     read.with_context(|| format!("{} can't be read", path.display()))?;
+    if line.len() as u64 > LONGEST {
+        bail!("the first line of {} has more than {} KiB, expected a secret", path.display(), LONGEST >> 10);
+    }
     let line = line.trim_end_matches(['\r', '\n']);
     if line.is_empty() {
         bail!("the first line of {} is empty, expected a secret", path.display());
@@ -228,5 +233,7 @@ mod tests {
             std::fs::write(file.path(), text).unwrap();
             assert_eq!(first_line(file.path()).ok().as_deref(), expected, "{text:?}");
         }
+        let endless = first_line(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(endless, "the first line of /dev/zero has more than 64 KiB, expected a secret");
     }
 }

@@ -59,6 +59,41 @@ async fn heads_in_pieces_are_served_for_ever() {
     }
 }
 
+/// The connection panicked, or a body was given up at once.
+#[tokio::test(start_paused = true)]
+async fn there_may_be_no_limits() {
+    let none = Duration::MAX;
+    let server = Server::new().header_read_timeout(none).keep_alive_timeout(none).queue_timeout(none);
+    for write_rate in [0, 100] {
+        let server = server.clone().write_timeout(none).write_rate(write_rate).shutdown_grace(none);
+        let endpoint = echo_with(|options| {
+            (options.body_read_timeout, options.request_timeout) = (none, none);
+            options.body_rate = write_rate;
+        });
+        let mut host = Host::start(server, endpoint);
+        // No more is taken in than this.
+        let mut client = host.connect_over(16);
+        for _ in 0..2 {
+            for piece in [
+                "POST / HTTP/1.1\r\nhost: h\r\nsoapaction: \"sleep 5\"\r\n",
+                "content-length: 4\r\n",
+                "content-type: text/xml\r\n\r\n",
+                "<a",
+                "/>",
+            ] {
+                client.send(piece).await;
+                sleep(seconds(100)).await;
+            }
+            let (head, body) = client.response().await;
+            assert!(head.starts_with("http/1.1 200 "), "{head}");
+            assert_eq!(body, "<a/>");
+            sleep(seconds(1_000)).await;
+        }
+        host.stop();
+        assert!(host.server.await.unwrap().is_complete());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_must_come_in_time() {
     let endpoint = echo_with(|options| {

@@ -23,7 +23,7 @@ use super::observer::Observers;
 use super::shutdown::CutOffs;
 use super::stop::{Order, Stop};
 use crate::BoxError;
-use crate::timeout::allowed;
+use crate::timeout::{after, allowed};
 
 /// How long a connection that we close may be silent before it is given up, see [`linger`].
 const LINGER: Duration = Duration::from_secs(2);
@@ -162,7 +162,7 @@ where
             End::Idle => {
                 early = joined(parts.read_buf, early);
                 let passed = timeouts.tick();
-                alarm.as_mut().reset(Instant::now() + timeouts.keep_alive.saturating_sub(passed));
+                alarm.as_mut().reset(after(timeouts.keep_alive.saturating_sub(passed)));
             }
             End::Closed { in_order } if activity.refused() || !in_order => {
                 activity.wait(Wait::PEER, Duration::ZERO, 0);
@@ -257,7 +257,7 @@ impl<'a> Clock<'a> {
             if matches!(phase, Phase::Head(_)) {
                 self.activity.wait(Wait::PEER, Duration::ZERO, 0);
             }
-            alarm.as_mut().reset(Instant::now() + limit);
+            alarm.as_mut().reset(after(limit));
             if alarm.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }

@@ -22,7 +22,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::admission::Ticket;
 use super::connections::Received;
 use crate::BoxError;
-use crate::timeout::{Progress, allowed};
+use crate::timeout::{Progress, after, allowed};
 
 /// How long a body may be waited for.
 #[derive(Clone, Copy, Debug)]
@@ -356,12 +356,12 @@ where
             ready!(waiting.timer.as_mut().poll(cx));
             // The timer is not set whenever something comes, which only earns time: it finds out here.
             let (patience, stalled) = this.pace.patience(at_work.is_none(), *this.came, waiting.waited);
-            let end = since.checked_add(patience).filter(|end| *end > Instant::now());
-            let Some(end) = end else {
+            let end = since.checked_add(patience).unwrap_or_else(|| after(patience));
+            if end <= Instant::now() {
                 waiting.awaited = None;
                 waiting.go_on(*this.came);
                 return Poll::Ready(Some(Err(stalled.into())));
-            };
+            }
             waiting.timer.as_mut().reset(end);
         }
     }

@@ -95,13 +95,18 @@ impl Redaction {
     /// A message as text without what is secret. It is read in one pass. Of what can't be read nothing is shown but its size, since nobody
     /// knows what is secret in it.
     pub fn redact(&self, message: &[u8]) -> String {
-        let shown = castile_xml::decode(message, None).map_err(|error| error.to_string());
-        let shown = shown.and_then(|text| self.redacted(&text).map_err(|error| error.to_string()));
-        // What is wrong may quote what is there.
-        shown.unwrap_or_else(|_| format!("{} bytes that are no XML", message.len()))
+        self.shown(message, Quotes::Shown).0
     }
 
-    fn redacted(&self, text: &str) -> Result<String, castile_xml::Error> {
+    /// A message as text, and whether that is all of it.
+    fn shown(&self, message: &[u8], quotes: Quotes) -> (String, bool) {
+        let shown = castile_xml::decode(message, None).map_err(|error| error.to_string());
+        let shown = shown.and_then(|text| self.redacted(&text, quotes).map_err(|error| error.to_string()));
+        // What is wrong may quote what is there.
+        shown.unwrap_or_else(|_| (format!("{} bytes that are no XML", message.len()), false))
+    }
+
+    fn redacted(&self, text: &str, quotes: Quotes) -> Result<(String, bool), castile_xml::Error> {
         let mut reader = Reader::new(text.as_bytes(), self.limits)?;
         let text = reader.input();
         let (mut out, mut copied) = (String::new(), 0);
@@ -129,13 +134,38 @@ impl Redaction {
                         if let Some(end) = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</")) {
                             leave_out(content, content + end);
                         }
+                    } else if quotes == Quotes::LeftOut && REASONS.contains(&local) {
+                        let content = reader.offset();
+                        reader.skip_element()?;
+                        let content_end = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</"));
+                        if let Some((from, to)) = content_end.and_then(|end| quoted(text.get(content..content + end)?)) {
+                            leave_out(content + from, content + to);
+                        }
                     }
                 }
-                Token::End => return Ok(out + text.get(copied..).unwrap_or_default()),
+                Token::End => return Ok((out + text.get(copied..).unwrap_or_default(), copied == 0)),
                 _ => {}
             }
         }
     }
+}
+
+/// Whether what the reason of a fault quotes is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    Shown,
+    LeftOut,
+}
+
+/// The elements that have the reason of a fault.
+const REASONS: [&str; 2] = ["faultstring", "Text"];
+
+/// From the first quotation mark of a text to behind its last one. What is behind a single one is a quotation.
+fn quoted(text: &str) -> Option<(usize, usize)> {
+    let marks = || ["\"", "&quot;", "&#34;", "&#x22;"].into_iter();
+    let from = marks().filter_map(|mark| text.find(mark)).min()?;
+    let to = marks().filter_map(|mark| text.rfind(mark).filter(|at| *at > from).map(|at| at + mark.len())).max();
+    Some((from, to.unwrap_or(text.len())))
 }
 
 /// Whether a name says in plain words that what it has is secret.
@@ -173,7 +203,8 @@ pub enum Direction {
 
 /// A layer that shows the messages that pass, without what is secret in them.
 ///
-/// It is for finding out what is wrong: each message is read once more. Attachments are not shown.
+/// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault quotes what is wrong in its
+/// request: where not all of that was shown, what the reason of the fault has between quotation marks isn't either.
 ///
 /// ```
 /// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
@@ -202,15 +233,16 @@ impl MessageLog {
 }
 
 impl Log {
-    fn show(&self, direction: Direction, message: Option<&[u8]>) {
-        match message {
+    /// Shows a message. Whether all of it is shown.
+    fn show(&self, direction: Direction, message: Option<&[u8]>, quotes: Quotes) -> bool {
+        let (shown, is_all) = match message {
             // What is sent while it is made is not at hand here.
-            None => (self.show)(direction, "a stream"),
-            Some(message) if message.len() > self.largest => {
-                (self.show)(direction, &format!("{} bytes", message.len()))
-            }
-            Some(message) => (self.show)(direction, &self.redaction.redact(message)),
-        }
+            None => ("a stream".to_owned(), false),
+            Some(message) if message.len() > self.largest => (format!("{} bytes", message.len()), false),
+            Some(message) => self.redaction.shown(message, quotes),
+        };
+        (self.show)(direction, &shown);
+        is_all
     }
 }
 
@@ -234,11 +266,12 @@ impl<S: Service> Service for Shown<S> {
     }
 
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        self.log.show(Direction::Request, Some(&request.message));
+        let is_all_shown = self.log.show(Direction::Request, Some(&request.message), Quotes::Shown);
         let (pending, log) = (self.service.call(request, options), self.log.clone());
         Box::pin(async move {
             let reply = pending.await;
-            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes));
+            let quotes = if is_all_shown || reply.fault.is_none() { Quotes::Shown } else { Quotes::LeftOut };
+            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes), quotes);
             reply
         })
     }
@@ -258,7 +291,12 @@ impl<S> fmt::Debug for Shown<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use futures_util::FutureExt;
+
     use super::*;
+    use crate::Version;
 
     #[test]
     fn what_is_secret_is_not_shown() {
@@ -294,5 +332,49 @@ mod tests {
             );
         }
         assert_eq!(Redaction::none().redact(b"<password>1</password>"), "<password>1</password>");
+    }
+
+    /// What its request was shown without stood in the reason.
+    #[test]
+    fn a_fault_tells_no_secret_of_its_request() {
+        struct Refuses(&'static str);
+
+        impl Service for Refuses {
+            fn description(&self) -> &'static Description {
+                static DESCRIPTION: Description = Description::new("Refuses", "urn:r", &[]);
+                &DESCRIPTION
+            }
+
+            fn call(&self, request: RequestMessage, _: &Options) -> Pending {
+                let fault = crate::Fault::<crate::NoDetail>::sender(self.0);
+                Box::pin(std::future::ready(crate::ReplyMessage::from_fault(request.version, &fault)))
+            }
+        }
+
+        let shown = |version, request: &str, reason| {
+            let said = Arc::new(Mutex::new(Vec::new()));
+            let kept = said.clone();
+            let show = move |_, message: &str| kept.lock().unwrap().push(message.to_owned());
+            let service = MessageLog::new(Redaction::new(), show).layer(Refuses(reason));
+            let request = RequestMessage::new(version, request.to_owned().into());
+            service.call(request, &Options::default()).now_or_never().unwrap();
+            let said = said.lock().unwrap();
+            said[1].clone()
+        };
+        for version in [Version::Soap11, Version::Soap12] {
+            for request in ["<a><pin>s3cret</pin></a>", "<a pin='s3cret'/>", "<a><pin>s3cret"] {
+                for reason in [
+                    "a/pin: \"s3cret\" is not a valid xs:int: \"s3cret\" (line 1)",
+                    "a/pin: \"s3c\"ret\" (line 1)",
+                    "(line 1) \"s3cret",
+                ] {
+                    let said = shown(version, request, reason);
+                    assert!(!said.contains("s3c") && !said.contains("ret"), "{said}");
+                    assert!(said.contains("***") && said.contains("(line 1)"), "{said}");
+                }
+            }
+            let said = shown(version, "<a><b>1</b></a>", "a/b: \"1\" is wrong");
+            assert!(said.contains("a/b: ") && said.contains('1') && !said.contains("***"), "{said}");
+        }
     }
 }

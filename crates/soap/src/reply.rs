@@ -279,7 +279,7 @@ pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pend
 /// What is said of a panic.
 pub(crate) fn panicked() -> Fault {
     // What the panic says has been printed for the operator by the panic hook; it is not for the client.
-    Fault::receiver("the service failed; the request may be tried again")
+    Fault::receiver("the service failed")
 }
 
 fn version(request: &RequestMessage, options: &Options) -> Version {

@@ -218,7 +218,8 @@ impl<T> Request<T> {
         http_headers(self.surroundings.http_headers.as_deref())
     }
 
-    /// The address of whoever sent the request, if the server knows one. Behind a proxy it is that of the proxy.
+    /// The address of whoever sent the request, if the server knows one. Behind a proxy it is the proxy's, unless `Server::proxies` or
+    /// `ProxyProtocol` is configured.
     pub fn peer(&self) -> Option<IpAddr> {
         self.surroundings.peer
     }

@@ -36,8 +36,8 @@ impl Options {
         self.of_types.entry(name.into()).or_default()
     }
 
-    /// These options, and what the file beside the contract at `path` says, if there is one. Where both say something of one
-    /// thing, it is as these options say.
+    /// These options, and what the file beside the contract at `path` says, if there is one. Lists and truth
+    /// values add up; names are as these options say.
     pub(crate) fn with_file_beside(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
         let mut options = self.clone();
         let file = file_beside(path);

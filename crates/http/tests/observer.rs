@@ -184,6 +184,9 @@ async fn an_access_log_has_a_line_for_each() {
     client.next_response().await;
     client.send("GET /a%22b\"?password=secret HTTP/1.1\r\nhost: h\r\n\r\n").await;
     client.next_response().await;
+    let long = "X".repeat(20_000);
+    client.send(format!("{long} /{long} HTTP/1.1\r\nhost: h\r\n\r\n")).await;
+    client.next_response().await;
     drop(client);
     host.stop();
     assert!(host.server.await.unwrap().is_complete());
@@ -197,4 +200,7 @@ async fn an_access_log_has_a_line_for_each() {
                   \"status\":200,\"request_bytes\":4,\"response_bytes\":4,\"elapsed_s\":0.";
     assert!(json.lines().next().unwrap().contains(fields), "{json}");
     assert_eq!(lines.len(), json.lines().count(), "{text}{json}");
+    // However much a client writes, a log has little of it.
+    assert!(lines.last().unwrap().contains(" XXXX"), "{text}");
+    assert!(text.lines().chain(json.lines()).all(|line| line.len() < 1_000), "{text}{json}");
 }

@@ -15,8 +15,9 @@ use super::{Exchange, HandshakeFailure, Observer};
 
 /// How many lines wait until they are written. One has less than 200 bytes beside its path.
 const WAITING: usize = 4_096;
-/// The most characters of a path that are written.
-const PATH: usize = 200;
+/// The most characters of a method, and of a path, that are written.
+pub(super) const METHOD: usize = 40;
+pub(super) const PATH: usize = 200;
 /// The most characters of a reason that are written.
 const REASON: usize = 200;
 
@@ -132,12 +133,17 @@ fn lost_line(is_json: bool, lost: u64) -> String {
 fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
     let HandshakeFailure { peer, reason } = failure;
     let (time, peer) = (now(), peer.map(|peer| peer.to_string()));
-    let reason: String = reason.chars().take(REASON).collect();
+    let reason = cut(reason, REASON);
     if is_json {
         let peer = peer.map_or_else(String::new, |peer| format!(",\"peer\":\"{peer}\""));
-        return format!("{{\"time\":\"{time}\"{peer},\"tls_failure\":\"{}\"}}\n", Escaped(&reason));
+        return format!("{{\"time\":\"{time}\"{peer},\"tls_failure\":\"{}\"}}\n", Escaped(reason));
     }
-    format!("{time} {} TLS handshake failed: {}\n", peer.as_deref().unwrap_or("-"), visible(&reason))
+    format!("{time} {} TLS handshake failed: {}\n", peer.as_deref().unwrap_or("-"), visible(reason))
+}
+
+/// The first characters of a text.
+pub(super) fn cut(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The time in UTC (RFC 3339).
@@ -152,8 +158,8 @@ fn text(exchange: &Exchange<'_>) -> String {
         Some(peer) => write!(line, "{peer} "),
         None => write!(line, "- "),
     };
-    let path: String = exchange.path().chars().take(PATH).collect();
-    let _ = write!(line, "{} {} ", exchange.method(), visible(&path));
+    let (method, path) = (cut(exchange.method().as_str(), METHOD), cut(exchange.path(), PATH));
+    let _ = write!(line, "{method} {} ", visible(path));
     let _ = match exchange.status() {
         Some(status) => write!(line, "{} ", status.as_u16()),
         None => write!(line, "- "),
@@ -181,8 +187,8 @@ fn json(exchange: &Exchange<'_>) -> String {
     if let Some(peer) = exchange.peer() {
         string("peer", &peer.to_string());
     }
-    string("method", exchange.method().as_str());
-    string("path", &exchange.path().chars().take(PATH).collect::<String>());
+    string("method", cut(exchange.method().as_str(), METHOD));
+    string("path", cut(exchange.path(), PATH));
     if let Some(service) = exchange.service() {
         string("service", service.name);
     }
@@ -242,6 +248,13 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        for (text, most, expected) in [("", 2, ""), ("äb", 2, "äb"), ("äöü", 2, "äö"), ("abc", 0, "")] {
+            assert_eq!(cut(text, most), expected);
+        }
+    }
 
     #[test]
     fn handshakes_that_fail_have_a_line() {

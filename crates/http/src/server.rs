@@ -186,7 +186,7 @@ impl Server {
     ///
     /// A request to an [`Endpoint`] is at work from when its message is complete, or the root part of its package, until
     /// its answer is there, but not while more of the package is waited for. Any other service is at work from the
-    /// head of a request on.
+    /// head of a request on, but for [probes](Routes::health) and `Metrics`, which are answered however many there are.
     pub fn max_requests_in_flight(mut self, max: usize) -> Self {
         self.max_requests_in_flight = max;
         self

@@ -8,11 +8,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use castile_http::server::{Events, Metrics, ObserverLayer, Routes};
+use castile_http::server::{Events, Metrics, ObserverLayer, Routes, Server};
 use castile_soap::Layer;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use support::{ask, echo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt};
@@ -67,6 +69,20 @@ async fn what_clients_write_makes_no_series() {
     ask_all(&layer, (1..100).map(|number| ("POST", format!("/echo?{number}"), "urn:x"))).await;
     assert!(!metrics.encode().contains("step=\""));
     assert_eq!(metrics.encode().lines().count(), before, "{}", metrics.encode());
+}
+
+/// They were refused when they are wanted most.
+#[tokio::test]
+async fn metrics_are_told_while_all_slots_are_taken() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let routes = Routes::new().route_service("/metrics", Metrics::new());
+    tokio::spawn(Server::new().max_requests_in_flight(0).serve(listener, routes, std::future::pending()));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("# EOF\n"), "{answer}");
 }
 
 /// Collects events as text.

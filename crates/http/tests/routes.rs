@@ -15,7 +15,7 @@ use bytes::Bytes;
 use castile_http::server::{Routes, Server};
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
-use support::{ask, echo};
+use support::{ask, echo, peers, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -102,6 +102,76 @@ async fn a_server_that_stops_is_not_ready() {
     let answer = answer(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.ends_with("not ready\n"), "{answer}");
     assert!(server.await.unwrap().is_complete());
+}
+
+/// They were refused, and a restart made it worse.
+#[tokio::test]
+async fn probes_are_answered_while_all_slots_are_taken() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let routes = Routes::new().route("/echo", echo()).route_service("/said", Said("said"));
+    let routes = routes.health("/health").ready("/ready", || true);
+    let server = Server::new().max_requests_in_flight(1).max_requests_queued(0);
+    tokio::spawn(server.serve(listener, routes, std::future::pending()));
+    let ask = async |request: &str| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = request.replacen('\n', "\r\n", 9);
+        stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
+        stream
+    };
+    let mut busy =
+        ask("POST /echo HTTP/1.1\nHost: h\nContent-Type: text/xml\nSOAPAction: hang\nContent-Length: 4").await;
+    busy.write_all(b"<a/>").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for (request, expected) in [
+        ("GET /health HTTP/1.1\nHost: h", "200 OK\r\n"),
+        ("HEAD /ready HTTP/1.1\nHost: h", "200 OK\r\n"),
+        ("POST /health HTTP/1.1\nHost: h\nContent-Length: 9", "405 Method Not Allowed\r\n"),
+        ("GET /said HTTP/1.1\nHost: h", "503 Service Unavailable\r\n"),
+        ("GET /nothing HTTP/1.1\nHost: h", "503 Service Unavailable\r\n"),
+        // Nobody waits for the message.
+        ("POST /echo HTTP/1.1\nHost: h\nContent-Length: 9", "503 Service Unavailable\r\n"),
+        ("POST /said HTTP/1.1\nHost: h\nContent-Length: 9", "503 Service Unavailable\r\n"),
+    ] {
+        let (mut stream, mut answer) = (ask(request).await, Vec::new());
+        while !answer.ends_with(b"\r\n\r\n") && !answer.ends_with(b"\n") {
+            assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "{request}");
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        let closes = request.starts_with("POST");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{request}: {answer}");
+        assert_eq!(answer.contains("\r\nconnection: close\r\n"), closes, "{request}: {answer}");
+    }
+}
+
+/// Its ticket, and so its client, was that of the next request on the thread.
+#[tokio::test]
+async fn a_service_that_panics_leaves_its_request_to_nobody() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(Server::new().serve(listener, Panics, std::future::pending()));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n").await.unwrap();
+    assert_eq!(stream.read(&mut [0]).await.unwrap_or(0), 0);
+    assert_eq!(ask(&peers(), post("<a/>")).await.body(), "nobody.");
+}
+
+/// Says nothing.
+#[derive(Clone)]
+struct Panics;
+
+impl<B> tower_service::Service<Request<B>> for Panics {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<B>) -> Self::Future {
+        panic!("a service's own affair")
+    }
 }
 
 async fn answer(stream: &mut TcpStream) -> String {

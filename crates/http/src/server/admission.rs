@@ -40,6 +40,15 @@ thread_local! {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ticket(Option<(Arc<Activity>, Turn)>);
 
+/// Says that a service is being called: one that panics leaves its ticket to nobody.
+struct Called;
+
+impl Drop for Called {
+    fn drop(&mut self) {
+        CALLED.take();
+    }
+}
+
 impl Ticket {
     /// The ticket of the request that this thread calls a service with. Whoever takes it takes slots by it.
     pub(super) fn take() -> Self {
@@ -50,6 +59,7 @@ impl Ticket {
     /// doesn't know of slots.
     pub(super) fn call<T>(activity: Arc<Activity>, turn: Turn, service: impl FnOnce() -> T) -> (T, Option<Self>) {
         CALLED.set(Some(Ticket(Some((activity, turn)))));
+        let _called = Called;
         let future = service();
         (future, CALLED.take())
     }
@@ -60,6 +70,11 @@ impl Ticket {
         let client = ticket.as_ref().and_then(Ticket::peer);
         CALLED.set(ticket);
         client
+    }
+
+    /// Whether there is no hope of a slot, so that the message need not be waited for.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.0.as_ref().is_some_and(|(activity, _)| activity.shared.admission.slots.is_full())
     }
 
     /// Takes a slot if one is free.

@@ -216,6 +216,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         if let Some(trace) = &trace {
             trace.came_to(self.description());
         }
+        if ticket.is_hopeless() {
+            let has_expect = Fields::of(request.headers()).has_expect;
+            return unread(Refusal::Overload.into_response(), request.into_body(), has_expect);
+        }
         match &self.shared.options.authentication {
             None => self.respond_to(request, ticket, trace),
             Some(_) => self.authenticate(request, ticket, trace),

@@ -58,11 +58,7 @@ where
         self.activity.receive(request.headers());
         let fields = Fields::of(request.headers());
         let mut exchange = Exchange::begin(self.activity.clone(), &request, &fields);
-        let refusal = match head::check(&request, &fields) {
-            // Where there is no hope of a slot the message is not waited for.
-            _ if self.activity.shared.admission.slots.is_full() => Some(Refusal::Overload),
-            checked => checked.err(),
-        };
+        let refusal = head::check(&request, &fields).err();
         let has_expect = fields.has_expect;
         let begun = || exchange.begun.since.into_std();
         let observation = self.activity.shared.observers.begin(&request, begun, self.activity.client());
@@ -95,7 +91,7 @@ pin_project! {
         /// The service is called as soon as it is ready.
         Called { service: S, request: Option<Request<Incoming>> },
         /// The service waits, if it needs a slot before it begins, until it has one.
-        Answering { queued: Option<Queued>, #[pin] future: F },
+        Answering { queued: Option<Queued>, has_body: bool, #[pin] future: F },
         Refused { answer: Answer },
     }
 }
@@ -135,21 +131,24 @@ where
                 StageProjection::Called { service, request } => {
                     ready!(service.poll_ready(cx))?;
                     let request = request.take().expect("the stage changes below");
+                    let has_body = !http_body::Body::is_end_stream(request.body());
                     let Exchange { activity, turn, observation, .. } = this.exchange.as_ref().expect(DONE);
                     let called = observation.as_ref().map(|observation| observation.call());
                     let (future, ticket) = Ticket::call(activity.clone(), *turn, || service.call(request));
                     drop(called);
                     let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
-                    this.stage.set(Stage::Answering { queued, future });
+                    this.stage.set(Stage::Answering { queued, has_body, future });
                 }
-                StageProjection::Answering { queued, future } => {
+                StageProjection::Answering { queued, has_body, future } => {
                     if let Some(waiting) = queued {
                         let admitted = ready!(waiting.as_mut().poll(cx));
                         *queued = None;
                         if admitted.is_err() {
                             let mut response = Refusal::Overload.into_response();
                             // The service has its body, read or not.
-                            close(&mut response);
+                            if *has_body {
+                                close(&mut response);
+                            }
                             this.stage.set(Stage::Refused { answer: Box::pin(ready(Ok(response))) });
                             continue;
                         }

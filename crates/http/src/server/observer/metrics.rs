@@ -22,6 +22,7 @@ use prometheus_client::registry::{Registry, Unit};
 use super::access_log::fault_name;
 use super::{Exchange, HandshakeFailure, Load, Observer, Outcome, Status};
 use crate::Body;
+use crate::server::admission::Ticket;
 use crate::server::refusal::Refusal;
 
 /// The upper bounds of durations, in seconds.
@@ -297,6 +298,8 @@ impl<B> tower_service::Service<Request<B>> for Metrics {
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        // What the server does is told above all when it does as much as it may: no slot is needed.
+        Ticket::take();
         let response = match *request.method() {
             Method::GET | Method::HEAD => {
                 let mut response = Response::new(Body::from(self.encode()));

@@ -4,14 +4,22 @@
 
 mod support;
 
+use std::convert::Infallible;
+use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use castile_http::server::{AccessLog, Exchange, Observer, ObserverLayer, Outcome, Server, Status};
 use castile_soap::{Layer, Step};
-use http::Request;
-use http_body_util::{BodyExt, Full};
+use futures_util::stream;
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
 use support::{Host, echo, echo_with, post};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
 /// What was told, a line for each exchange.
@@ -99,6 +107,44 @@ async fn exchanges_without_an_end_are_told() {
     tokio::time::sleep(Duration::from_secs(100)).await;
     let lines = told.lines(1).await;
     assert!(lines[0].starts_with("POST / - Echo broken 200 None 4 "), "{lines:?}");
+}
+
+/// Answers with a stream whose length the head alone has.
+#[derive(Clone)]
+struct Streams;
+
+impl<Q> Service<Request<Q>> for Streams {
+    type Response = Response<Pieces>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<Q>) -> Self::Future {
+        let pieces = ["pie", "ces"].map(|piece| Ok(Frame::data(Bytes::from(piece))));
+        let body = StreamBody::new(stream::iter(Vec::from(pieces)));
+        ready(Ok(Response::builder().header("content-length", "6").body(body).unwrap()))
+    }
+}
+
+type Pieces = StreamBody<stream::Iter<std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>>>;
+
+/// It was told as broken: hyper, which knows the length, doesn't ask whether there is more.
+#[tokio::test]
+async fn a_stream_of_a_known_length_ends_with_its_last_byte() {
+    let told = Told::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let service = ObserverLayer::new(told.clone()).layer(Streams);
+    tokio::spawn(Server::new().observer(told.clone()).serve(listener, service, std::future::pending()));
+    client.write_all(b"GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.ends_with("\r\n\r\npieces"), "{answer}");
+    let lines = told.lines(2).await;
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(" ok 200 None 0 6 ")), "{lines:?}");
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use super::admission::Ticket;
 use super::endpoint::{Answer, close, unread};
 use super::head;
 use super::listener::TlsPeer;
-use super::observer::{self, Observation};
+use super::observer::{self, Left, Observation};
 use super::refusal::Refusal;
 use super::routes::Stopping;
 use super::shutdown::CutOff;
@@ -162,9 +162,10 @@ where
             }
         };
         let mut exchange = this.exchange.take().expect(DONE);
-        let is_empty = http_body::Body::is_end_stream(response.body());
+        let left = Left::of(response.headers(), response.body());
+        let is_empty = http_body::Body::is_end_stream(response.body()) || left.is_nothing();
         exchange.answer(&mut response, is_empty);
-        Poll::Ready(Ok(response.map(|body| ExchangeBody { body, exchange })))
+        Poll::Ready(Ok(response.map(|body| ExchangeBody { body, left, exchange })))
     }
 }
 
@@ -173,6 +174,7 @@ pin_project! {
     pub(super) struct ExchangeBody<B> {
         #[pin]
         body: Either<B, Body>,
+        left: Left,
         exchange: Exchange,
     }
 }
@@ -188,9 +190,11 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
-        this.exchange.is_sent = frame.is_none() || this.body.is_end_stream();
+        let bytes = observer::data(&frame);
+        this.left.sent(bytes);
+        this.exchange.is_sent = frame.is_none() || this.body.is_end_stream() || this.left.is_nothing();
         if let Some(observation) = &mut this.exchange.observation {
-            observation.sent(observer::data(&frame), this.exchange.is_sent);
+            observation.sent(bytes, this.exchange.is_sent);
         }
         Poll::Ready(frame)
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use castile_soap::Layer;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response, header};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
@@ -88,10 +88,11 @@ where
         let this = self.project();
         let response = ready!(this.future.poll(cx))?;
         let mut observation = this.observation.take();
+        let left = Left::of(response.headers(), response.body());
         if let Some(observation) = &mut observation {
-            observation.answered(response.status(), response.body().is_end_stream());
+            observation.answered(response.status(), response.body().is_end_stream() || left.is_nothing());
         }
-        Poll::Ready(Ok(response.map(|body| ObservedBody { body, observation })))
+        Poll::Ready(Ok(response.map(|body| ObservedBody { body, left, observation })))
     }
 }
 
@@ -101,6 +102,7 @@ pin_project! {
     pub struct ObservedBody<B> {
         #[pin]
         body: B,
+        left: Left,
         observation: Option<Observation>,
     }
 }
@@ -113,7 +115,9 @@ impl<B: Body<Data = Bytes>> Body for ObservedBody<B> {
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
         if let Some(observation) = this.observation {
-            observation.sent(data(&frame), frame.is_none() || this.body.is_end_stream());
+            let bytes = data(&frame);
+            this.left.sent(bytes);
+            observation.sent(bytes, frame.is_none() || this.body.is_end_stream() || this.left.is_nothing());
         }
         Poll::Ready(frame)
     }
@@ -124,6 +128,26 @@ impl<B: Body<Data = Bytes>> Body for ObservedBody<B> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// How much of a body is still to be sent, if its length is known. Who sends a body of a known length need not ask for its end.
+#[derive(Debug)]
+pub(in crate::server) struct Left(Option<u64>);
+
+impl Left {
+    pub(in crate::server) fn of(headers: &HeaderMap, body: &impl Body) -> Self {
+        let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        Left(declared.or_else(|| body.size_hint().exact()))
+    }
+
+    /// So many bytes were sent.
+    pub(in crate::server) fn sent(&mut self, bytes: usize) {
+        self.0 = self.0.map(|left| left.saturating_sub(bytes as u64));
+    }
+
+    pub(in crate::server) fn is_nothing(&self) -> bool {
+        self.0 == Some(0)
     }
 }
 

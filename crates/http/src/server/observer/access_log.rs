@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
+use std::iter;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +16,8 @@ use super::{Exchange, HandshakeFailure, Observer};
 
 /// How many lines wait until they are written. One has less than 200 bytes beside its path.
 const WAITING: usize = 4_096;
+/// How long nothing is written after that failed.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The most characters of a method, and of a path, that are written.
 pub(super) const METHOD: usize = 40;
 pub(super) const PATH: usize = 200;
@@ -29,7 +32,8 @@ const REASON: usize = 200;
 /// ```
 ///
 /// Neither queries nor headers nor messages are in it. A thread of its own writes the lines, so a slow file or terminal holds up no request:
-/// lines that find no room are counted, and the log says how many they were.
+/// lines that find no room, or can't be written, are counted, and the log says how many they were. It ends when the other end of a pipe
+/// has gone.
 ///
 /// A TLS handshake that failed has a line of its own: time, peer, and `TLS handshake failed: found plain HTTP, expected TLS`. As JSON it is
 /// an object of `time`, `peer` and `tls_failure`.
@@ -38,7 +42,8 @@ const REASON: usize = 200;
 /// `request_bytes`, `response_bytes`, `elapsed_s`, `read_s`, `queue_s`, `decode_s`, `handle_s`, `encode_s` and `write_s`. What is not known is
 /// not there.
 pub struct AccessLog {
-    lines: Mutex<Option<SyncSender<String>>>,
+    /// `None` once all are written.
+    lines: Option<SyncSender<String>>,
     lost: Arc<AtomicU64>,
     is_json: bool,
     writer: Option<JoinHandle<()>>,
@@ -61,36 +66,46 @@ impl AccessLog {
         AccessLog::start(out, true)
     }
 
-    fn start(mut out: impl Write + Send + 'static, is_json: bool) -> io::Result<Self> {
-        let (lines, waiting) = mpsc::sync_channel::<String>(WAITING);
+    fn start(out: impl Write + Send + 'static, is_json: bool) -> io::Result<Self> {
+        let (lines, waiting) = mpsc::sync_channel(WAITING);
         let lost = Arc::new(AtomicU64::new(0));
         let not_written = lost.clone();
-        let write = move || {
-            while let Ok(line) = waiting.recv() {
-                let mut written = out.write_all(line.as_bytes());
-                // What waits goes out at once, and then what was lost is told: more may come without end.
-                for line in waiting.try_iter().take(WAITING) {
-                    written = written.and_then(|()| out.write_all(line.as_bytes()));
-                }
-                if let lost @ 1.. = not_written.swap(0, Relaxed) {
-                    written = written.and_then(|()| out.write_all(lost_line(is_json, lost).as_bytes()));
-                }
-                if written.and_then(|()| out.flush()).is_err() {
-                    return;
-                }
-            }
-        };
+        let write = move || write(out, &waiting, &not_written, is_json);
         let writer = thread::Builder::new().name("access-log".to_owned()).spawn(write)?;
-        Ok(AccessLog { lines: Mutex::new(Some(lines)), lost, is_json, writer: Some(writer) })
+        Ok(AccessLog { lines: Some(lines), lost, is_json, writer: Some(writer) })
+    }
+
+    fn add(&self, line: String) {
+        // Where the other end has gone, nobody waits for lines.
+        if let Some(Err(TrySendError::Full(_))) = self.lines.as_ref().map(|lines| lines.try_send(line)) {
+            self.lost.fetch_add(1, Relaxed);
+        }
     }
 }
 
-impl AccessLog {
-    fn add(&self, line: String) {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where the other end can't be written to, nobody waits for lines.
-        if let Some(Err(TrySendError::Full(_))) = lines.as_ref().map(|lines| lines.try_send(line)) {
-            self.lost.fetch_add(1, Relaxed);
+/// Writes lines until no more come, or nobody reads them.
+fn write(mut out: impl Write, lines: &Receiver<String>, lost: &AtomicU64, is_json: bool) {
+    let mut is_cut = false;
+    while let Ok(line) = lines.recv() {
+        // A line may be there in part.
+        let mut written = if is_cut { out.write_all(b"\n") } else { Ok(()) };
+        // What waits goes out at once, and then what was lost is told: more may come without end.
+        for line in iter::once(line).chain(lines.try_iter().take(WAITING)) {
+            written = written.and_then(|()| out.write_all(line.as_bytes()));
+            lost.fetch_add(u64::from(written.is_err()), Relaxed);
+        }
+        if written.is_ok()
+            && let count @ 1.. = lost.swap(0, Relaxed)
+        {
+            written = out.write_all(lost_line(is_json, count).as_bytes());
+            lost.fetch_add(if written.is_err() { count } else { 0 }, Relaxed);
+        }
+        is_cut = written.is_err();
+        match written.and_then(|()| out.flush()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
+            // A full disk has room later.
+            Err(_) => thread::sleep(PAUSE),
         }
     }
 }
@@ -108,7 +123,7 @@ impl Observer for AccessLog {
 /// What waits is written.
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        self.lines.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        self.lines = None;
         if let Some(writer) = self.writer.take() {
             // Its panic has been told already.
             let _ = writer.join();
@@ -126,7 +141,7 @@ fn lost_line(is_json: bool, lost: u64) -> String {
     let time = now();
     match is_json {
         true => format!("{{\"time\":\"{time}\",\"lost_lines\":{lost}}}\n"),
-        false => format!("{time} {lost} lines were lost: they came faster than they are written\n"),
+        false => format!("{time} {lost} lines were lost: they could not be written in time\n"),
     }
 }
 
@@ -247,7 +262,50 @@ impl fmt::Display for Escaped<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
+
+    /// A disk that is full for a while.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<(AtomicBool, AtomicU64, Mutex<Vec<u8>>)>);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (is_full, refused, written) = &*self.0;
+            if is_full.load(Relaxed) {
+                refused.fetch_add(1, Relaxed);
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            written.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// It ended with the first line that could not be written, and said nothing.
+    #[test]
+    fn a_log_goes_on_when_there_is_room_again() {
+        let disk = Disk::default();
+        let (is_full, refused, written) = &*disk.0;
+        let log = AccessLog::text(disk.clone()).unwrap();
+        is_full.store(true, Relaxed);
+        log.add("first\n".to_owned());
+        while refused.load(Relaxed) == 0 {
+            thread::yield_now();
+        }
+        log.add("second\n".to_owned());
+        is_full.store(false, Relaxed);
+        drop(log);
+        let written = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let [empty, second, lost] = written.lines().collect::<Vec<_>>()[..] else { panic!("{written}") };
+        assert_eq!((empty, second), ("", "second"));
+        assert!(lost.ends_with(" 1 lines were lost: they could not be written in time"), "{lost}");
+        assert!(refused.load(Relaxed) < 10);
+    }
 
     #[test]
     fn texts_are_cut_between_characters() {

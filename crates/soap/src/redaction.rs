@@ -138,7 +138,8 @@ impl Redaction {
                         let content = reader.offset();
                         reader.skip_element()?;
                         let content_end = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</"));
-                        if let Some((from, to)) = content_end.and_then(|end| quoted(text.get(content..content + end)?)) {
+                        if let Some((from, to)) = content_end.and_then(|end| quoted(text.get(content..content + end)?))
+                        {
                             leave_out(content + from, content + to);
                         }
                     }

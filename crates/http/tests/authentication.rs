@@ -115,6 +115,19 @@ async fn there_may_be_several_schemes() {
     );
 }
 
+/// Only the first of one scheme was asked.
+#[tokio::test]
+async fn there_may_be_several_of_one_scheme() {
+    let other =
+        Authentication::bearer("o", |token: String| async move { (token == "old").then(|| Caller("o".into())) });
+    let both = bearer().or(other);
+    for (token, expected) in [("Bearer good", "token"), ("Bearer old", "o")] {
+        assert_eq!(asked(&both, &[token]).await.2, expected);
+    }
+    let (status, challenges, _) = asked(&both, &["Bearer bad"]).await;
+    assert_eq!((status.as_u16(), challenges), (401, vec!["Bearer realm=\"r\"".into(), "Bearer realm=\"o\"".into()]));
+}
+
 /// A realm that would end the header, or hold what a header can't, does neither.
 #[tokio::test]
 async fn a_realm_is_harmless() {

@@ -98,7 +98,8 @@ impl Authentication {
         Authentication::of(Digest::new(realm, &[Hash::Sha256, Hash::Md5], password))
     }
 
-    /// Either of these and others: what a client brings decides.
+    /// Either of these and others: what a client brings decides. Where several are of one scheme, each is asked in turn until one knows
+    /// the client.
     pub fn or(mut self, other: Authentication) -> Self {
         self.schemes.extend(other.schemes);
         self
@@ -110,7 +111,7 @@ impl Authentication {
 
     /// What is known of the client, or the challenges that it is answered with.
     pub(super) async fn check(&self, head: &mut Parts) -> Result<(), Vec<HeaderValue>> {
-        let mut is_stale = false;
+        let mut stale = vec![false; self.schemes.len()];
         if let Some(value) = head.headers.get_mut(header::AUTHORIZATION) {
             value.set_sensitive(true);
         }
@@ -121,18 +122,19 @@ impl Authentication {
             && let Ok(credentials) = std::str::from_utf8(value.as_bytes())
         {
             let (name, rest) = credentials.split_once(' ').unwrap_or((credentials, ""));
-            if let Some(scheme) = self.schemes.iter().find(|scheme| scheme.name().eq_ignore_ascii_case(name)) {
+            let named = |scheme: &dyn Scheme| scheme.name().eq_ignore_ascii_case(name);
+            for (scheme, is_stale) in self.schemes.iter().zip(&mut stale).filter(|(scheme, _)| named(&***scheme)) {
                 match scheme.check(rest.trim(), head).await {
                     Checked::Known(identity) => {
                         head.extensions.extend(identity);
                         return Ok(());
                     }
                     Checked::Unknown => {}
-                    Checked::Stale => is_stale = true,
+                    Checked::Stale => *is_stale = true,
                 }
             }
         }
-        Err(self.schemes.iter().flat_map(|scheme| scheme.challenges(is_stale)).collect())
+        Err(self.schemes.iter().zip(stale).flat_map(|(scheme, is_stale)| scheme.challenges(is_stale)).collect())
     }
 }
 

@@ -49,8 +49,8 @@ pub struct Authentication {
 }
 
 impl Authentication {
-    /// A name and a password, in clear (RFC 7617): for servers behind TLS. `realm` says to people what they log in to. `check` gives
-    /// who it is, or `None`.
+    /// A name and a password, in clear (RFC 7617): for servers behind TLS. `realm` is shown in the login prompt. `check`
+    /// returns the identity that handlers find in the request's extensions, or `None` to refuse.
     pub fn basic<F, R, T>(realm: &str, check: F) -> Self
     where
         F: Fn(String, String) -> R + Send + Sync + 'static,
@@ -62,7 +62,7 @@ impl Authentication {
         Authentication::of(Basic { challenge: visible(&challenge), check })
     }
 
-    /// A token (RFC 6750). `check` gives whose it is, or `None`.
+    /// A token (RFC 6750). `check` returns the identity that handlers find in the request's extensions, or `None` to refuse.
     pub fn bearer<F, R, T>(realm: &str, check: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -148,7 +148,7 @@ impl fmt::Debug for Authentication {
 enum Checked {
     Known(Extensions),
     Unknown,
-    /// The client knows the password, and its nonce is too old.
+    /// The nonce is none of ours, or too old, or came with this count before: with another one the client may be known.
     Stale,
 }
 

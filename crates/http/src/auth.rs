@@ -195,15 +195,10 @@ mod tests {
                     of("Newauth", &[("realm", "apps"), ("type", "1"), ("title", "Login to \"apps\"")]),
                 ],
             ),
-            ("realm=x, \u{1b}[2J (Basic", vec![of("J", &[]), of("Basic", &[])]),
+            ("realm=x, \u{1b}[2J (Basic", vec![of("2J", &[]), of("Basic", &[])]),
             ("Basic realm=\"open", vec![of("Basic", &[("realm", "open")])]),
             ("Basic realm=\"\\", vec![of("Basic", &[("realm", "")])]),
         ] {
-            if value.contains('[') {
-                // What is made of garbage is no matter; that it ends is.
-                read(value);
-                continue;
-            }
             assert_eq!(read(value), expected, "{value}");
         }
         assert_eq!(challenges("Digest Realm=x")[0].get("realm"), Some("x"));

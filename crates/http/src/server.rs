@@ -185,7 +185,8 @@ impl Server {
     /// The most requests at work at once, over all connections. 1,024 by default.
     ///
     /// A request to an [`Endpoint`] is at work from when its message is complete, or the root part of its package, until
-    /// its answer is there, but not while more of the package is waited for. Any other service is at work from the
+    /// its answer is there, but not while more of the package is waited for. Before, it is at work while its
+    /// [login](Options::authentication) is checked. Any other service is at work from the
     /// head of a request on, but for [probes](Routes::health) and `Metrics`, which are answered however many there are.
     pub fn max_requests_in_flight(mut self, max: usize) -> Self {
         self.max_requests_in_flight = max;

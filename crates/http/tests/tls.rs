@@ -565,13 +565,19 @@ async fn who_is_silent_holds_up_nobody() {
 
 #[tokio::test]
 async fn a_handshake_makes_way_for_a_newcomer() {
-    let host = Host::start_with(Server::new().max_connections(2), &tls(|_| {})).await;
+    let failures = Failures::default();
+    let server = Server::new().max_connections(2).observer(failures.clone());
+    let mut host = Host::start_with(server, &tls(|_| {})).await;
     let mut silent = Vec::new();
     for _ in 0..2 {
         silent.push(TcpStream::connect(host.address).await.unwrap());
     }
     let answer = timeout(Duration::from_secs(5), ask(&transport(|_| {}), &host.url("localhost"))).await;
     assert_eq!(answer.unwrap().unwrap(), ANONYMOUS);
+    // One of them is still there, and makes way for the end. Neither was late.
+    host.stop.take().unwrap().send(()).unwrap();
+    assert!(host.server.await.unwrap().is_complete());
+    assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
 }
 
 #[tokio::test]

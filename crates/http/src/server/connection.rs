@@ -92,7 +92,7 @@ where
         let is_readable = poll_fn(|cx| {
             activity.wait.wake(cx.waker());
             if activity.wait.is_over() {
-                return Poll::Ready(false);
+                return Poll::Ready(Err(Leave::Ordered));
             }
             match shared.stop.poll_order(orders.as_mut(), cx) {
                 Order::Run => {}
@@ -102,22 +102,22 @@ where
                     let until = alarm.deadline().min(Instant::now() + LAST_CALL);
                     alarm.as_mut().reset(until);
                 }
-                Order::Close => return Poll::Ready(false),
+                Order::Close => return Poll::Ready(Err(Leave::Ordered)),
             }
             if !early.is_empty() {
-                return Poll::Ready(true);
+                return Poll::Ready(Ok(()));
             }
             if let Poll::Ready(readable) = stream.poll_readable(cx) {
-                return Poll::Ready(readable.is_ok());
+                return Poll::Ready(readable.map_err(|_| Leave::Broken));
             }
             match stream.handshake_bytes() {
                 0 => {}
                 came => activity.moved(came),
             }
-            alarm.as_mut().poll(cx).map(|()| false)
+            alarm.as_mut().poll(cx).map(|()| Err(if is_last { Leave::Ordered } else { Leave::Late }))
         });
-        if !is_readable.await {
-            shared.observers.no_request(&stream);
+        if let Err(leave) = is_readable.await {
+            shared.observers.no_request(&stream, leave == Leave::Late);
             return take_leave(stream);
         }
         if activity.peer().is_none()
@@ -188,6 +188,15 @@ where
 fn take_leave<T: Connection>(mut stream: T) {
     // An error finds nobody who would hear of it.
     let _ = Pin::new(&mut stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
+}
+
+/// Why a connection is not waited for any longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    Broken,
+    Late,
+    /// Others need its place, or the server ends.
+    Ordered,
 }
 
 /// Why hyper serves a connection no longer.

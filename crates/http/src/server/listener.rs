@@ -49,8 +49,12 @@ pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
         0
     }
 
-    /// Why there was no handshake, of a connection that is over before its first request: observers are told. `None`, the default,
-    /// where there was one, or none is made.
+    /// Whether a TLS handshake goes on: if the time for it is over, observers are told that. `false` by default.
+    fn is_in_handshake(&self) -> bool {
+        false
+    }
+
+    /// Why the TLS handshake failed. Asked when a connection ends before its first request, and passed to observers. `None` by default.
     fn handshake_failure(&self) -> Option<String> {
         None
     }

@@ -55,7 +55,8 @@ pub trait Observer: Send + Sync + 'static {
         let _ = status;
     }
 
-    /// There was no TLS handshake, so no request came of a connection. Nothing is done about it by default.
+    /// A TLS handshake failed, so no request came of its connection. That counts as failed, too, whose certificate was revoked since its
+    /// session began: it is resumed, and answered 403. Nothing is done about it by default.
     fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
         let _ = failure;
     }
@@ -240,10 +241,11 @@ impl Observers {
         }
     }
 
-    /// A connection is over before its first request.
-    pub(super) fn no_request(&self, connection: &impl Connection) {
+    /// A connection is over without a further request; `is_late` says that there was no more time for one.
+    pub(super) fn no_request(&self, connection: &impl Connection, is_late: bool) {
         let Some(all) = &self.0 else { return };
-        let Some(reason) = connection.handshake_failure() else { return };
+        let late = || (is_late && connection.is_in_handshake()).then(|| "it was not done in time".to_owned());
+        let Some(reason) = connection.handshake_failure().or_else(late) else { return };
         let failure = HandshakeFailure { peer: connection.peer(), reason: &reason };
         for observer in &all.observers {
             // A panic is the observer's affair, and ends no task here.

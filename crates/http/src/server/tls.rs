@@ -395,7 +395,8 @@ struct Refused<T> {
     stream: T,
     /// What is still to be said.
     answer: Bytes,
-    why: String,
+    /// Why the handshake failed, if it was that.
+    why: Option<String>,
     is_closed: bool,
     /// How many more bytes are read.
     left: usize,
@@ -429,13 +430,13 @@ impl<T: Connection> TlsStream<T> {
                     }
                     Some(why) => {
                         let answer = forbidden(&why);
-                        State::Refused(Box::new(Refused::new(stream, answer, why)))
+                        State::Refused(Box::new(Refused::new(stream, answer, Some(why))))
                     }
                 },
                 Err((error, Sniffed { stream, .. })) => {
                     let is_plain = error.get_ref().is_some_and(|error| error.is::<PlainHttp>());
                     let answer = Bytes::from_static(if is_plain { USE_HTTPS.as_bytes() } else { b"" });
-                    State::Broken(Box::new(Refused::new(stream, answer, failure(&error))))
+                    State::Broken(Box::new(Refused::new(stream, answer, Some(failure(&error)))))
                 }
             };
         }
@@ -466,7 +467,7 @@ fn forbidden(why: &str) -> Bytes {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
-    fn new(stream: T, answer: Bytes, why: String) -> Self {
+    fn new(stream: T, answer: Bytes, why: Option<String>) -> Self {
         Refused { stream, answer, why, is_closed: false, left: MAX_REFUSED }
     }
 
@@ -532,12 +533,15 @@ impl<T: Connection> Connection for TlsStream<T> {
         }
     }
 
+    fn is_in_handshake(&self) -> bool {
+        matches!(self.state, State::Handshake(_))
+    }
+
     fn handshake_failure(&self) -> Option<String> {
         match &self.state {
-            State::Handshake(_) => Some("it was not done in time".to_owned()),
-            State::Open(_) => None,
-            State::Broken(refused) => Some(refused.why.clone()),
-            State::Refused(refused) => Some(refused.why.clone()),
+            State::Handshake(_) | State::Open(_) => None,
+            State::Broken(refused) => refused.why.clone(),
+            State::Refused(refused) => refused.why.clone(),
         }
     }
 }

@@ -17,8 +17,8 @@ use authority::{Authority, Issued};
 use bytes::Bytes;
 use castile_http::client::{self, Roots, TlsOptions as ClientOptions, Transport};
 use castile_http::server::{
-    ClientCertificates, ClientRoots, Exchange, HandshakeFailure, Listener, Observer, Server, Shutdown, Tls, TlsOptions,
-    TlsPeer,
+    ClientCertificates, ClientRoots, Exchange, HandshakeFailure, Listener, Observer, ProxyProtocol, Server, Shutdown,
+    Tls, TlsOptions, TlsPeer,
 };
 use castile_http::tls::{Identity, Pem, TlsVersion};
 use castile_http::{Body, Error, ErrorKind};
@@ -474,7 +474,8 @@ impl Observer for Failures {
 
     fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
         let HandshakeFailure { peer, reason, .. } = failure;
-        self.0.lock().unwrap().push(format!("{}: {reason}", peer.unwrap()));
+        let peer = peer.map_or("-".to_owned(), |peer| peer.to_string());
+        self.0.lock().unwrap().push(format!("{peer}: {reason}"));
     }
 }
 
@@ -513,6 +514,48 @@ async fn handshakes_that_fail_are_told() {
     let identity = Some(identity(&CLIENT));
     ask(&transport(|tls| tls.identity = identity), &host.url("localhost")).await.unwrap();
     assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
+}
+
+/// Behind a proxy nobody knew whose they were, and a proxy that only looked whether the server is there was told as a failure.
+#[tokio::test]
+async fn handshakes_that_fail_behind_a_proxy_are_told() {
+    let failures = Failures::default();
+    let server = Server::new().header_read_timeout(Duration::from_millis(500)).observer(failures.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = tls(|_| {}).listen(ProxyProtocol::new(listener, ["127.0.0.1"]).unwrap());
+    tokio::spawn(server.serve(listener, Tell::default(), std::future::pending()));
+    let header = "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n";
+    for (sent, expected) in [
+        ("GET / HTTP/1.1\r\nhost: a\r\n\r\n".to_owned(), &[][..]),
+        (format!("{header}GET / HTTP/1.1\r\nhost: a\r\n\r\n"), &["192.0.2.1: found plain HTTP, expected TLS"]),
+        (header.to_owned(), &["192.0.2.1: it was not done in time"]),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+        drop(stream);
+        // It is told before the connection is closed, or a moment later.
+        sleep(Duration::from_millis(100)).await;
+        assert_eq!(std::mem::take(&mut *failures.0.lock().unwrap()), expected, "{sent}");
+    }
+    drop(TcpStream::connect(address).await.unwrap());
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
+    // TLS to the proxy, which hands on what is in it.
+    let server = Server::new().observer(failures.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = ProxyProtocol::new(tls(|_| {}).listen(listener), ["127.0.0.1"]).unwrap();
+    tokio::spawn(server.serve(listener, Tell::default(), std::future::pending()));
+    drop(TcpStream::connect(address).await.unwrap());
+    for _ in 0..500 {
+        if !failures.0.lock().unwrap().is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(*failures.0.lock().unwrap(), ["-: the client left before it was done"]);
 }
 
 #[tokio::test]

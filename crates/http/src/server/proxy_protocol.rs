@@ -1,5 +1,6 @@
 //! The PROXY protocol, versions 1 and 2: what a proxy that hands on bytes says of its client.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
@@ -105,7 +106,8 @@ impl<T: Connection> ProxiedStream<T> {
                 Header::Partial => {
                     let mut room = [0; 1024];
                     let mut read = ReadBuf::new(&mut room);
-                    ready!(Pin::new(&mut self.stream).poll_read(cx, &mut read))?;
+                    ready!(Pin::new(&mut self.stream).poll_read(cx, &mut read))
+                        .map_err(|error| io::Error::new(error.kind(), NoHeader))?;
                     if read.filled().is_empty() {
                         self.state = State::Refused;
                     } else {
@@ -116,10 +118,22 @@ impl<T: Connection> ProxiedStream<T> {
         }
         match &mut self.state {
             State::Open { ahead, .. } => Poll::Ready(Ok(ahead)),
-            _ => Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, "no header of the PROXY protocol"))),
+            _ => Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, NoHeader))),
         }
     }
 }
+
+/// A connection ended before its header was there.
+#[derive(Debug)]
+pub(super) struct NoHeader;
+
+impl fmt::Display for NoHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no header of the PROXY protocol")
+    }
+}
+
+impl std::error::Error for NoHeader {}
 
 /// What the beginning of a connection is.
 #[derive(Debug, PartialEq, Eq)]
@@ -229,6 +243,14 @@ impl<T: Connection> Connection for ProxiedStream<T> {
 
     fn handshake_bytes(&self) -> u64 {
         self.stream.handshake_bytes()
+    }
+
+    fn is_in_handshake(&self) -> bool {
+        self.stream.is_in_handshake()
+    }
+
+    fn handshake_failure(&self) -> Option<String> {
+        self.stream.handshake_failure()
     }
 }
 

@@ -9,7 +9,7 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use tokio_rustls::server::TlsStream as OpenStream;
 use tokio_rustls::{TlsAcceptor, server::FallibleAccept};
 
 use super::listener::{Connection, Listener, TlsPeer};
+use super::proxy_protocol::NoHeader;
 use crate::tls::{
     ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider, reason,
 };
@@ -368,6 +369,7 @@ impl<L: Listener> Listener for TlsListener<L> {
 /// A connection that speaks TLS. Whoever reads or writes first waits for the handshake.
 pub struct TlsStream<T> {
     state: State<T>,
+    /// The address of the other end, behind the handshake.
     address: Option<IpAddr>,
     local_address: Option<SocketAddr>,
     peer: Option<TlsPeer>,
@@ -376,18 +378,64 @@ pub struct TlsStream<T> {
 /// Boxed, so that a connection is small while it is moved.
 enum State<T> {
     Handshake(Box<Handshake<T>>),
-    Open(Box<OpenStream<Sniffed<T>>>),
+    Open(Box<OpenStream<Sniffed<Met<T>>>>),
     /// There was no handshake.
     Broken(Box<Refused<T>>),
     /// There was one, and its client is not served.
-    Refused(Box<Refused<OpenStream<Sniffed<T>>>>),
+    Refused(Box<Refused<OpenStream<Sniffed<Met<T>>>>>),
 }
 
 struct Handshake<T> {
-    accept: FallibleAccept<Sniffed<T>>,
+    accept: FallibleAccept<Sniffed<Met<T>>>,
     current: Arc<Current>,
     /// How many bytes came.
     came: Arc<AtomicU64>,
+    address: Arc<OnceLock<IpAddr>>,
+}
+
+/// A connection whose address may be known with its first bytes. That is shared, since a handshake that goes on doesn't show its stream.
+struct Met<T> {
+    stream: T,
+    address: Arc<OnceLock<IpAddr>>,
+}
+
+impl<T: Connection> AsyncRead for Met<T> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if self.address.get().is_none()
+            && let Some(address) = self.stream.peer()
+        {
+            // It is set by nobody else.
+            let _ = self.address.set(address);
+        }
+        read
+    }
+}
+
+impl<T: Connection> AsyncWrite for Met<T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
 }
 
 /// A connection that is closed, and may be told why.
@@ -407,11 +455,12 @@ impl<T: Connection> TlsStream<T> {
         let (address, local_address) = (stream.peer(), stream.local_addr());
         let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
         let acceptor = TlsAcceptor::from(current.config.clone());
-        let stream = Sniffed::new(stream);
+        let known: Arc<OnceLock<IpAddr>> = Arc::new(address.map(OnceLock::from).unwrap_or_default());
+        let stream = Sniffed::new(Met { stream, address: known.clone() });
         let came = stream.came.clone();
         let accept = acceptor.accept_with(stream, limit).into_fallible();
         TlsStream {
-            state: State::Handshake(Box::new(Handshake { accept, current, came })),
+            state: State::Handshake(Box::new(Handshake { accept, current, came, address: known })),
             address,
             local_address,
             peer: None,
@@ -419,13 +468,14 @@ impl<T: Connection> TlsStream<T> {
     }
 
     /// The stream behind the handshake.
-    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<Met<T>>>>>> {
         if let State::Handshake(handshake) = &mut self.state {
-            self.state = match ready!(Pin::new(&mut handshake.accept).poll(cx)) {
+            let ended = ready!(Pin::new(&mut handshake.accept).poll(cx));
+            self.address = handshake.address.get().copied();
+            self.state = match ended {
                 Ok(stream) => match handshake.current.refusal(stream.get_ref().1) {
                     None => {
                         self.peer = Some(peer(stream.get_ref().1));
-                        self.address = stream.get_ref().0.stream.peer();
                         State::Open(Box::new(stream))
                     }
                     Some(why) => {
@@ -433,10 +483,10 @@ impl<T: Connection> TlsStream<T> {
                         State::Refused(Box::new(Refused::new(stream, answer, Some(why))))
                     }
                 },
-                Err((error, Sniffed { stream, .. })) => {
+                Err((error, Sniffed { stream: Met { stream, .. }, .. })) => {
                     let is_plain = error.get_ref().is_some_and(|error| error.is::<PlainHttp>());
                     let answer = Bytes::from_static(if is_plain { USE_HTTPS.as_bytes() } else { b"" });
-                    State::Broken(Box::new(Refused::new(stream, answer, Some(failure(&error)))))
+                    State::Broken(Box::new(Refused::new(stream, answer, failure(&error))))
                 }
             };
         }
@@ -450,11 +500,12 @@ impl<T: Connection> TlsStream<T> {
     }
 }
 
-/// Why a handshake failed.
-fn failure(error: &io::Error) -> String {
+/// Why a handshake failed. One that a proxy did not begin has not.
+fn failure(error: &io::Error) -> Option<String> {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the client left before it was done".to_owned(),
-        _ => reason(error).unwrap_or_else(|| error.to_string()),
+        _ if error.get_ref().is_some_and(|error| error.is::<NoHeader>()) => None,
+        io::ErrorKind::UnexpectedEof => Some("the client left before it was done".to_owned()),
+        _ => Some(reason(error).unwrap_or_else(|| error.to_string())),
     }
 }
 
@@ -515,7 +566,10 @@ impl<T: Connection> Connection for TlsStream<T> {
     }
 
     fn peer(&self) -> Option<IpAddr> {
-        self.address
+        match &self.state {
+            State::Handshake(handshake) => handshake.address.get().copied(),
+            _ => self.address,
+        }
     }
 
     fn local_addr(&self) -> Option<SocketAddr> {

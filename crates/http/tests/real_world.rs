@@ -392,6 +392,21 @@ async fn what_a_server_may_have_acted_on_is_sent_again_only_if_it_may_be() {
     assert!(exchange(&retrying, &server.url, streamed(), repeatable).await.is_err());
 }
 
+/// A login and a redirect took the attempts away.
+#[tokio::test]
+async fn what_is_sent_again_for_another_reason_is_no_retry() {
+    let server = Script::new(&[DENIED, BUSY, &redirect(308, "/x"), OK]).await;
+    let (credentials, _) = tokens(&[Ok("one"), Ok("two")]);
+    let transport = transport(|options| {
+        options.credentials = Some(credentials);
+        options.redirects = Redirects::SameOrigin;
+        options.retries.attempts = 1;
+        options.retries.backoff = Duration::from_millis(1);
+    });
+    send(&transport, &server.url, |options| options.is_repeatable = true).await.unwrap();
+    assert_eq!(server.requests().len(), 4);
+}
+
 #[tokio::test]
 async fn a_wait_that_the_server_asks_for_is_kept_within_the_time_of_the_request() {
     let asking = |seconds| format!("HTTP/1.1 503 Busy\r\nRetry-After: {seconds}\r\nContent-Length: 0\r\n\r\n");

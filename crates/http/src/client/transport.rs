@@ -181,9 +181,17 @@ impl tower_service::Service<Request<Body>> for Transport {
 /// What was tried so far for one request.
 #[derive(Default)]
 struct Tried {
-    attempts: u32,
+    retries: u32,
     redirects: u32,
     credentials: u32,
+}
+
+impl Tried {
+    /// How long is waited before a retry, if there is one. Redirects and logins are none.
+    fn again(&mut self, wait: impl FnOnce(u32) -> Option<Duration>) -> Option<Duration> {
+        self.retries += 1;
+        wait(self.retries)
+    }
 }
 
 impl Shared {
@@ -204,7 +212,6 @@ impl Shared {
             let spare = again.as_ref().map(|_| head.clone());
             let url = head.uri.clone();
             let sent = self.introduce(&mut head, credentials, deadline).await?;
-            tried.attempts += 1;
             let result = self.attempt(Request::from_parts(head, body), &url, deadline).await;
             if let (Some(cookies), Ok(response)) = (&self.cookies, &result) {
                 cookies.keep(&url, response.headers());
@@ -212,7 +219,7 @@ impl Shared {
             let (Some(again), Some(spare)) = (again, spare) else { return result };
             (head, body) = (spare, again);
             let wait = match &result {
-                Err(error) => self.retries.after_failure(tried.attempts, error, is_repeatable),
+                Err(error) => tried.again(|attempt| self.retries.after_failure(attempt, error, is_repeatable)),
                 Ok(response) => {
                     let (status, headers) = (response.status(), response.headers());
                     if let Some(target) = self
@@ -240,7 +247,7 @@ impl Shared {
                             false => None,
                         }
                     } else {
-                        self.retries.after_answer(tried.attempts, status, headers, is_repeatable)
+                        tried.again(|attempt| self.retries.after_answer(attempt, status, headers, is_repeatable))
                     }
                 }
             };

@@ -65,7 +65,7 @@ impl Error {
     }
 
     /// This error as one that comes again whenever the same is tried.
-    #[cfg(feature = "tls")]
+    #[cfg(feature = "client")]
     pub(crate) fn repeating(mut self) -> Self {
         self.inner.repeats_itself = true;
         self

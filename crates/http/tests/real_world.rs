@@ -600,6 +600,20 @@ async fn connections_for_tls_are_tunnels() {
     }
 }
 
+/// It was with TLS alone that they were not: all that we say ourselves was taken for a refused certificate.
+#[cfg(feature = "tls")]
+#[tokio::test]
+async fn tunnels_that_fail_are_tried_again() {
+    let proxy = Script::new(&["HTTP/1.1 502 No\r\n\r\n"; 9]).await;
+    let through = transport(|options| {
+        options.proxies = Proxies::all(&proxy.url).unwrap();
+        options.retries.attempts = 2;
+        options.retries.backoff = Duration::from_millis(1);
+    });
+    assert_eq!(call(&through, "https://service.example/x").await.unwrap_err().kind(), ErrorKind::Connect);
+    assert_eq!(proxy.requests().len(), 3);
+}
+
 #[tokio::test]
 async fn a_server_that_speaks_tls_is_recognised() {
     // An alert: unexpected message.

@@ -144,7 +144,7 @@ impl Service<Uri> for Connector {
                 other => {
                     let expected = if cfg!(feature = "tls") { "http or https" } else { "http" };
                     let message = format!("found the scheme {:?}, expected {expected}", other.unwrap_or_default());
-                    Err(Error::new(ErrorKind::Connect, message).into())
+                    Err(Error::new(ErrorKind::Connect, message).repeating().into())
                 }
             }
         })

@@ -102,7 +102,11 @@ impl Connector {
         let mut stream = SslStream::new(session, Sniffed::new(stream)).map_err(unusable)?;
         match std::pin::Pin::new(&mut stream).connect().await {
             Ok(()) => Ok(stream),
-            Err(error) => Err(Error::new(ErrorKind::Connect, reason(&error, &stream)).because(error)),
+            Err(error) => {
+                let broken_off = Error::new(ErrorKind::Connect, reason(&error, &stream));
+                let is_refused = error.ssl_error().is_some();
+                Err(if is_refused { broken_off.repeating() } else { broken_off }.because(error))
+            }
         }
     }
 }

@@ -104,7 +104,7 @@ impl Proxies {
             other => {
                 let found = other.unwrap_or_default();
                 let message = format!("found a proxy with the scheme {found:?}, expected http, socks5 or socks5h");
-                Err(Error::new(ErrorKind::Connect, message))
+                Err(Error::new(ErrorKind::Connect, message).repeating())
             }
         }
     }

@@ -315,7 +315,9 @@ fn checked(pem: &Pem) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>,
 }
 
 fn broken_off(error: io::Error) -> Error {
-    let message = match reason(&error) {
+    let reason = reason(&error);
+    let is_refused = reason.is_some();
+    let message = match reason {
         Some(reason) => reason,
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
             "the server closed the connection in the TLS handshake".to_owned()
@@ -326,7 +328,8 @@ fn broken_off(error: io::Error) -> Error {
         Some(advice) => format!("{message}; {advice}"),
         None => message,
     };
-    Error::new(ErrorKind::Connect, message).because(error)
+    let broken_off = Error::new(ErrorKind::Connect, message);
+    if is_refused { broken_off.repeating() } else { broken_off }.because(error)
 }
 
 /// Why TLS ended on a connection, once it did. A server judges the client's certificate behind the handshake (RFC 8446 §4.4.2.4), and

@@ -518,6 +518,11 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
         true => (ErrorKind::Connect, format!("no connection to {url}")),
         false => (ErrorKind::Exchange, format!("the exchange with {url} broke off before a response came")),
     };
+    let mut causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+    if let Some(ours) = causes.find_map(|cause| cause.downcast_ref::<Error>()) {
+        let failed = Error::new(kind, format!("{message}: {ours}"));
+        return if repeats(ours) { failed.repeating() } else { failed }.because(error);
+    }
     #[cfg(feature = "tls")]
     if let Some(reason) = crate::tls::reason(&error).or(known) {
         return Error::new(kind, format!("{message}: {reason}")).repeating().because(error);
@@ -531,4 +536,9 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
         false => format!("{message}: {}", root(&error)),
     };
     Error::new(kind, message).because(error)
+}
+
+/// Whether what went wrong comes again: the other end refuses who we are, or what is configured can't be used.
+fn repeats(error: &Error) -> bool {
+    error.repeats_itself() || matches!(error.kind(), ErrorKind::Request | ErrorKind::Tls)
 }

@@ -58,13 +58,21 @@ impl Connector {
         }
     }
 
+    /// Connects over TCP, whose own limit begins when the address of the host is known.
+    async fn connect(&mut self, url: Uri, deadline: Instant) -> Result<TokioIo<TcpStream>, BoxError> {
+        match timeout_at(deadline, self.tcp.call(url)).await {
+            Ok(connected) => Ok(connected?),
+            Err(_) => Err(Error::new(ErrorKind::Connect, format!("none was made within {:?}", self.limit)).into()),
+        }
+    }
+
     /// Connects over TCP to the host of `url`, through a proxy if there is one for it. Whether that is one which requests are given
     /// to.
     async fn reach(mut self, url: &Uri, deadline: Instant) -> Result<(TokioIo<TcpStream>, bool), BoxError> {
         let is_tunnelled = url.scheme_str() == Some("https");
         let connecting: BoxFuture<'_, Result<_, BoxError>> = match self.proxies.route(url)? {
-            Route::Direct => return Ok((self.tcp.call(url.clone()).await?, false)),
-            Route::Http { proxy, .. } if !is_tunnelled => return Ok((self.tcp.call(proxy).await?, true)),
+            Route::Direct => return Ok((self.connect(url.clone(), deadline).await?, false)),
+            Route::Http { proxy, .. } if !is_tunnelled => return Ok((self.connect(proxy, deadline).await?, true)),
             Route::Http { proxy, authorization } => {
                 let mut tunnel = Tunnel::new(proxy, self.tcp);
                 if let Some(value) = authorization {

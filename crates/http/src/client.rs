@@ -276,16 +276,25 @@ where
 /// The address of a service, from text.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute URL.
+/// [`ErrorKind::Request`] if it is not an absolute URL, or has a name or password in it: [`Credentials`] have these.
 pub fn url(text: &str) -> Result<Uri, Error> {
     let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
+    without_login(&url)?;
     if url.scheme().is_some() && url.host().is_some() { Ok(url) } else { Err(no_url(text)) }
+}
+
+/// # Errors
+/// That a URL has a login, which would go nowhere but into logs. The message doesn't repeat it.
+fn without_login(url: &Uri) -> Result<(), Error> {
+    let has_login = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    let message = "found a URL with a login before its host, expected one without: `Credentials::basic` sends a login";
+    if has_login { Err(Error::new(ErrorKind::Request, message)) } else { Ok(()) }
 }
 
 /// The address of a service that a [`Transport`] can reach, from text.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute `http` URL or, with the feature `tls`, one of `https`.
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL or, with the feature `tls`, one of `https`, or has a login as for [`url`].
 pub fn http_url(text: &str) -> Result<Uri, Error> {
     let url = url(text)?;
     match url.scheme_str() {
@@ -301,6 +310,8 @@ pub fn http_url(text: &str) -> Result<Uri, Error> {
 }
 
 fn no_url(text: &str) -> Error {
+    // What stands before may be a login.
+    let text = text.rsplit_once('@').map_or(text, |(_, behind)| behind);
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 

@@ -577,6 +577,25 @@ async fn a_proxy_that_is_none_is_refused_without_its_password() {
     }
 }
 
+/// It was ignored, and errors told it.
+#[tokio::test]
+async fn a_login_in_a_url_is_refused_and_not_repeated() {
+    for url in ["http://u:secret@host/x", "http://u@host", "https://u:secret@[::1]:80/x", "http://u:secret@host:x/"] {
+        let errors = [client::url(url).unwrap_err(), client::http_url(url).unwrap_err()];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::Request);
+            assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        }
+    }
+    let error = client::url("http://u:secret@host/x").unwrap_err();
+    assert!(error.to_string().ends_with("expected one without: `Credentials::basic` sends a login"), "{error}");
+    let error = call(&transport(|_| {}), "http://u:secret@127.0.0.1:1/x").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Request);
+    assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    // What stands behind the host is none.
+    client::url("http://host/a@b?c@d").unwrap();
+}
+
 #[cfg(feature = "tls")]
 #[tokio::test]
 async fn connections_for_tls_are_tunnels() {

@@ -62,6 +62,10 @@ impl Redirects {
         let Some(target) = answer.get(header::LOCATION).and_then(|to| resolve(url, to.to_str().ok()?)) else {
             return Ok(None);
         };
+        if target.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            let message = format!("the server answered {status} and sends the message on to a URL, which has a login in it");
+            return Err(Error::new(ErrorKind::Status(status), message));
+        }
         let refused = |why: &str| {
             let target = shown(&target.to_string());
             let message = format!("the server answered {status} and sends the message on to {target}, {why}");
@@ -199,6 +203,7 @@ mod tests {
             assert_eq!(to(&others, "https://a/x", status, "http://b:81/y"), clear);
             assert_eq!(to(&others, "http://a/x", status, "file://b/y"), another);
         }
+        assert_eq!(to(&same, "http://a/x", 302, "http://user:password@a/"), "which has a login in it");
         // An error quotes a little of a long one.
         let mut answer = HeaderMap::new();
         let long = format!("http://b/{}", "x".repeat(60_000));

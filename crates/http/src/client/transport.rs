@@ -27,9 +27,9 @@ use super::credentials::{Credentials, Sent};
 use super::proxy::{Proxies, Route};
 use super::redirects::{self, Redirects, origin};
 use super::retries::{Repeatable, Retries};
-use super::root;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
+use super::{root, without_login};
 use crate::headers::{ContentType, shown};
 use crate::timeout::{Progress, after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
@@ -199,6 +199,7 @@ impl Shared {
     async fn exchange(&self, request: Request<Body>) -> Result<Response<ResponseBody>, Error> {
         let deadline = after(self.request_timeout);
         let (mut head, mut body) = request.into_parts();
+        without_login(&head.uri)?;
         if let Some(name) = &self.user_agent {
             head.headers.entry(header::USER_AGENT).or_insert_with(|| name.clone());
         }

@@ -219,6 +219,34 @@ async fn those_who_wait_for_a_token_share_it_and_its_failure() {
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
+/// It ended with the request that needed it first, and others began anew.
+#[tokio::test]
+async fn an_issue_goes_on_as_long_as_somebody_waits_for_it() {
+    let server = Script::new(&[OK, OK]).await;
+    let (credentials, asked) = tokens(&[Ok("one"), Ok("two")]);
+    let transport = transport(|options| options.credentials = Some(credentials));
+    let first = tokio::time::timeout(Duration::from_millis(5), call(&transport, &server.url));
+    let (first, second) = tokio::join!(first, call(&transport, &server.url));
+    assert!(first.is_err() && second.is_ok());
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(server.sent("authorization"), [Some("Bearer one".to_owned())]);
+}
+
+/// Those who waited were told what was wrong the time before.
+#[tokio::test]
+async fn a_token_that_fits_in_no_header_is_told_to_all() {
+    let server = Script::new(&[OK]).await;
+    let (credentials, asked) = tokens(&[Err("the authority sleeps"), Ok("a\nb"), Ok("one")]);
+    let transport = transport(|options| options.credentials = Some(credentials));
+    assert_eq!(call(&transport, &server.url).await.unwrap_err().kind(), ErrorKind::Credentials);
+    let (first, second) = tokio::join!(call(&transport, &server.url), call(&transport, &server.url));
+    for result in [first, second] {
+        assert_eq!(result.unwrap_err().to_string(), "found a token with characters that a header can't hold");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    call(&transport, &server.url).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_token_is_waited_for_as_long_as_an_answer() {
     let server = Script::new(&[OK]).await;

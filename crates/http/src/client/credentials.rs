@@ -1,11 +1,12 @@
 //! Who a client is to the server: Basic, Bearer and Digest.
 
 use std::fmt::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, WeakShared};
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
@@ -56,7 +57,7 @@ impl Credentials {
 
     /// Tokens that somebody issues (RFC 6750): `issue` is asked for the first one before the first request, and for another when the
     /// server answers 401 Unauthorized. That request is then sent once more. Requests that need a token at the same time wait for one
-    /// issue, and fail together if it fails.
+    /// issue, and fail together if it fails. An issue goes on as long as one of them waits for it.
     ///
     /// ```
     /// use castile_http::client::Credentials;
@@ -71,8 +72,8 @@ impl Credentials {
         F: Fn() -> R + Send + Sync + 'static,
         R: Future<Output = Result<String, BoxError>> + Send + 'static,
     {
-        let issue = Box::new(move || Box::pin(issue()) as BoxFuture<'static, _>);
-        Kind::Tokens(Tokens { issue, state: tokio::sync::Mutex::default(), asked: Mutex::default() }).into()
+        let issue = Arc::new(move || Box::pin(issue()) as BoxFuture<'static, _>);
+        Kind::Tokens(Tokens::new(issue)).into()
     }
 
     /// A name and a password that never go over the network: requests prove that the client knows them (RFC 7616, with MD5 or
@@ -133,67 +134,95 @@ fn fixed(text: String) -> Credentials {
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, Error> {
-    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| Error::new(ErrorKind::Request, "found a token with characters that a header can't hold"))?;
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| unfit())?;
     value.set_sensitive(true);
     Ok(value)
 }
 
+fn unfit() -> Error {
+    Error::new(ErrorKind::Request, "found a token with characters that a header can't hold")
+}
+
 /// Asks for a token.
-type Issue = Box<dyn Fn() -> BoxFuture<'static, Result<String, BoxError>> + Send + Sync>;
+type Issue = dyn Fn() -> BoxFuture<'static, Result<String, BoxError>> + Send + Sync;
 
 /// Tokens, one after the other.
 struct Tokens {
-    issue: Issue,
-    /// Held while a token is issued, so that all others wait for it.
-    state: tokio::sync::Mutex<Current>,
-    /// How often `issue` was asked.
-    asked: Mutex<u64>,
+    issue: Arc<Issue>,
+    current: Arc<Mutex<Current>>,
 }
 
 #[derive(Default)]
 struct Current {
     token: Option<HeaderValue>,
     generation: u64,
-    /// Why the last issue failed.
-    failure: Option<Arc<BoxError>>,
+    /// The issue that is under way. It goes on as long as somebody waits for it.
+    issuing: Option<WeakShared<Issuing>>,
 }
 
-impl Tokens {
-    /// The token if it is a newer one, otherwise another one.
-    async fn newer_than(&self, generation: u64) -> Result<(HeaderValue, u64), Error> {
-        let asked_before = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut current = self.state.lock().await;
-        if let Some(token) = current.token.clone().filter(|_| current.generation > generation) {
-            return Ok((token, current.generation));
-        }
-        let asked = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(failure) = current.failure.clone().filter(|_| asked != asked_before) {
-            // It failed while this request waited for it.
-            return Err(not_issued(failure));
-        }
-        let issued = (self.issue)().await;
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        current.token = None;
-        match issued {
-            Ok(token) => {
-                let token = bearer(&token)?;
-                current.failure = None;
-                current.generation += 1;
-                current.token = Some(token.clone());
-                Ok((token, current.generation))
+type Issuing = BoxFuture<'static, Result<(HeaderValue, u64), Failure>>;
+
+/// Why there is no token.
+#[derive(Clone)]
+enum Failure {
+    NotIssued(Arc<BoxError>),
+    Unfit,
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotIssued(failure) => {
+                Error::new(ErrorKind::Credentials, format!("no token was issued: {failure}"))
             }
-            Err(error) => {
-                let failure = Arc::new(error);
-                current.failure = Some(failure.clone());
-                Err(not_issued(failure))
-            }
+            Failure::Unfit => unfit(),
         }
     }
 }
 
-fn not_issued(failure: Arc<BoxError>) -> Error {
-    Error::new(ErrorKind::Credentials, format!("no token was issued: {failure}"))
+impl Tokens {
+    fn new(issue: Arc<Issue>) -> Self {
+        Tokens { issue, current: Arc::default() }
+    }
+
+    /// The token if it is a newer one, otherwise another one.
+    async fn newer_than(&self, generation: u64) -> Result<(HeaderValue, u64), Error> {
+        let issuing = {
+            let mut current = lock(&self.current);
+            match current.issuing.as_ref().and_then(WeakShared::upgrade) {
+                Some(issuing) => issuing,
+                None => {
+                    if let Some(token) = current.token.clone().filter(|_| current.generation > generation) {
+                        return Ok((token, current.generation));
+                    }
+                    let issuing = self.issuing().shared();
+                    current.token = None;
+                    current.issuing = issuing.downgrade();
+                    issuing
+                }
+            }
+        };
+        Ok(issuing.await?)
+    }
+
+    /// Another token, once it is issued.
+    fn issuing(&self) -> Issuing {
+        let (issue, current) = (self.issue.clone(), self.current.clone());
+        Box::pin(async move {
+            let issued = issue().await.map_err(|error| Failure::NotIssued(Arc::new(error)));
+            let token = issued.and_then(|token| bearer(&token).map_err(|_| Failure::Unfit));
+            let mut current = lock(&current);
+            current.issuing = None;
+            let token = token?;
+            current.generation += 1;
+            current.token = Some(token.clone());
+            Ok((token, current.generation))
+        })
+    }
+}
+
+fn lock(current: &Mutex<Current>) -> MutexGuard<'_, Current> {
+    current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A name and a password, and what the server last asked.

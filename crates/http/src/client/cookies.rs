@@ -21,7 +21,22 @@ const SIZE: usize = 4096;
 /// for another one.
 #[derive(Debug, Default)]
 pub(super) struct Cookies {
-    kept: Mutex<HashMap<Origin, Vec<Cookie>>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// None of them is empty.
+    of_origins: HashMap<Origin, OfOrigin>,
+    /// How often cookies were set.
+    count: u64,
+}
+
+#[derive(Debug, Default)]
+struct OfOrigin {
+    cookies: Vec<Cookie>,
+    /// The count when one was set last.
+    set: u64,
 }
 
 struct Cookie {
@@ -48,28 +63,46 @@ impl Cookies {
         let Some(origin) = origin(url) else { return };
         let now = SystemTime::now();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= ORIGINS && !kept.contains_key(&origin) {
-            return;
-        }
-        let of_origin = kept.entry(origin).or_default();
+        let Kept { of_origins, count } = &mut *kept;
+        *count += 1;
+        let mut of_origin = of_origins.remove(&origin).unwrap_or_default();
         for cookie in set.filter_map(|text| Cookie::read(text, url, now)) {
-            of_origin.retain(|old| (&old.name, &old.path) != (&cookie.name, &cookie.path));
+            of_origin.cookies.retain(|old| (&old.name, &old.path) != (&cookie.name, &cookie.path));
             if cookie.is_alive(now) {
-                if of_origin.len() >= COOKIES {
-                    of_origin.remove(0);
+                if of_origin.cookies.len() >= COOKIES {
+                    of_origin.cookies.remove(0);
                 }
-                of_origin.push(cookie);
+                of_origin.cookies.push(cookie);
+                of_origin.set = *count;
             }
         }
+        of_origin.cookies.retain(|cookie| cookie.is_alive(now));
+        if of_origin.cookies.is_empty() {
+            return;
+        }
+        if of_origins.len() >= ORIGINS {
+            // Sessions that are over make room, and then the one that was set longest ago.
+            of_origins.retain(|_, other| other.cookies.iter().any(|cookie| cookie.is_alive(now)));
+            let oldest = of_origins.iter().min_by_key(|(_, other)| other.set).map(|(origin, _)| origin.clone());
+            if let Some(oldest) = oldest.filter(|_| of_origins.len() >= ORIGINS) {
+                of_origins.remove(&oldest);
+            }
+        }
+        of_origins.insert(origin, of_origin);
     }
 
     /// What is sent with a request to `url`.
     pub(super) fn of(&self, url: &Uri) -> Option<HeaderValue> {
         let now = SystemTime::now();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_origin = kept.get_mut(&origin(url)?)?;
-        of_origin.retain(|cookie| cookie.is_alive(now));
-        let mut fitting: Vec<_> = of_origin.iter().filter(|cookie| cookie.is_for(url.path())).collect();
+        let origin = origin(url)?;
+        let cookies = &mut kept.of_origins.get_mut(&origin)?.cookies;
+        cookies.retain(|cookie| cookie.is_alive(now));
+        if cookies.is_empty() {
+            kept.of_origins.remove(&origin);
+            return None;
+        }
+        let mut fitting: Vec<_> = cookies.iter().filter(|cookie| cookie.is_for(url.path())).collect();
         // The more specific path comes first (§5.4).
         fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         let pairs: Vec<_> = fitting.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
@@ -190,9 +223,31 @@ mod tests {
             }
         }
         let kept = cookies.kept.lock().unwrap();
-        assert_eq!(kept.len(), ORIGINS);
-        assert!(kept.values().all(|of_origin| of_origin.len() == COOKIES));
+        assert_eq!(kept.of_origins.len(), ORIGINS);
+        assert!(kept.of_origins.values().all(|of_origin| of_origin.cookies.len() == COOKIES));
         assert!(!format!("{kept:?}").contains("value"));
+    }
+
+    /// Once there were as many origins as are kept, no other one had cookies, though those of all of them were over.
+    #[test]
+    fn the_origin_that_was_set_longest_ago_makes_room() {
+        let cookies = Cookies::default();
+        let set = |host: usize, text: &'static str| {
+            let mut answer = HeaderMap::new();
+            answer.append(header::SET_COOKIE, HeaderValue::from_static(text));
+            cookies.keep(&format!("http://h{host}/").parse().unwrap(), &answer);
+        };
+        let has = |host: usize| cookies.of(&format!("http://h{host}/").parse().unwrap()).is_some();
+        (0..ORIGINS).for_each(|host| set(host, "a=1"));
+        set(0, "a=2");
+        set(1, "a=; Max-Age=0");
+        // There is room for it, and for another one none.
+        set(1_000, "a=1");
+        set(1_001, "no cookie");
+        assert!(has(0) && !has(1) && has(2) && has(1_000));
+        set(1_001, "a=1");
+        assert!(has(0) && !has(2) && has(3) && has(1_001));
+        assert_eq!(cookies.kept.lock().unwrap().of_origins.len(), ORIGINS);
     }
 
     /// Whatever a server sets, no other origin is told, and what is sent is a header of pairs.

@@ -8,9 +8,9 @@ use crate::{Error, ErrorKind};
 
 /// Whether a message is sent again that brought no answer. A message that is sent as a stream never is.
 ///
-/// It is, where the server can't have seen it: nobody answered the connection. Where the server may have acted on it, only a call that
-/// says to be repeatable is sent again: when the exchange broke off, and after 429, 502, 503 and 504. A `Retry-After` of the server is
-/// waited for, if that is over within the time of the request. All attempts share that time.
+/// By default nothing is retried. With [`attempts`](Self::attempts) set, a call is retried if no connection was made. A call marked
+/// `repeatable` is also retried after a broken exchange and after 429, 502, 503 or 504. A `Retry-After` of the server is waited for, if
+/// that is over within the time of the request. All attempts share that time. Redirects and logins are no retries.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Retries {
     /// The longest wait before the first further attempt; it doubles with each one. The wait is chosen at random below it, so that
     /// clients which failed together don't come back together. 100 ms by default.
     pub backoff: Duration,
-    /// The longest wait before any attempt. 5 s by default.
+    /// The longest wait before any attempt that we choose. A `Retry-After` of the server counts as it is. 5 s by default.
     pub max_backoff: Duration,
 }
 

@@ -42,15 +42,22 @@ impl Network {
         };
         let address: IpAddr = address.parse().ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
-        Some(Network { address, bits: bits.unwrap_or(most) }).filter(|network| network.bits <= most)
+        let bits = bits.unwrap_or(most);
+        // Of an IPv4 address that is written as one of IPv6, the first bits say just that.
+        let (canonical, ahead) = match address.to_canonical() {
+            IpAddr::V4(canonical) if address.is_ipv6() => (canonical.into(), 96),
+            canonical => (canonical, 0),
+        };
+        let bits = bits.checked_sub(ahead).filter(|_| bits <= most)?;
+        Some(Network { address: canonical, bits })
     }
 
     fn contains(self, address: IpAddr) -> bool {
         // A socket that takes both kinds of addresses has one kind.
-        match (self.address.to_canonical(), address.to_canonical()) {
+        match (self.address, address.to_canonical()) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
                 let differs = u32::from(network) ^ u32::from(address);
-                differs.checked_shr(32 - self.bits.min(32)).unwrap_or(0) == 0
+                differs.checked_shr(32 - self.bits).unwrap_or(0) == 0
             }
             (IpAddr::V6(network), IpAddr::V6(address)) => {
                 let differs = u128::from(network) ^ u128::from(address);
@@ -78,11 +85,27 @@ mod tests {
             ("2001:db8::/32", "2001:db8:1::1", true),
             ("2001:db8::/32", "2001:db9::1", false),
             ("::/0", "::1", true),
+            ("::ffff:10.0.0.0/104", "10.255.0.1", true),
+            ("::ffff:10.0.0.0/104", "::ffff:10.255.0.1", true),
+            ("::ffff:10.0.0.0/104", "11.0.0.1", false),
+            ("::ffff:10.0.0.1", "10.0.0.1", true),
+            ("::ffff:10.0.0.1", "10.0.0.2", false),
+            ("::ffff:0.0.0.0/96", "192.0.2.1", true),
         ] {
             let network = Network::read(network).unwrap();
             assert_eq!(network.contains(address.parse().unwrap()), expected, "{network:?} {address}");
         }
-        for text in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "10.0.0.0/-1", "10.0.0.0/", "host"] {
+        for text in [
+            "",
+            "10.0.0.0/33",
+            "10.0.0/8",
+            "::/129",
+            "::ffff:10.0.0.0/95",
+            "::ffff:10.0.0.0/129",
+            "10.0.0.0/-1",
+            "10.0.0.0/",
+            "host",
+        ] {
             assert_eq!(Network::read(text), None, "{text}");
         }
     }

@@ -63,7 +63,8 @@ impl Redirects {
             return Ok(None);
         };
         if target.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            let message = format!("the server answered {status} and sends the message on to a URL, which has a login in it");
+            let message =
+                format!("the server answered {status} and sends the message on to a URL, which has a login in it");
             return Err(Error::new(ErrorKind::Status(status), message));
         }
         let refused = |why: &str| {

@@ -17,6 +17,7 @@ use castile::http::server::{
     AccessLog, Address, ClientAddress, Listener, Metrics, Options, Proxies, ProxyHeader, ProxyProtocol, Routes, Server,
     Shutdown, Tls,
 };
+use castile::soap::Layer;
 use castile_budget::Size;
 use castile_suites::seismic;
 use castile_suites::seismic::binary::Beside;
@@ -184,7 +185,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut server = Server::new().budget(budget).shutdown_grace(arguments.grace);
     if arguments.metrics {
         let metrics = Metrics::new();
-        routes = routes.route_service("/metrics", metrics.clone());
+        routes = match &login {
+            None => routes.route_service("/metrics", metrics.clone()),
+            Some(login) => routes.route_service("/metrics", login.layer(metrics.clone())),
+        };
         server = server.observer(metrics);
     }
     if let Some(format) = arguments.access_log {

@@ -173,7 +173,8 @@ fn users(text: &str) -> (tempfile::TempDir, String) {
 #[test]
 fn nothing_is_served_without_a_login() {
     let (_folder, file) = users("# name:password\nada:correct horse\nbob:t0ken\n");
-    let served = Served::start(&["--auth", "basic", "--auth", "bearer", "--auth", "digest", "--users", &file]);
+    let login = ["--auth", "basic", "--auth", "bearer", "--auth", "digest", "--users", &file, "--metrics"];
+    let served = Served::start(&login);
     // ada:correct horse, ada:wrong, bob:t0ken
     for (credentials, status) in [
         ("", "401"),
@@ -183,7 +184,7 @@ fn nothing_is_served_without_a_login() {
         ("Authorization: Bearer t0ken\r\n", "200"),
         ("Authorization: Bearer bob:t0ken\r\n", "401"),
     ] {
-        for path in ["/wstest?wsdl", "/seismic?wsdl"] {
+        for path in ["/wstest?wsdl", "/seismic?wsdl", "/metrics"] {
             let answer = served.get("", path, credentials);
             assert_eq!(answer.split(' ').nth(1), Some(status), "{credentials}{answer}");
         }

@@ -54,7 +54,7 @@ use self::stop::{Order, Stop};
 use crate::BoxError;
 
 pub use self::address::{Address, ProxyHeader};
-pub use self::authentication::Authentication;
+pub use self::authentication::{Authenticated, Authentication};
 pub use self::endpoint::{Endpoint, Options};
 pub use self::listener::{Connection, Listener, TlsPeer};
 #[cfg(feature = "metrics")]

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use castile_http::client::{self, Credentials, Proxies, Transport};
 use castile_http::server::{Authentication, Endpoint, Options, Routes, Server};
 use castile_http::{Error, ErrorKind};
-use castile_soap::{Description, ReplyMessage, RequestMessage, Service, Version};
+use castile_soap::{Description, Layer, ReplyMessage, RequestMessage, Service, Version};
 use futures_util::future::BoxFuture;
 use http::{Request, StatusCode, Uri, header};
 use http_body_util::Full;
@@ -126,6 +126,19 @@ async fn there_may_be_several_of_one_scheme() {
     }
     let (status, challenges, _) = asked(&both, &["Bearer bad"]).await;
     assert_eq!((status.as_u16(), challenges), (401, vec!["Bearer realm=\"r\"".into(), "Bearer realm=\"o\"".into()]));
+}
+
+#[tokio::test]
+async fn any_service_may_ask_who_its_clients_are() {
+    let service = bearer().layer(Routes::new().health("/health"));
+    let status = async |credentials: &str| {
+        let request = Request::get("/health").header("authorization", credentials);
+        ask(&service, request.body(Full::<Bytes>::default()).unwrap()).await.status().as_u16()
+    };
+    assert_eq!((status("Bearer good").await, status("Bearer bad").await), (200, 401));
+    let request = Request::post("/health").body(Full::from("<a/>")).unwrap();
+    let refused = ask(&service, request).await;
+    assert_eq!(refused.headers()[header::WWW_AUTHENTICATE], "Bearer realm=\"r\"");
 }
 
 /// A realm that would end the header, or hold what a header can't, does neither.

@@ -3,18 +3,26 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use std::{fmt, mem};
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use castile_soap::Layer;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{Extensions, HeaderValue, header};
+use http::{Extensions, HeaderValue, Request, Response, header};
 use sha2::{Digest as _, Sha256};
 
+use super::endpoint::{Answer, unread};
+use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
+use crate::timeout::within;
+use crate::{Body, BoxError};
 
 /// How long a nonce of Digest is good for.
 const NONCE_TIME: Duration = Duration::from_secs(300);
@@ -141,6 +149,60 @@ impl Authentication {
 impl fmt::Debug for Authentication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.schemes.iter().map(|scheme| scheme.name())).finish()
+    }
+}
+
+/// Asks who the clients of any service of HTTP are: of [`Metrics`](super::Metrics), for example. An endpoint has
+/// [`Options::authentication`](super::Options::authentication) instead. A check has 60 s.
+impl<S> Layer<S> for Authentication {
+    type Service = Authenticated<S>;
+
+    fn layer(&self, service: S) -> Authenticated<S> {
+        Authenticated { service, authentication: self.clone() }
+    }
+}
+
+/// A service behind an [`Authentication`].
+#[derive(Clone, Debug)]
+pub struct Authenticated<S> {
+    service: S,
+    authentication: Authentication,
+}
+
+impl<S, B, R> tower_service::Service<Request<B>> for Authenticated<S>
+where
+    S: tower_service::Service<Request<B>, Response = Response<R>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.service.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answer {
+        let another = self.service.clone();
+        // That one is ready.
+        let mut service = mem::replace(&mut self.service, another);
+        let authentication = self.authentication.clone();
+        Box::pin(async move {
+            let limit = Duration::from_secs(60);
+            let (mut head, body) = request.into_parts();
+            let refusal = match within(limit, authentication.check(&mut head)).await {
+                Ok(Ok(())) => {
+                    let response = service.call(Request::from_parts(head, body)).await;
+                    return response.map(|response| response.map(Body::stream));
+                }
+                Ok(Err(challenges)) => Refusal::Unauthorized { challenges },
+                Err(_) => Refusal::HandlerTimeout { limit },
+            };
+            unread(refusal.into_response(), body, head.headers.contains_key(header::EXPECT)).await
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use castile_budget::Budget;
 use castile_http::server::{Events, Metrics, ObserverLayer, Routes, Server};
 use castile_soap::Layer;
 use http::Request;
@@ -83,6 +84,24 @@ async fn metrics_are_told_while_all_slots_are_taken() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("# EOF\n"), "{answer}");
+}
+
+/// Of several budgets the larger one was told.
+#[tokio::test]
+async fn budgets_are_told_in_sum_and_shared_ones_once() {
+    let metrics = Metrics::new();
+    let shared = Budget::new(1_000);
+    for budget in [shared.clone(), shared.clone(), Budget::new(200)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Server::new().budget(budget).observer(metrics.clone());
+        tokio::spawn(server.serve(listener, Routes::new(), std::future::pending()));
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let _used = shared.reserve(7).unwrap();
+    let text = metrics.encode();
+    for expected in ["\ncastile_memory_limit_bytes 1200\n", "\ncastile_memory_used_bytes 7\n"] {
+        assert!(text.contains(expected), "{expected}{text}");
+    }
 }
 
 /// Collects events as text.

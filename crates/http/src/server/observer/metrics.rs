@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
+use castile_budget::Budget;
 use castile_soap::Step;
 use http::{HeaderValue, Method, Request, Response, header};
 use prometheus_client::collector::Collector;
@@ -40,8 +41,9 @@ const CONTENT_TYPE: HeaderValue =
 /// | `castile_request_duration_seconds` | `service`, `operation` | how long they took, a histogram |
 /// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum, if [asked for](Self::with_steps) |
 /// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | messages that came, bodies that were sent |
+/// | `castile_tls_handshake_failures_total` | | TLS handshakes that failed |
 /// | `castile_connections`, `castile_requests_at_work`, `castile_requests_queued` | | what the server is doing at the moment |
-/// | `castile_memory_used_bytes`, `castile_memory_limit_bytes` | | the [`budget`](crate::server::Server::budget) |
+/// | `castile_memory_used_bytes`, `castile_memory_limit_bytes` | | the [`budget`](crate::server::Server::budget); those of several servers in sum |
 /// | `castile_disk_used_bytes`, `castile_disk_limit_bytes` | | the [`disk_budget`](crate::server::Server::disk_budget) |
 ///
 /// `operation` is empty for what failed before one was known, and `service` for what reached none. No label is made of what a client
@@ -91,6 +93,7 @@ impl Collector for Servers {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let loads: Vec<Load> = servers.iter().filter_map(Status::load).collect();
+        let budgets: Vec<_> = servers.iter().filter_map(Status::budgets).collect();
         drop(servers);
         let mut gauge = |name: &str, help: &str, unit: Option<&Unit>, value: usize| {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
@@ -105,14 +108,27 @@ impl Collector for Servers {
             None,
             sum(|load| load.requests_queued),
         )?;
-        // Servers may share a budget.
-        let most = |of: fn(&Load) -> usize| loads.iter().map(of).max().unwrap_or(0);
+        let [memory, disk] = [0, 1].map(|index| distinct(budgets.iter().map(|budgets| &budgets[index])));
+        let sum = |budgets: &[&Budget], of: fn(&Budget) -> usize| {
+            budgets.iter().map(|budget| of(budget)).fold(0, usize::saturating_add)
+        };
         let bytes = Some(&Unit::Bytes);
-        gauge("memory_used", "How much of the budget is used", bytes, most(|load| load.memory_used))?;
-        gauge("memory_limit", "How large the budget is", bytes, most(|load| load.memory_limit))?;
-        gauge("disk_used", "How much of the budget for files is used", bytes, most(|load| load.disk_used))?;
-        gauge("disk_limit", "How large the budget for files is", bytes, most(|load| load.disk_limit))
+        gauge("memory_used", "How much of the budget is used", bytes, sum(&memory, Budget::used))?;
+        gauge("memory_limit", "How large the budget is", bytes, sum(&memory, Budget::limit))?;
+        gauge("disk_used", "How much of the budget for files is used", bytes, sum(&disk, Budget::used))?;
+        gauge("disk_limit", "How large the budget for files is", bytes, sum(&disk, Budget::limit))
     }
+}
+
+/// Each budget once: servers may share one.
+fn distinct<'a>(all: impl Iterator<Item = &'a Budget>) -> Vec<&'a Budget> {
+    let mut distinct: Vec<&Budget> = Vec::new();
+    for budget in all {
+        if !distinct.iter().any(|known| known.is_same(budget)) {
+            distinct.push(budget);
+        }
+    }
+    distinct
 }
 
 /// What has a series of its own. Services and operations are told apart by where they are.

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+#[cfg(feature = "metrics")]
+use castile_budget::Budget;
+
 use crate::server::connection::Shared;
 
 /// What a server is doing at the moment, for those who look now and then. It is cheap to clone, and outlives the server.
@@ -50,6 +53,15 @@ impl Status {
             disk_used: admission.disk_budget.used(),
             disk_limit: admission.disk_budget.limit(),
         })
+    }
+}
+
+#[cfg(feature = "metrics")]
+impl Status {
+    /// The budgets for memory and for files.
+    pub(super) fn budgets(&self) -> Option<[Budget; 2]> {
+        let shared = self.0.upgrade()?;
+        Some([shared.admission.budget.clone(), shared.admission.disk_budget.clone()])
     }
 }
 

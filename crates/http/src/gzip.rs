@@ -20,7 +20,7 @@ pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// How many bytes come out of the coding at a time, and how many go into it.
 const CHUNK: usize = 16 << 10;
 
-/// How many chunks come out before others get their turn.
+/// How many chunks come out, or go in, before others get their turn.
 const AT_A_TIME: u32 = 16;
 
 /// How many bytes may come out before the ratio counts.

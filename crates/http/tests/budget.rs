@@ -1,7 +1,10 @@
 //! What all requests of a server take together is bounded, and given back however a request ends.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod support;
 
+use std::io::Write;
 use std::time::Duration;
 
 use castile_budget::Budget;
@@ -58,6 +61,30 @@ async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
     drop(client);
     sleep(milliseconds(10)).await;
     assert_eq!(budget.used(), 0);
+}
+
+/// It was refused, and nobody made way for the next one.
+#[tokio::test(start_paused = true)]
+async fn others_make_way_for_gzip() {
+    let host = Host::start(Server::new().budget(Budget::new(120 * KILOBYTE)), echo());
+    let mut held = Vec::new();
+    for _ in 0..6 {
+        held.push(begun(&host, 20 * KILOBYTE, 15 * KILOBYTE).await);
+        sleep(milliseconds(200)).await;
+    }
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(b"<a/>").unwrap();
+    let packed = encoder.finish().unwrap();
+    let length = packed.len();
+    let mut client = host.connect();
+    client
+        .send(format!(
+            "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-encoding: gzip\r\ncontent-length: {length}\r\n\r\n"
+        ))
+        .await;
+    client.send(packed).await;
+    let (head, body) = client.response().await;
+    assert!(head.starts_with("http/1.1 200 ") && body == "<a/>", "{head}");
 }
 
 /// What has a contract of 200 kB.

@@ -381,11 +381,18 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     }
 
     /// A body as it comes, or what is in one of gzip.
-    fn coded<B>(&self, body: B, asked: &Asked, reservation: &Reservation) -> Result<Coded<B>, Refusal> {
-        if asked.is_gzip {
-            reservation.grow(gzip::READING).map_err(|_| Refusal::Exhausted)?;
+    fn coded<B>(&self, body: B, asked: &Asked) -> Coded<B> {
+        Coded::of(body, asked.is_gzip, u64::from(self.options.gzip_ratio))
+    }
+
+    /// Charges what it takes to read gzip, if the body is that. Others make room for it as they do for a message.
+    async fn charge_coding(asked: &Asked, reservation: &Arc<Reservation>) -> Result<(), Refusal> {
+        if !asked.is_gzip || reservation.grow(gzip::READING).is_ok() {
+            return Ok(());
         }
-        Ok(Coded::of(body, asked.is_gzip, u64::from(self.options.gzip_ratio)))
+        // Boxed, so that other requests don't have the room for it.
+        let has_room = Box::pin(asked.ticket.clone().make_room(reservation.clone(), gzip::READING)).await;
+        if has_room { Ok(()) } else { Err(Refusal::Exhausted) }
     }
 
     /// What parts that wait in files are charged to.
@@ -407,8 +414,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         let Options { messages: castile_soap::Options { limits, .. }, request_timeout, .. } = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
+        Self::charge_coding(asked, &reservation).await?;
         let message = {
-            let body = self.coded(body, asked, &reservation)?;
+            let body = self.coded(body, asked);
             let body = pin!(Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone()));
             body::read(body, limits.message_size).await
         };

@@ -28,7 +28,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     {
         let options = &self.options;
         let reservation = self.reservation(&asked.ticket)?;
-        let body = self.coded(body, &asked, &reservation)?;
+        Self::charge_coding(&asked, &reservation).await?;
+        let body = self.coded(body, &asked);
         let body = Receiving::package(body, options.pace(), asked.ticket.clone(), reservation.clone(), coming.clone());
         let mut limits = options.messages.attachments;
         limits.root_size = limits.root_size.min(options.messages.limits.message_size);

@@ -216,9 +216,11 @@ where
 pub(crate) async fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut stream = compress();
     let mut output = Vec::new();
-    for chunk in bytes.chunks(CHUNK) {
+    for (chunk, count) in bytes.chunks(CHUNK).zip(1_u32..) {
         run(&mut stream, chunk, FlushCompress::None, &mut output);
-        tokio::task::coop::consume_budget().await;
+        if count.is_multiple_of(AT_A_TIME) {
+            tokio::task::yield_now().await;
+        }
     }
     run(&mut stream, &[], FlushCompress::Finish, &mut output);
     output
@@ -372,6 +374,16 @@ mod tests {
         assert!(kept.len() > 900);
         let room: usize = kept.into_iter().map(|piece| piece.try_into_mut().unwrap().capacity()).sum();
         assert!(room < 64_000, "{room}");
+    }
+
+    /// 2 MB went in before others had their turn.
+    #[test]
+    fn others_have_their_turn_while_an_answer_is_compressed() {
+        use futures_util::FutureExt;
+
+        let large = noise(AT_A_TIME as usize * CHUNK);
+        assert!(compressed(&large[1 + CHUNK..]).now_or_never().is_some());
+        assert!(compressed(&large).now_or_never().is_none());
     }
 
     #[test]

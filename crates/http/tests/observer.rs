@@ -147,11 +147,23 @@ async fn a_stream_of_a_known_length_ends_with_its_last_byte() {
     assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(" ok 200 None 0 6 ")), "{lines:?}");
 }
 
+struct Panics;
+
+impl Observer for Panics {
+    fn observe(&self, _: &Exchange<'_>) {
+        panic!("an observer's own affair");
+    }
+
+    fn serving(&self, _: &Status) {
+        panic!("an observer's own affair");
+    }
+}
+
+/// A server that was told to one of them did not serve.
 #[tokio::test]
 async fn observers_that_panic_harm_nobody() {
     let told = Told::default();
-    let panics = |_: &Exchange<'_>| panic!("an observer's own affair");
-    let host = Host::start(Server::new().observer(panics).observer(told.clone()), echo());
+    let host = Host::start(Server::new().observer(Panics).observer(told.clone()), echo());
     let mut client = host.connect();
     for _ in 0..2 {
         client.post("", "<a/>").await;

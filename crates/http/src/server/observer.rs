@@ -47,7 +47,7 @@ pub use status::{Load, Status};
 /// });
 /// ```
 pub trait Observer: Send + Sync + 'static {
-    /// An exchange is over.
+    /// Called once per exchange, after the answer was sent or given up. A panic in `observe` is caught.
     fn observe(&self, exchange: &Exchange<'_>);
 
     /// A server begins to serve. `status` tells what it is doing for as long as it does.
@@ -237,7 +237,8 @@ impl Observers {
     /// A server begins to serve.
     pub(super) fn serving(&self, status: &Status) {
         for observer in self.0.iter().flat_map(|all| &all.observers) {
-            observer.serving(status);
+            // A panic is the observer's affair, and no reason not to serve.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.serving(status)));
         }
     }
 

@@ -20,7 +20,7 @@ use tokio_rustls::client::TlsStream;
 use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, advice, provider, reason};
 use crate::{Error, ErrorKind};
 
-/// Whom a client trusts, and who it is.
+/// How a client speaks TLS: the authorities that it trusts, and the certificate that it shows.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TlsOptions {

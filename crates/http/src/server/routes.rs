@@ -139,12 +139,13 @@ impl Routes {
         self
     }
 
-    /// Makes all contracts name this [`Options::address`](super::Options::address), those of endpoints that are added later excepted.
+    /// Sets the [`Options::address`](super::Options::address) of all endpoints that were added so far: the address that their contracts
+    /// name.
     pub fn address(self, address: &Address) -> Self {
         self.configure(|options| options.address = address.clone())
     }
 
-    /// Changes the [`Options`] of all endpoints, those that are added later excepted: who may call them, what goes as gzip.
+    /// Changes the [`Options`] of all endpoints that were added so far: who may call them, or what goes as gzip.
     ///
     /// ```
     /// # use castile_http::server::Routes;

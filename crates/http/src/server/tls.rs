@@ -48,11 +48,11 @@ const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; c
 /// How long keys of tickets are used at least, before the sessions of all clients end for the sake of one.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// What a server is to clients, and what it asks of them.
+/// How a server speaks TLS: the certificate that it shows, and those that it asks clients for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TlsOptions {
-    /// Its certificate and key.
+    /// The certificate of the server, and its key.
     pub identity: Identity,
     /// Whether clients have certificates. They are not asked for one by default.
     pub client_certificates: ClientCertificates,

@@ -2,8 +2,8 @@
 
 pub(super) mod forwarded;
 
-use std::cell::Cell;
 use std::net::SocketAddr;
+use std::ops::Range;
 
 use castile_soap::{Description, Document};
 use http::request::Parts;
@@ -87,17 +87,14 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
     let url = address.url(head.uri.path(), head);
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
     // One port may be served at several paths. Then it is where it was asked for, unless that is the path of another one.
-    let is_of_a_port = Cell::new(false);
-    replace_locations(document.text, |element, location| {
-        if element == ADDRESS && path_of(location).is_some_and(|path| path == head.uri.path()) {
-            is_of_a_port.set(true);
-        }
-        None
+    let mut is_of_a_port = false;
+    each_location(document.text, |element, location, _| {
+        is_of_a_port |= element == ADDRESS && path_of(location).is_some_and(|path| path == head.uri.path());
     });
     replace_locations(document.text, |element, location| {
         if element == ADDRESS {
             let is_own = location == description.address;
-            let served = served_at(location, description, head).filter(|_| !is_own || is_of_a_port.get());
+            let served = served_at(location, description, head).filter(|_| !is_own || is_of_a_port);
             let url = match served {
                 Some(served) => served.address.url(&served.path, head),
                 None => url.clone().filter(|_| is_own),
@@ -161,15 +158,25 @@ const LOCATION: &str = "location";
 /// The attribute that has the location of a document in a schema.
 const SCHEMA_LOCATION: &str = "schemaLocation";
 
-/// Replaces the values of the attributes that have locations by what `of` makes of the local name of the element and the value,
-/// however that is written.
+/// Replaces the values of the attributes that have locations by what `of` makes of the local name of the element and the value.
 fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> String {
-    let mut rewritten = String::with_capacity(text.len() + 64);
+    let (mut rewritten, mut copied) = (String::with_capacity(text.len() + 64), 0);
+    each_location(text, |element, location, place| {
+        if let Some(url) = of(element, location) {
+            rewritten.push_str(&text[copied..place.start]);
+            rewritten.push_str(&url);
+            copied = place.end;
+        }
+    });
+    rewritten + &text[copied..]
+}
+
+/// Shows the local name of the element, the value and its place for each attribute that has a location, however that is written.
+fn each_location(text: &str, mut show: impl FnMut(&str, &str, Range<usize>)) {
     let mut rest = text;
     while let Some(start) = next_tag(rest) {
         let end = start + rest[start..].find(TAG_NAME_END).unwrap_or(rest.len() - start);
         let (before, attributes) = rest.split_at(end);
-        rewritten.push_str(before);
         rest = attributes;
         let element = before[start..].rsplit(':').next().unwrap_or_default();
         let is_reference = REFERENCES.contains(&element);
@@ -177,18 +184,14 @@ fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> S
             continue;
         }
         while let Some((attribute, value, after)) = next_attribute(rest) {
-            let before = rest.len() - after.len() - value.len();
-            rewritten.push_str(&rest[..before]);
-            let has_location = attribute == LOCATION || (is_reference && attribute == SCHEMA_LOCATION);
-            // What was read is trimmed.
-            let location = || of(element, unescape(value).trim_matches(WHITE_SPACE));
-            let url = if has_location { location() } else { None };
-            rewritten.push_str(url.as_deref().unwrap_or(value));
-            rewritten.push_str(&after[..1]);
+            if attribute == LOCATION || (is_reference && attribute == SCHEMA_LOCATION) {
+                let end = text.len() - after.len();
+                // What was read is trimmed.
+                show(element, unescape(value).trim_matches(WHITE_SPACE), end - value.len()..end);
+            }
             rest = &after[1..];
         }
     }
-    rewritten + rest
 }
 
 /// White space of XML (XML 1.0 §2.3).

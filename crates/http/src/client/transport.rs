@@ -60,7 +60,7 @@ struct Shared {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long connecting may take, with the proxy and the handshake of TLS. 5 s by default.
+    /// How long connecting may take, with the look-up of the host, the proxy and the handshake of TLS. 5 s by default.
     pub connect_timeout: Duration,
     /// How long a request may take, from its start to the last byte of the envelope that answers it, with all redirects and
     /// retries. 30 s by default.

@@ -190,4 +190,69 @@ mod tests {
             all.client(ip("10.1.0.1"), &headers(&header::FORWARDED, &[&text.repeat(16 << 10)]));
         }
     }
+
+    /// What a client sends ahead of what a proxy adds, in the same field or in others, neither names another client nor hides this one.
+    #[test]
+    fn what_a_client_sends_ahead_changes_nothing() {
+        let seeds: [&[u8]; 10] = [
+            b"for=198.51.100.66",
+            b"for=198.51.100.66;x=\"",
+            b"for=\"198.51.100.66, for=10.0.0.3",
+            b"for=\"[2001:db8::66]:80\";proto=https, for=unknown",
+            b"for=198.51.100.66;x=\"\\",
+            b"for=198.51.100.66;x=\"\xE9",
+            b"198.51.100.66, 10.0.0.3",
+            b"198.51.100.66,\t[2001:db8::66]:80",
+            b"\xE9, 198.51.100.66",
+            b"for=10.0.0.3, for=\"10.0.0.4:1\",",
+        ];
+        let forwarded = [
+            ("for=192.0.2.1", "192.0.2.1"),
+            ("For=\"192.0.2.1:80\";proto=https", "192.0.2.1"),
+            ("proto=https ; for=\"[2001:db8::1]:4711\"", "2001:db8::1"),
+            ("for=\"[2001:db8::1]\";host=\"a:8\"", "2001:db8::1"),
+            ("for=unknown", "10.0.0.1"),
+            ("for=\"_hidden:_1\"", "10.0.0.1"),
+        ];
+        let x_forwarded_for = [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:4711", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]:4711", "2001:db8::1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("unknown", "10.0.0.1"),
+        ];
+        let networks = ["10.0.0.0/8"];
+        let kinds = [
+            (Proxies::forwarded(networks).unwrap(), &header::FORWARDED, forwarded, "for=10.0.0.2;by=\"[::1]:80\""),
+            (Proxies::x_forwarded_for(networks).unwrap(), &X_FORWARDED_FOR, x_forwarded_for, "10.0.0.2"),
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let (proxies, name, added, second) = &kinds[random.usize(..kinds.len())];
+            let (added, expected) = added[random.usize(..added.len())];
+            let mut fields = vec![text.to_vec()];
+            let mut add = |element: &str, random: &mut fastrand::Rng| {
+                if random.bool() {
+                    fields.push(element.as_bytes().to_vec());
+                } else if let Some(last) = fields.last_mut() {
+                    last.extend([b", ", element.as_bytes()].concat());
+                }
+            };
+            add(added, random);
+            let has_second = random.bool();
+            if has_second {
+                add(second, random);
+            }
+            let mut headers = HeaderMap::new();
+            for field in &fields {
+                let Ok(value) = HeaderValue::from_bytes(field) else { return };
+                headers.append(*name, value);
+            }
+            // Behind a second proxy, the first one is who hides its client.
+            let expected = if has_second && expected == "10.0.0.1" { "10.0.0.2" } else { expected };
+            assert_eq!(proxies.client(ip("10.0.0.1"), &headers), ip(expected), "{headers:?}");
+            // Who is no proxy is whoever it is, whatever it says.
+            assert_eq!(proxies.client(ip("192.0.2.7"), &headers), ip("192.0.2.7"), "{headers:?}");
+        });
+    }
 }

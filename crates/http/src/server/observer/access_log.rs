@@ -1,5 +1,8 @@
 //! A line for each exchange.
 
+#[cfg(test)]
+mod lines;
+
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -42,7 +42,12 @@ impl Network {
         };
         let address: IpAddr = address.parse().ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
-        Some(Network { address, bits: bits.unwrap_or(most) }).filter(|network| network.bits <= most)
+        let bits: u32 = Some(bits.unwrap_or(most)).filter(|bits| *bits <= most)?;
+        // The addresses of IPv4 as they stand in those of IPv6.
+        match (address.to_canonical(), bits.checked_sub(96)) {
+            (v4 @ IpAddr::V4(_), Some(bits)) => Some(Network { address: v4, bits }),
+            _ => Some(Network { address, bits }),
+        }
     }
 
     fn contains(self, address: IpAddr) -> bool {
@@ -73,6 +78,11 @@ mod tests {
             ("10.0.0.0/24", "10.0.0.255", true),
             ("10.0.0.0/24", "10.0.1.0", false),
             ("10.0.0.0/24", "::ffff:10.0.0.9", true),
+            ("::ffff:10.0.0.0/120", "10.0.0.9", true),
+            ("::ffff:10.0.0.0/120", "10.0.1.9", false),
+            ("::ffff:10.0.0.1", "10.0.0.1", true),
+            ("::ffff:10.0.0.1", "10.0.0.2", false),
+            ("::ffff:0:0/96", "192.0.2.1", true),
             ("0.0.0.0/0", "192.0.2.1", true),
             ("0.0.0.0/0", "::1", false),
             ("2001:db8::/32", "2001:db8:1::1", true),

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod lines;
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,7 +19,8 @@ use super::{Exchange, HandshakeFailure, Observer};
 
 /// How many lines wait until they are written. One has less than 200 bytes beside its path.
 const WAITING: usize = 4_096;
-/// The most characters of a path that are written.
+/// The most characters of a method and of a path that are written.
+const METHOD: usize = 30;
 const PATH: usize = 200;
 /// The most characters of a reason that are written.
 const REASON: usize = 200;
@@ -143,6 +145,38 @@ fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
     format!("{time} {} TLS handshake failed: {}\n", peer.as_deref().unwrap_or("-"), visible(&reason))
 }
 
+/// The beginning of the method, which may be any word.
+pub(super) fn method<'e>(exchange: &'e Exchange<'_>) -> &'e str {
+    beginning(exchange.method().as_str(), METHOD)
+}
+
+/// The beginning of the path.
+pub(super) fn path<'e>(exchange: &'e Exchange<'_>) -> &'e str {
+    beginning(exchange.path(), PATH)
+}
+
+fn beginning(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+/// A text as one field of a line: `-` if there is none, and white space of any kind as its number.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_whitespace) {
+        _ if text.is_empty() => "-".into(),
+        false => visible(text),
+        true => {
+            let escaped = text.chars().fold(String::new(), |mut escaped, c| {
+                match c.is_whitespace() {
+                    true => escaped.extend(c.escape_unicode()),
+                    false => escaped.push(c),
+                }
+                escaped
+            });
+            visible(&escaped).into_owned().into()
+        }
+    }
+}
+
 /// The time in UTC (RFC 3339).
 fn now() -> impl fmt::Display {
     humantime::format_rfc3339_millis(SystemTime::now())
@@ -155,8 +189,7 @@ fn text(exchange: &Exchange<'_>) -> String {
         Some(peer) => write!(line, "{peer} "),
         None => write!(line, "- "),
     };
-    let path: String = exchange.path().chars().take(PATH).collect();
-    let _ = write!(line, "{} {} ", exchange.method(), visible(&path));
+    let _ = write!(line, "{} {} ", method(exchange), field(path(exchange)));
     let _ = match exchange.status() {
         Some(status) => write!(line, "{} ", status.as_u16()),
         None => write!(line, "- "),
@@ -184,8 +217,8 @@ fn json(exchange: &Exchange<'_>) -> String {
     if let Some(peer) = exchange.peer() {
         string("peer", &peer.to_string());
     }
-    string("method", exchange.method().as_str());
-    string("path", &exchange.path().chars().take(PATH).collect::<String>());
+    string("method", method(exchange));
+    string("path", path(exchange));
     if let Some(service) = exchange.service() {
         string("service", service.name);
     }

@@ -83,6 +83,10 @@ impl AccessLog {
                     return;
                 }
             }
+            // One that found no room since then.
+            if let lost @ 1.. = not_written.swap(0, Relaxed) {
+                let _ = out.write_all(lost_line(is_json, lost).as_bytes()).and_then(|()| out.flush());
+            }
         };
         let writer = thread::Builder::new().name("access-log".to_owned()).spawn(write)?;
         Ok(AccessLog { lines: Mutex::new(Some(lines)), lost, is_json, writer: Some(writer) })

@@ -1,15 +1,15 @@
 //! Messages for logs: without what is secret.
 
+mod found;
+
 use std::fmt;
 use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
-use castile_xml::{Limits, Reader, Token};
+use castile_xml::Limits;
 
 use crate::{Description, Layer, Options, Pending, RequestMessage, Service};
-
-/// What stands where something secret was.
-const REDACTED: &str = "***";
+use found::Found;
 
 /// The elements of WS-Security and its relatives that hold passwords, nonces and tokens.
 const ELEMENTS: [(&str, &str); 6] = [
@@ -80,7 +80,7 @@ impl Redaction {
         Redaction { elements: Vec::new(), attributes: Vec::new(), by_name: false, limits: Limits::default() }
     }
 
-    /// The content of these elements is secret, whatever is in it.
+    /// The content of these elements is secret, whatever is in it, and that of elements that it refers to (SOAP 1.1 §5.4.1).
     pub fn element(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
         self.elements.push(ExpandedName::new(namespace.into(), local.into()));
         self
@@ -94,47 +94,12 @@ impl Redaction {
 
     /// A message as text without what is secret. It is read in one pass. Of what can't be read nothing is shown but its size, since nobody
     /// knows what is secret in it.
+    ///
+    /// Comments and instructions are shown, and so is XML that stands in a text.
     pub fn redact(&self, message: &[u8]) -> String {
-        let shown = castile_xml::decode(message, None).map_err(|error| error.to_string());
-        let shown = shown.and_then(|text| self.redacted(&text).map_err(|error| error.to_string()));
+        let shown = castile_xml::decode(message, None).ok().and_then(|text| Some(Found::read(&text, self)?.shown()));
         // What is wrong may quote what is there.
-        shown.unwrap_or_else(|_| format!("{} bytes that are no XML", message.len()))
-    }
-
-    fn redacted(&self, text: &str) -> Result<String, castile_xml::Error> {
-        let mut reader = Reader::new(text.as_bytes(), self.limits)?;
-        let text = reader.input();
-        let (mut out, mut copied) = (String::new(), 0);
-        let mut leave_out = |from: usize, to: usize| {
-            out += text.get(copied..from).unwrap_or_default();
-            out += REDACTED;
-            copied = to;
-        };
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) => {
-                    for attribute in reader.attributes() {
-                        let local = attribute.name.local();
-                        let is_secret = self.by_name && says_secret(local)
-                            || is_among(&self.attributes, attribute.namespace, local);
-                        if is_secret && let Some((from, to)) = value(text, attribute.offset) {
-                            leave_out(from, to);
-                        }
-                    }
-                    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
-                    if self.by_name && says_secret(local) || is_among(&self.elements, namespace, local) {
-                        let content = reader.offset();
-                        reader.skip_element()?;
-                        // `<a/>` has no end tag, and no content.
-                        if let Some(end) = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</")) {
-                            leave_out(content, content + end);
-                        }
-                    }
-                }
-                Token::End => return Ok(out + text.get(copied..).unwrap_or_default()),
-                _ => {}
-            }
-        }
+        shown.unwrap_or_else(|| format!("{} bytes that are no XML", message.len()))
     }
 }
 
@@ -146,20 +111,6 @@ fn says_secret(local: &str) -> bool {
     }
     let plain = || local.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
     NAMES.iter().any(|name| name.bytes().eq(plain()))
-}
-
-fn is_among(names: &[ExpandedName], namespace: &str, local: &str) -> bool {
-    names.iter().any(|name| name.is(namespace, local))
-}
-
-/// Where the value of the attribute is whose name begins at `offset`, between its quotes.
-fn value(text: &str, offset: usize) -> Option<(usize, usize)> {
-    let rest = text.get(offset..)?;
-    let quote_at = rest.find(['"', '\''])?;
-    let quote = rest[quote_at..].chars().next()?;
-    let from = quote_at + 1;
-    let length = rest.get(from..)?.find(quote)?;
-    Some((offset + from, offset + from + length))
 }
 
 /// Which way a message goes.

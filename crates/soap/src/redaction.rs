@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
-use castile_xml::Limits;
+use castile_xml::{Charset, Limits};
 
 use crate::{Description, Layer, Options, Pending, RequestMessage, Service};
 use found::Found;
@@ -97,7 +97,12 @@ impl Redaction {
     ///
     /// Comments and instructions are shown, and so is XML that stands in a text.
     pub fn redact(&self, message: &[u8]) -> String {
-        let shown = castile_xml::decode(message, None).ok().and_then(|text| Some(Found::read(&text, self)?.shown()));
+        self.redact_in(message, None)
+    }
+
+    /// A message in the charset of its media type, if that has one.
+    fn redact_in(&self, message: &[u8], charset: Option<Charset>) -> String {
+        let shown = castile_xml::decode(message, charset).ok().and_then(|text| Some(Found::read(&text, self)?.shown()));
         // What is wrong may quote what is there.
         shown.unwrap_or_else(|| format!("{} bytes that are no XML", message.len()))
     }
@@ -153,14 +158,14 @@ impl MessageLog {
 }
 
 impl Log {
-    fn show(&self, direction: Direction, message: Option<&[u8]>) {
+    fn show(&self, direction: Direction, message: Option<&[u8]>, charset: Option<Charset>) {
         match message {
             // What is sent while it is made is not at hand here.
             None => (self.show)(direction, "a stream"),
             Some(message) if message.len() > self.largest => {
                 (self.show)(direction, &format!("{} bytes", message.len()))
             }
-            Some(message) => (self.show)(direction, &self.redaction.redact(message)),
+            Some(message) => (self.show)(direction, &self.redaction.redact_in(message, charset)),
         }
     }
 }
@@ -185,11 +190,11 @@ impl<S: Service> Service for Shown<S> {
     }
 
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        self.log.show(Direction::Request, Some(&request.message));
+        self.log.show(Direction::Request, Some(&request.message), request.charset);
         let (pending, log) = (self.service.call(request, options), self.log.clone());
         Box::pin(async move {
             let reply = pending.await;
-            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes));
+            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes), None);
             reply
         })
     }

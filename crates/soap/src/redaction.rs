@@ -2,13 +2,14 @@
 
 mod found;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
-use castile_xml::{Charset, Limits};
+use castile_xml::Limits;
 
-use crate::{Description, Layer, Options, Pending, RequestMessage, Service};
+use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use found::Found;
 
 /// The elements of WS-Security and its relatives that hold passwords, nonces and tokens.
@@ -97,15 +98,15 @@ impl Redaction {
     ///
     /// Comments and instructions are shown, and so is XML that stands in a text.
     pub fn redact(&self, message: &[u8]) -> String {
-        self.redact_in(message, None)
+        let text = castile_xml::decode(message, None).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, self, false));
+        found.map_or_else(|| unread(message), |found| found.shown())
     }
+}
 
-    /// A message in the charset of its media type, if that has one.
-    fn redact_in(&self, message: &[u8], charset: Option<Charset>) -> String {
-        let shown = castile_xml::decode(message, charset).ok().and_then(|text| Some(Found::read(&text, self)?.shown()));
-        // What is wrong may quote what is there.
-        shown.unwrap_or_else(|| format!("{} bytes that are no XML", message.len()))
-    }
+/// What is shown of a message that can't be read. What is wrong with it may quote what is there.
+fn unread(message: &[u8]) -> String {
+    format!("{} bytes that are no XML", message.len())
 }
 
 /// Whether a name says in plain words that what it has is secret.
@@ -129,7 +130,8 @@ pub enum Direction {
 
 /// A layer that shows the messages that pass, without what is secret in them.
 ///
-/// It is for finding out what is wrong: each message is read once more. Attachments are not shown.
+/// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault may quote what is wrong with
+/// a request: where that is something secret, or the request can't be shown, only the code of the fault is.
 ///
 /// ```
 /// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
@@ -144,29 +146,57 @@ pub struct MessageLog(Arc<Log>);
 
 struct Log {
     redaction: Redaction,
+    /// The same, for faults that quote something secret.
+    of_faults: Redaction,
     largest: usize,
     show: Box<Show>,
 }
 
 type Show = dyn Fn(Direction, &str) + Send + Sync;
 
+/// What is secret in a request, in words; `None` if nobody knows.
+type Secrets = Option<BTreeSet<String>>;
+
 impl MessageLog {
     /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.
     pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
-        MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
+        let soap12 = Version::Soap12.namespace();
+        let of_faults = redaction.clone().element("", "faultstring").element("", "detail");
+        let of_faults = of_faults.element(soap12, "Text").element(soap12, "Detail");
+        MessageLog(Arc::new(Log { redaction, of_faults, largest: 64 << 10, show: Box::new(show) }))
     }
 }
 
 impl Log {
-    fn show(&self, direction: Direction, message: Option<&[u8]>, charset: Option<Charset>) {
-        match message {
-            // What is sent while it is made is not at hand here.
-            None => (self.show)(direction, "a stream"),
-            Some(message) if message.len() > self.largest => {
-                (self.show)(direction, &format!("{} bytes", message.len()))
-            }
-            Some(message) => (self.show)(direction, &self.redaction.redact_in(message, charset)),
+    fn request(&self, request: &RequestMessage) -> Secrets {
+        let (message, charset) = (&*request.message, request.charset);
+        if message.len() > self.largest {
+            (self.show)(Direction::Request, &format!("{} bytes", message.len()));
+            return None;
         }
+        let text = castile_xml::decode(message, charset).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
+        (self.show)(Direction::Request, &found.as_ref().map_or_else(|| unread(message), Found::shown));
+        found.map(|found| found.secrets())
+    }
+
+    fn reply(&self, reply: &ReplyMessage, secrets: &Secrets) {
+        let shown = match reply.message.bytes() {
+            // What is sent while it is made is not at hand here.
+            None => "a stream".to_owned(),
+            Some(message) if message.len() > self.largest => format!("{} bytes", message.len()),
+            Some(message) if reply.is_fault() && self.tells(message, secrets) => self.of_faults.redact(message),
+            Some(message) => self.redaction.redact(message),
+        };
+        (self.show)(Direction::Reply, &shown);
+    }
+
+    /// Whether a message, or who writes it, may tell something secret of the request.
+    fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
+        let Some(secrets) = secrets else { return true };
+        let text = castile_xml::decode(message, None).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
+        found.is_none_or(|found| found.tells(secrets))
     }
 }
 
@@ -190,11 +220,11 @@ impl<S: Service> Service for Shown<S> {
     }
 
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        self.log.show(Direction::Request, Some(&request.message), request.charset);
+        let secrets = self.log.request(&request);
         let (pending, log) = (self.service.call(request, options), self.log.clone());
         Box::pin(async move {
             let reply = pending.await;
-            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes), None);
+            log.reply(&reply, &secrets);
             reply
         })
     }

@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};

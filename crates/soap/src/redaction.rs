@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
-use castile_xml::Limits;
+use castile_xml::{Limits, visible};
 
 use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use found::Found;
@@ -131,7 +131,8 @@ pub enum Direction {
 /// A layer that shows the messages that pass, without what is secret in them.
 ///
 /// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault may quote what is wrong with
-/// a request: where that is something secret, or the request can't be shown, only the code of the fault is.
+/// a request: where that is something secret, or the request can't be shown, only the code of the fault is. Line ends and other control
+/// characters are shown as escapes, so that a message is one line of a log.
 ///
 /// ```
 /// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
@@ -171,12 +172,12 @@ impl Log {
     fn request(&self, request: &RequestMessage) -> Secrets {
         let (message, charset) = (&*request.message, request.charset);
         if message.len() > self.largest {
-            (self.show)(Direction::Request, &format!("{} bytes", message.len()));
+            self.show(Direction::Request, &format!("{} bytes", message.len()));
             return None;
         }
         let text = castile_xml::decode(message, charset).ok();
         let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
-        (self.show)(Direction::Request, &found.as_ref().map_or_else(|| unread(message), Found::shown));
+        self.show(Direction::Request, &found.as_ref().map_or_else(|| unread(message), Found::shown));
         found.map(|found| found.secrets())
     }
 
@@ -188,7 +189,11 @@ impl Log {
             Some(message) if reply.is_fault() && self.tells(message, secrets) => self.of_faults.redact(message),
             Some(message) => self.redaction.redact(message),
         };
-        (self.show)(Direction::Reply, &shown);
+        self.show(Direction::Reply, &shown);
+    }
+
+    fn show(&self, direction: Direction, shown: &str) {
+        (self.show)(direction, &visible(shown));
     }
 
     /// Whether a message, or who writes it, may tell something secret of the request.

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use castile_xml::excerpt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
@@ -20,8 +21,9 @@ use crate::{Endpoint, Secured};
 /// How long a server that said it would close may take to do so.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How much a proxy may say before a tunnel is there.
+/// How much a proxy may say before a tunnel is there, and how much of that an error quotes.
 const MAX_ANSWER: usize = 16 << 10;
+const SHOWN: usize = 100;
 
 /// Sends prebuilt requests and reads whole responses, one at a time.
 #[derive(Debug)]
@@ -218,9 +220,12 @@ async fn dig(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) 
         answer.push(byte[0]);
     }
     let line = String::from_utf8_lossy(answer.split(|&byte| byte == b'\r').next().unwrap_or_default());
-    match line.split(' ').nth(1) {
-        Some(status) if line.starts_with("HTTP/1.") && status.len() == 3 && status.starts_with('2') => Ok(()),
-        _ => Err(io::Error::other(format!("the proxy answered {line:?}, expected 200 and a tunnel"))),
+    match line.split(' ').nth(1).map(str::as_bytes) {
+        Some([b'2', b'0'..=b'9', b'0'..=b'9']) if line.starts_with("HTTP/1.") => Ok(()),
+        _ => {
+            let found = excerpt(&line, SHOWN);
+            Err(io::Error::other(format!("the proxy answered \"{found}\", expected 200 and a tunnel")))
+        }
     }
 }
 

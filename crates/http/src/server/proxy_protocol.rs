@@ -230,6 +230,10 @@ impl<T: Connection> Connection for ProxiedStream<T> {
     fn handshake_bytes(&self) -> u64 {
         self.stream.handshake_bytes()
     }
+
+    fn handshake_failure(&self) -> Option<String> {
+        self.stream.handshake_failure()
+    }
 }
 
 impl<T: Connection> AsyncRead for ProxiedStream<T> {

@@ -375,6 +375,8 @@ pub struct TlsStream<T> {
 
 /// Boxed, so that a connection is small while it is moved.
 enum State<T> {
+    /// Who the client is isn't known yet, and nothing of the handshake came. A proxy may say it before.
+    Nobody(Box<Option<(T, Arc<Current>)>>),
     Handshake(Box<Handshake<T>>),
     Open(Box<OpenStream<Sniffed<T>>>),
     /// There was no handshake.
@@ -401,24 +403,41 @@ struct Refused<T> {
     left: usize,
 }
 
-impl<T: Connection> TlsStream<T> {
-    fn new(stream: T, current: Arc<Current>) -> Self {
-        let (address, local_address) = (stream.peer(), stream.local_addr());
+impl<T: Connection> State<T> {
+    fn handshake(stream: T, current: Arc<Current>) -> Self {
         let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
         let acceptor = TlsAcceptor::from(current.config.clone());
         let stream = Sniffed::new(stream);
         let came = stream.came.clone();
         let accept = acceptor.accept_with(stream, limit).into_fallible();
-        TlsStream {
-            state: State::Handshake(Box::new(Handshake { accept, current, came })),
-            address,
-            local_address,
-            peer: None,
-        }
+        State::Handshake(Box::new(Handshake { accept, current, came }))
+    }
+}
+
+impl<T: Connection> TlsStream<T> {
+    fn new(stream: T, current: Arc<Current>) -> Self {
+        let (address, local_address) = (stream.peer(), stream.local_addr());
+        let state = match address {
+            Some(_) => State::handshake(stream, current),
+            None => State::Nobody(Box::new(Some((stream, current)))),
+        };
+        TlsStream { state, address, local_address, peer: None }
     }
 
     /// The stream behind the handshake.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
+        if let State::Nobody(nobody) = &mut self.state
+            && let Some((stream, _)) = &mut **nobody
+        {
+            let readable = ready!(stream.poll_readable(cx));
+            self.address = stream.peer();
+            if let Some((stream, current)) = nobody.take() {
+                self.state = match readable {
+                    Ok(()) => State::handshake(stream, current),
+                    Err(error) => State::Broken(Box::new(Refused::new(stream, Bytes::new(), failure(&error)))),
+                };
+            }
+        }
         if let State::Handshake(handshake) = &mut self.state {
             self.state = match ready!(Pin::new(&mut handshake.accept).poll(cx)) {
                 Ok(stream) => match handshake.current.refusal(stream.get_ref().1) {
@@ -443,7 +462,7 @@ impl<T: Connection> TlsStream<T> {
             State::Open(stream) => return Poll::Ready(Ok(Pin::new(&mut **stream))),
             State::Broken(refused) => ready!(refused.poll_end(cx)),
             State::Refused(refused) => ready!(refused.poll_end(cx)),
-            State::Handshake(_) => return Poll::Pending,
+            State::Nobody(_) | State::Handshake(_) => return Poll::Pending,
         }
         Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was refused")))
     }
@@ -514,7 +533,10 @@ impl<T: Connection> Connection for TlsStream<T> {
     }
 
     fn peer(&self) -> Option<IpAddr> {
-        self.address
+        match &self.state {
+            State::Nobody(nobody) => nobody.as_ref().as_ref().and_then(|(stream, _)| stream.peer()),
+            _ => self.address,
+        }
     }
 
     fn local_addr(&self) -> Option<SocketAddr> {
@@ -534,7 +556,7 @@ impl<T: Connection> Connection for TlsStream<T> {
 
     fn handshake_failure(&self) -> Option<String> {
         match &self.state {
-            State::Handshake(_) => Some("it was not done in time".to_owned()),
+            State::Nobody(_) | State::Handshake(_) => Some("it was not done in time".to_owned()),
             State::Open(_) => None,
             State::Broken(refused) => Some(refused.why.clone()),
             State::Refused(refused) => Some(refused.why.clone()),
@@ -571,7 +593,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // In a handshake there is nothing to be closed but the connection itself.
-        if matches!(self.state, State::Handshake(_)) {
+        if matches!(self.state, State::Nobody(_) | State::Handshake(_)) {
             return Poll::Ready(Ok(()));
         }
         ready!(self.poll_open(cx))?.poll_shutdown(cx)
@@ -581,6 +603,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 impl<T> fmt::Debug for TlsStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
+            State::Nobody(_) => "nobody",
             State::Handshake(_) => "handshake",
             State::Open(_) => "open",
             State::Broken(_) => "broken",

@@ -382,7 +382,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         crate::changed::changed(&seeds, |text, random| {
             let long = [text, &vec![b'x'; 20 << 10]].concat();
-            let text = if random.u32(0..20) == 0 { &long } else { text };
+            let text = if random.u32(0..20) == 0 { &long[..] } else { text };
             let head =
                 text.windows(4).position(|end| end == b"\r\n\r\n").map(|at| at + 4).filter(|end| *end <= MAX_ANSWER);
             match runtime.block_on(dug(text)) {

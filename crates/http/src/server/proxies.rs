@@ -229,7 +229,7 @@ mod tests {
                 if random.bool() {
                     fields.push(element.as_bytes().to_vec());
                 } else if let Some(last) = fields.last_mut() {
-                    last.extend([b", ", element.as_bytes()].concat());
+                    last.extend([&b", "[..], element.as_bytes()].concat());
                 }
             };
             add(added, random);

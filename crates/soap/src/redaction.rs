@@ -12,14 +12,16 @@ use castile_xml::{Limits, visible};
 use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use found::Found;
 
-/// The elements of WS-Security and its relatives that hold passwords, nonces and tokens.
-const ELEMENTS: [(&str, &str); 6] = [
+/// The elements of WS-Security and its relatives that hold passwords, nonces, tokens and keys.
+const ELEMENTS: [(&str, &str); 8] = [
     (WSSE, "Password"),
     (WSSE, "Nonce"),
     (WSSE, "BinarySecurityToken"),
     ("urn:oasis:names:tc:SAML:1.0:assertion", "Assertion"),
     ("urn:oasis:names:tc:SAML:2.0:assertion", "Assertion"),
     ("urn:oasis:names:tc:SAML:2.0:assertion", "EncryptedAssertion"),
+    ("http://docs.oasis-open.org/ws-sx/ws-trust/200512", "BinarySecret"),
+    ("http://schemas.xmlsoap.org/ws/2005/02/trust", "BinarySecret"),
 ];
 
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
@@ -43,7 +45,7 @@ const NAMES: [&str; 13] = [
 
 /// Which elements and attributes are not shown in logs.
 ///
-/// By default these are the passwords, nonces and tokens of WS-Security and SAML, and every element or attribute whose local name says
+/// By default these are the passwords, nonces, tokens and keys of WS-Security, WS-Trust and SAML, and every element or attribute whose local name says
 /// that it is one in plain words: `password`, `passwd`, `pwd`, `passphrase`, `pin`, `secret`, `clientSecret`, `nonce`, `token`,
 /// `accessToken`, `sessionToken`, `apiKey` or `privateKey`, whatever the case, the hyphens and the underscores.
 ///
@@ -268,6 +270,10 @@ mod tests {
             ("<a token='&quot;&#10;' x='1'>t</a>", "<a token='***' x='1'>t</a>"),
             ("<token pin='1'>t</token>", "<token pin='***'>***</token>"),
             ("\u{feff}<nonce>ä</nonce>", "\u{feff}<nonce>***</nonce>"),
+            (
+                "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>k</t:BinarySecret></t:Entropy>",
+                "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>***</t:BinarySecret></t:Entropy>",
+            ),
             ("<a><key>1</a>", "13 bytes that are no XML"),
             ("", "0 bytes that are no XML"),
             (

@@ -115,33 +115,63 @@ const PIECES: [&str; 40] = [
     "SECRET",
 ];
 
+/// What may stand wherever a tag has ended, but at the end of a message.
+const BETWEEN: [&str; 16] = [
+    "<b/>",
+    "<pin/>",
+    "<pin>SECRET</pin>",
+    "<p_i-N a='b' ><c>SECRET</c></p_i-N >",
+    "<iban xmlns='urn:bank'>SECRET</iban>",
+    "<x:key xmlns:x='urn:bank' x:key='SECRET' pwd=\"SECRET\"/>",
+    "<card xmlns=''><card/>SECRET</card>",
+    "<b xmlns='urn:bank'><c cvc=''/><c xmlns:d='' d=''/></b>",
+    "<!-- <pin> -->",
+    "<?pin </pin>?>",
+    "<![CDATA[</pin>]]>",
+    "&#x3c;pin&gt;",
+    "<b id='1'>SECRET</b>",
+    "<pin href='#1'/>",
+    "\r\n\t",
+    "é\u{9b}\u{202e}",
+];
+
 fn changed(random: &mut Random) -> String {
     let fill = |text: &str| text.replace("WSSE", WSSE).replace("SECRET", SECRET);
     let mut text = fill(random.one(&SEEDS));
-    for _ in 0..random.below(5) {
+    for _ in 0..random.below(6) {
         let mut place = |text: &str| text.floor_char_boundary(random.below(text.len() + 1));
-        let (one, other) = (place(&text), place(&text));
-        let (from, to) = (one.min(other), one.max(other).min(text.floor_char_boundary(one.min(other) + 60)));
-        let to = to.max(from);
-        match random.below(8) {
-            0..4 => text.insert_str(from, &fill(random.one(&PIECES))),
-            4 => drop(text.drain(from..to)),
-            5 => {
-                let again = text[from..to].repeat(1 + random.below(30));
-                text.insert_str(from, &again);
+        let (from, to) = (place(&text), place(&text));
+        let to = text.floor_char_boundary(to.clamp(from, from + 60)).max(from);
+        match random.below(12) {
+            0..6 => {
+                let ends: Vec<usize> = text.match_indices('>').map(|(at, _)| at + 1).collect();
+                let at = ends.get(random.below(ends.len())).copied().unwrap_or_default();
+                text.insert_str(at, &fill(random.one(&BETWEEN)));
             }
             6 => {
-                text = text.replacen(
-                    random.one(&["pin", "token", "iban", "key", "'"]),
-                    random.one(&["PIN", "To-ken", "a:iban", "\""]),
-                    2,
-                )
-            }
-            _ => {
                 // Where another message stands in an element of this one.
                 let other = fill(random.one(&SEEDS));
                 let at = text.find('>').map_or(0, |at| at + 1);
                 text.insert_str(at, other.trim_start_matches("<?xml version='1.0' encoding='utf-8'?>\n"));
+            }
+            7..9 => {
+                let (old, new) = random.one(&[
+                    &("pin", "PIN"),
+                    &("token", "To-ken"),
+                    &("p:", "q:"),
+                    &("'", "\""),
+                    &("='", " =\n'"),
+                    &("urn:bank", "urn:other"),
+                    &("<m", "<pin"),
+                    &("></", "/></"),
+                ]);
+                text = text.replace(old, new);
+            }
+            9 => text.insert_str(from, &fill(random.one(&PIECES))),
+            10 => drop(text.drain(from..to)),
+            _ => {
+                let again = text[from..to].repeat(1 + random.below(30));
+                text.insert_str(from, &again);
             }
         }
     }

@@ -397,23 +397,29 @@ mod tests {
     #[test]
     fn a_server_with_many_certificates_takes_no_long_time() {
         let (known, stranger) = (Own::new(), Own::new());
-        let keys: Vec<_> = (0..8).map(|_| KeyPair::generate().unwrap()).collect();
-        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-        params.distinguished_name.push(DnType::CommonName, "all");
-        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        // Each of them is issued by the one before, and the first by the last.
+        let authorities: Vec<_> = (0..8)
+            .map(|number| {
+                let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+                params.distinguished_name.push(DnType::CommonName, format!("authority {number}"));
+                params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+                (params, KeyPair::generate().unwrap())
+            })
+            .collect();
+        let issued = |params: &CertificateParams, key: &KeyPair, by: usize| {
+            let (issuer, issuer_key) = &authorities[by % authorities.len()];
+            params.signed_by(key, &Issuer::from_params(issuer, issuer_key)).unwrap().pem()
+        };
         let others = |count: usize| -> Vec<String> {
             let issued = (0..count).map(|number| {
-                let issuer = Issuer::from_params(&params, &keys[number % keys.len()]);
-                params.signed_by(&keys[(number + 1) % keys.len()], &issuer).unwrap().pem()
+                let (params, key) = &authorities[number % authorities.len()];
+                issued(params, key, number + 1)
             });
             issued.collect()
         };
-        let own = {
-            let key = KeyPair::generate().unwrap();
-            let issuer = Issuer::from_params(&params, &keys[0]);
-            let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
-            Own { pem: leaf.signed_by(&key, &issuer).unwrap().pem(), key: key.serialize_pem() }
-        };
+        let key = KeyPair::generate().unwrap();
+        let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let own = Own { pem: issued(&leaf, &key, 0), key: key.serialize_pem() };
         let runtime = runtime();
         for (count, shown) in [(8, &own), (100, &own), (200, &own), (400, &own), (200, &stranger)] {
             let others = others(count);

@@ -457,7 +457,7 @@ mod tests {
             b"HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n",
         ];
         crate::changed::changed(&seeds, |text, random| {
-            let mut read = |piece: usize| {
+            let read = |piece: usize| {
                 let mut reader = ResponseReader::new();
                 let mut rest = text;
                 loop {

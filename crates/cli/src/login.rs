@@ -236,4 +236,66 @@ mod tests {
         let endless = first_line(Path::new("/dev/zero")).unwrap_err().to_string();
         assert_eq!(endless, "the first line of /dev/zero has more than 64 KiB, expected a secret");
     }
+
+    /// Whatever is given as a header, it is a line, of a name and a value, or it is refused.
+    #[test]
+    fn changed_headers_are_a_line_each() {
+        let seeds = [
+            "X-A: b c",
+            "Authorization: Basic YTpi",
+            "Host: a",
+            "cookie:a=b",
+            "X-Api-Key: k",
+            ":",
+            "Content-Length : 3",
+        ];
+        crate::changed::changed(&seeds, |text, _| {
+            let Ok(lines) = headers(&[text.to_owned(), "X-Z: z".to_owned()]) else { return };
+            let line = lines.strip_suffix("x-z: z\r\n").and_then(|line| line.strip_suffix("\r\n")).unwrap();
+            assert!(!line.contains(['\r', '\n', '\0', '\u{1b}']), "{line:?}");
+            let (name, _) = line.split_once(": ").unwrap();
+            assert!(!OWN.contains(&name) && !name.contains(|c: char| !c.is_ascii_graphic() || c == ':'), "{line:?}");
+        });
+    }
+
+    /// A header that says by its name that it is a secret is in no report, however it is given.
+    #[test]
+    fn changed_arguments_show_no_secret() {
+        let seeds = [
+            "Authorization: SECRET",
+            "X-Session-Token:SECRET",
+            "cookie: a=SECRET",
+            "X-API-Key : SECRET",
+            "Proxy-Authorization:  SECRET",
+        ];
+        let words = ["load", "--header", "--soap-header", "http://a/", "-c", "8", "--user", "ada", "--header=X-A: b"];
+        crate::changed::changed(&seeds, |text, random| {
+            // What is no header ends the command before there is a report.
+            if headers(&[text.to_owned()]).is_err() {
+                return;
+            }
+            let name = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
+            let is_secret = ["auth", "cookie", "key", "token", "session"].iter().any(|secret| name.contains(secret));
+            // Pairs, as the parser of the command line takes them.
+            let mut given: Vec<String> = Vec::new();
+            for _ in 0..random.below(4) {
+                match words[random.below(words.len())] {
+                    option @ ("--header" | "--soap-header" | "-c" | "--user") => {
+                        given.extend([option.to_owned(), "X-B: c".to_owned()])
+                    }
+                    word => given.push(word.to_owned()),
+                }
+            }
+            match random.below(2) {
+                0 => given.extend(["--header".to_owned(), text.to_owned()]),
+                _ => given.push(format!("--header={text}")),
+            }
+            given.push("http://b/".to_owned());
+            let count = given.len();
+            let shown = without_secrets(given.into_iter());
+            assert_eq!(shown.len(), count);
+            let is_shown = shown.iter().any(|argument| argument.contains("SECRET"));
+            assert!(!is_secret || !is_shown || name.contains("secret"), "{shown:?}");
+        });
+    }
 }

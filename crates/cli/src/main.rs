@@ -10,6 +10,8 @@ mod output;
 mod bench;
 mod build;
 mod bundle;
+#[cfg(test)]
+mod changed;
 mod client;
 mod describe;
 mod fetch;

@@ -147,4 +147,47 @@ mod tests {
         let error = users.authentication(Scheme::Bearer, Path::new("users")).err().unwrap().to_string();
         assert_eq!(error, "users: found one token for two names, expected one of its own for each");
     }
+
+    /// Whatever stands in a file of users, those who may log in are those in it, and no secret is told.
+    #[test]
+    fn changed_files_let_nobody_else_in() {
+        let seeds = [
+            "# who\n\nada:SECRET\r\nbob::#:\n#eve:no\n",
+            "ada:SECRET\nada:SECRET\n",
+            "ada:SECRET SECRET",
+            "SECRET\nada:x\n",
+            ":SECRET\n",
+            "ada:\n",
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let begins = text
+                .lines()
+                .any(|line| line.split(':').next().is_some_and(|name| line.contains(':') && name.contains("SECRET")));
+            let users = match read(text) {
+                Ok(users) => users,
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(begins || !said.contains("SECRET"), "{said}");
+                    assert!(!said.contains(|c: char| c.is_control()), "{said:?}");
+                    return;
+                }
+            };
+            let known = users.hashes(|name, password| format!("{name}:{password}"));
+            let (name, secret) = &users.0[random.below(users.0.len())];
+            assert!(
+                known.contains(&hash(&format!("{name}:{secret}"))) && !name.contains(':') && !secret.is_empty(),
+                "{text:?}"
+            );
+            let lines: Vec<_> = text.lines().collect();
+            assert!(lines.contains(&&*format!("{name}:{secret}")), "{text:?}");
+            for (name, secret) in [("eve", "no"), ("ada", ""), ("", "SECRET"), ("ada", "other")] {
+                let is_in = lines.contains(&&*format!("{name}:{secret}"));
+                assert_eq!(
+                    known.contains(&hash(&format!("{name}:{secret}"))),
+                    is_in && !name.is_empty() && !secret.is_empty(),
+                    "{text:?}"
+                );
+            }
+        });
+    }
 }

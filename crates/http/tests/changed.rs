@@ -9,6 +9,7 @@ mod changed;
 mod support;
 
 use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use castile_http::client::{self, Credentials, Options, Proxies, Redirects, Transport};
@@ -214,4 +215,73 @@ async fn changed_beginnings_harm_no_server() {
         }
     }
     println!("{good} of {count} beginnings were answered 200, at most {longest:?}");
+}
+
+/// Wherever a server sends a message on, another one is told neither who the client is to the first, nor its cookies.
+#[tokio::test]
+async fn changed_redirects_tell_no_other_server_who_asks() {
+    let other = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = other.local_addr().unwrap().port();
+    let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = heads.clone();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = other.accept().await.unwrap();
+            let seen = seen.clone();
+            tokio::spawn(async move {
+                let mut read = [0; 8192];
+                let length = stream.read(&mut read).await.unwrap_or(0);
+                seen.lock().unwrap().push(String::from_utf8_lossy(&read[..length]).to_lowercase());
+                let answer = "HTTP/1.1 401 U\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", Basic realm=\"r\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    let redirect = |status: u16, to: &str, more: &str| {
+        format!("HTTP/1.1 {status} R\r\nLocation: {to}\r\nSet-Cookie: mine=secret; Path=/\r\n{more}Content-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
+    };
+    let seeds = [
+        redirect(307, &format!("http://127.0.0.1:{port}/x"), ""),
+        redirect(308, &format!("//127.0.0.1:{port}/x?y"), ""),
+        redirect(
+            302,
+            &format!("http://user:secret@127.0.0.1:{port}/x"),
+            "Set-Cookie: more=secret; Domain=127.0.0.1\r\n",
+        ),
+        redirect(301, &format!("/y/../http://127.0.0.1:{port}/"), ""),
+        redirect(
+            401,
+            &format!("http://127.0.0.1:{port}/x"),
+            "WWW-Authenticate: Digest realm=\"secret\", nonce=\"secret\"\r\n",
+        ),
+    ];
+    let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
+    let answers = texts(&seeds);
+    let count = answers.len();
+    let address = answering(answers).await;
+    let url: Uri = format!("http://{address}/x/y").parse().unwrap();
+    let all = [
+        Credentials::digest("ada", "secret"),
+        Credentials::basic("ada", "secret"),
+        Credentials::bearer("secret").unwrap(),
+    ];
+    let mut sent_on = 0;
+    for number in 0..count {
+        let mut options = options();
+        options.cookies = true;
+        options.redirects = Redirects::SameOriginAnd(vec![format!("http://127.0.0.1:{port}/").parse().unwrap()]);
+        options.credentials = Some(all[number % all.len()].clone());
+        let _ = called(&Transport::with_options(options), &url).await;
+        for head in std::mem::take(&mut *heads.lock().unwrap()) {
+            sent_on += 1;
+            // What stands in the target is what the first server says itself.
+            let (_, headers) = head.split_once("\r\n").unwrap();
+            assert!(
+                !headers.contains("authorization:") && !headers.contains("secret") && !headers.contains("mine="),
+                "{head}"
+            );
+        }
+    }
+    println!("{sent_on} of {count} were sent on");
+    assert!(sent_on > 0);
 }

@@ -721,3 +721,73 @@ async fn only_http_and_https_are_spoken() {
     }
     assert_eq!(ask(&transport(|_| {}), &format!("HTTP://localhost:{port}/")).await.unwrap(), "None");
 }
+
+/// What a proxy says of the client of a connection.
+const V1: &[u8] = b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n";
+const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x02\xc6\x33\x64\x01\0\x01\0\x02";
+
+/// A server behind a proxy that says whose a connection is and hands on its TLS.
+async fn behind_a_proxy(server: Server) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = tls(|_| {}).listen(ProxyProtocol::new(listener, ["127.0.0.1"]).unwrap());
+    tokio::spawn(server.serve(listener, Tell::default(), std::future::pending()));
+    address
+}
+
+/// Each of them costs a server more than the client.
+#[tokio::test]
+async fn handshakes_count_for_the_client_that_a_proxy_names() {
+    let address = behind_a_proxy(Server::new().max_connections_per_peer(2)).await;
+    let begin = async |begun: &[u8]| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(begun).await.unwrap();
+        stream
+    };
+    // One says nothing, and one is in its handshake.
+    let _silent = begin(V1).await;
+    let _begun = begin(&[V1, b"\x16\x03\x01\x02\0\x01"].concat()).await;
+    sleep(Duration::from_millis(100)).await;
+    for begun in [V1, &[V1, b"\x16\x03\x01\x02\0\x01"].concat()] {
+        let mut third = begin(begun).await;
+        let ended = timeout(Duration::from_secs(3), third.read(&mut [0; 100])).await;
+        assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
+    }
+    // Others are not held up.
+    let mut stream = begin(V2).await;
+    let name = ServerName::try_from("localhost").unwrap();
+    let shaken = TlsConnector::from(config(&rustls::version::TLS13)).connect(name, &mut stream);
+    timeout(Duration::from_secs(3), shaken).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn who_failed_in_a_handshake_behind_a_proxy_is_told() {
+    let failures = Failures::default();
+    let told = async || {
+        for _ in 0..500 {
+            if let Some(found) = failures.0.lock().unwrap().pop() {
+                return found;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        panic!("nothing was told");
+    };
+    let address = behind_a_proxy(Server::new().observer(failures.clone())).await;
+    let mut plain = TcpStream::connect(address).await.unwrap();
+    plain.write_all(&[V1, b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"].concat()).await.unwrap();
+    plain.read_to_end(&mut Vec::new()).await.unwrap();
+    drop(plain);
+    assert_eq!(told().await, "192.0.2.1: found plain HTTP, expected TLS");
+
+    // Where the proxy says it within TLS of its own, it hasn't said it yet.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = ProxyProtocol::new(tls(|_| {}).listen(listener), ["127.0.0.1"]).unwrap();
+    let server = Server::new().observer(failures.clone());
+    tokio::spawn(server.serve(listener, Tell::default(), std::future::pending()));
+    let mut plain = TcpStream::connect(address).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    plain.read_to_end(&mut Vec::new()).await.unwrap();
+    drop(plain);
+    assert_eq!(told().await, "-: found plain HTTP, expected TLS");
+}

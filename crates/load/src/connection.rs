@@ -6,7 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use castile_xml::excerpt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Sleep;
 
@@ -20,8 +21,9 @@ use crate::{Endpoint, Secured};
 /// How long a server that said it would close may take to do so.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How much a proxy may say before a tunnel is there.
+/// How much a proxy may say before a tunnel is there, and how much of that an error quotes.
 const MAX_ANSWER: usize = 16 << 10;
+const SHOWN: usize = 100;
 
 /// Sends prebuilt requests and reads whole responses, one at a time.
 #[derive(Debug)]
@@ -204,7 +206,7 @@ impl Way {
 }
 
 /// Has a proxy make a tunnel. What comes behind its answer is of whoever is at the other end, so the answer is read byte by byte.
-async fn dig(stream: &mut TcpStream, request: &str) -> io::Result<()> {
+async fn dig(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> io::Result<()> {
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
@@ -218,9 +220,12 @@ async fn dig(stream: &mut TcpStream, request: &str) -> io::Result<()> {
         answer.push(byte[0]);
     }
     let line = String::from_utf8_lossy(answer.split(|&byte| byte == b'\r').next().unwrap_or_default());
-    match line.split(' ').nth(1) {
-        Some(status) if line.starts_with("HTTP/1.") && status.len() == 3 && status.starts_with('2') => Ok(()),
-        _ => Err(io::Error::other(format!("the proxy answered {line:?}, expected 200 and a tunnel"))),
+    match line.split(' ').nth(1).map(str::as_bytes) {
+        Some([b'2', b'0'..=b'9', b'0'..=b'9']) if line.starts_with("HTTP/1.") => Ok(()),
+        _ => {
+            let found = excerpt(&line, SHOWN);
+            Err(io::Error::other(format!("the proxy answered \"{found}\", expected 200 and a tunnel")))
+        }
     }
 }
 
@@ -335,5 +340,63 @@ impl Watchdog {
             }
             self.sleep.as_mut().reset(limit.into());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::duplex;
+
+    use super::*;
+
+    /// What a proxy says before there is a tunnel, and what comes behind that.
+    async fn dug(answer: &[u8]) -> (Result<(), String>, Vec<u8>) {
+        let (mut ours, mut proxy) = duplex(64 << 10);
+        let request = "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n";
+        proxy.write_all(answer).await.unwrap();
+        proxy.shutdown().await.unwrap();
+        let result = dig(&mut ours, request).await.map_err(|error| error.to_string());
+        let mut behind = Vec::new();
+        ours.read_to_end(&mut behind).await.unwrap();
+        (result, behind)
+    }
+
+    #[tokio::test]
+    async fn an_error_quotes_a_little_of_a_long_answer() {
+        let (result, _) = dug(format!("HTTP/1.1 403 \u{1b}[2J{}\r\n\r\n", "x".repeat(16_000)).as_bytes()).await;
+        let said = result.unwrap_err();
+        assert!(said.starts_with("the proxy answered \"HTTP/1.1 403 \\u{1b}[2Jxxx") && said.len() < 1_000, "{said}");
+    }
+
+    /// Whatever a proxy says, it is a tunnel or it isn't, and what is behind its answer is left to whoever is at the other end.
+    #[test]
+    fn changed_answers_of_proxies_are_read() {
+        let seeds: [&[u8]; 6] = [
+            b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n\x16\x03\x03",
+            b"HTTP/1.0 200\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+            b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"r\"\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+            b"\x05\xFF",
+            b"HTTP/1.1 2\xC3\xA9 x\r\n\r\n",
+        ];
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        crate::changed::changed(&seeds, |text, random| {
+            let long = [text, &vec![b'x'; 20 << 10]].concat();
+            let text = if random.u32(0..20) == 0 { &long[..] } else { text };
+            let head =
+                text.windows(4).position(|end| end == b"\r\n\r\n").map(|at| at + 4).filter(|end| *end <= MAX_ANSWER);
+            match runtime.block_on(dug(text)) {
+                (Ok(()), behind) => {
+                    assert_eq!(behind, text[head.unwrap()..], "{text:?}");
+                    let status = text.split(|byte| *byte == b' ').nth(1).unwrap();
+                    assert!(
+                        text.starts_with(b"HTTP/1.")
+                            && matches!(status.get(..3), Some([b'2', b'0'..=b'9', b'0'..=b'9'])),
+                        "{text:?}"
+                    );
+                }
+                (Err(said), _) => assert!(said.len() < 1_000 && !said.contains(|c: char| c.is_control()), "{said:?}"),
+            }
+        });
     }
 }

@@ -105,6 +105,7 @@ fn is_at_or_below(path: &str, of_cookie: &str) -> bool {
 mod tests {
     use super::*;
     use crate::Along;
+    use crate::response::ResponseReader;
 
     #[test]
     fn what_is_set_goes_back_until_it_is_taken_back() {
@@ -132,5 +133,51 @@ mod tests {
             let sent = String::from_utf8_lossy(cookies.added_to(request)).into_owned();
             assert_eq!(sent, format!("POST / HTTP/1.1\r\n{expected}Host: h\r\n\r\n"), "{head}");
         }
+    }
+
+    /// Whatever an answer sets, a request has one header line more at most, which says nothing else and is bounded.
+    #[test]
+    fn changed_answers_add_one_line_at_most() {
+        let seeds: [&[u8]; 8] = [
+            b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/; HttpOnly\r\nSet-Cookie: b=x=y; path=/shop\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nset-cookie: s=\"1 2\"; Path=/shop; Domain=b; Secure; SameSite=None\r\nContent-Length: 2\r\n\r\nno",
+            b"HTTP/1.1 200 OK\r\nSet-Cookie: s=; Expires=Thu, 01-Jan-1970 00:00:10 GMT; Max-Age=0\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\nSet-Cookie: c=d\nContent-Length: 0\n\n",
+            b"HTTP/1.1 200 OK\r\nSet-Cookie: \xC3\xA9=\xC2\x85x; Path=/\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nA: b\r\n Set-Cookie: folded=1\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 100 Continue\r\nSet-Cookie: i=1\r\n\r\nHTTP/1.1 200 OK\r\nSet-Cookie: j=1\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nSet-Cookie: k=1\r\n\r\n1\r\na\r\n0\r\nSet-Cookie: t=1\r\n\r\n",
+        ];
+        let along = Along { cookies: true, ..Along::default() };
+        let endpoint = Endpoint::resolve("http://127.0.0.1:1/shop/orders?a").unwrap().with(along);
+        let mut cookies = Cookies::of(&endpoint).unwrap();
+        let (line, rest) = ("POST / HTTP/1.1\r\n", "Host: h\r\n\r\n<a/>\r\n\r\n");
+        let request = [line, rest].concat();
+        crate::changed::changed(&seeds, |text, random| {
+            if random.u32(0..50) == 0 {
+                cookies = Cookies::of(&endpoint).unwrap();
+            }
+            let mut reader = ResponseReader::new();
+            reader.space().unwrap()[..text.len()].copy_from_slice(text);
+            let Ok(response) = reader.fill(text.len()).and_then(|response| response.map_or_else(|| reader.close(), Ok))
+            else {
+                return;
+            };
+            cookies.keep(reader.head_of(&response));
+            assert!(cookies.kept.len() <= COOKIES, "{text:?}");
+            let sent = String::from_utf8(cookies.added_to(request.as_bytes()).to_vec()).unwrap();
+            let added =
+                sent.strip_prefix(line).and_then(|sent| sent.strip_suffix(rest)).unwrap_or_else(|| panic!("{sent:?}"));
+            if !added.is_empty() {
+                let pairs = added.strip_prefix("Cookie: ").and_then(|added| added.strip_suffix("\r\n"));
+                let pairs = pairs.unwrap_or_else(|| panic!("{added:?}"));
+                assert!(!pairs.contains(['\r', '\n', '\0']) && pairs.len() <= COOKIES * (SIZE + 2), "{added:?}");
+                assert!(pairs.split("; ").all(|pair| pair.contains('=') && !pair.starts_with('=')), "{added:?}");
+            }
+            let mut headers = [httparse::EMPTY_HEADER; 4];
+            let mut read = httparse::Request::new(&mut headers);
+            assert!(read.parse(sent.as_bytes()).is_ok_and(|status| status.is_complete()), "{sent:?}");
+            assert_eq!(read.headers.len(), 1 + usize::from(!added.is_empty()), "{sent:?}");
+        });
     }
 }

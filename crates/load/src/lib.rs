@@ -44,6 +44,8 @@ mod arrivals;
 mod bench;
 mod caller;
 mod case;
+#[cfg(test)]
+mod changed;
 mod clock;
 mod connection;
 mod cookies;

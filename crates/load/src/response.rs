@@ -442,4 +442,51 @@ mod tests {
         reader.space().unwrap()[..bytes.len()].copy_from_slice(bytes);
         assert_eq!(reader.fill(bytes.len()), Err("1 bytes after the end of the response".to_owned()));
     }
+
+    /// Whatever a server says, what is made of it doesn't depend on how it comes, and lies in what came.
+    #[test]
+    fn changed_responses_are_read_in_any_pieces() {
+        let seeds: [&[u8]; 8] = [
+            b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: x\r\n\r\n",
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
+            b"HTTP/1.1 500 X\r\nConnection: keep-alive, close\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\n\r\nabc",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nFFFFFFFFFFFFFFFF\r\nab\r\n",
+            b"HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n",
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let read = |piece: usize| {
+                let mut reader = ResponseReader::new();
+                let mut rest = text;
+                loop {
+                    if rest.is_empty() {
+                        // Nothing at all is for who reads to find out.
+                        return match reader.is_empty() {
+                            true => None,
+                            false => Some(reader.close().map(|r| (r.status, reader.body(&r).to_vec(), r.close))),
+                        };
+                    }
+                    let length = piece.min(rest.len());
+                    reader.space().unwrap()[..length].copy_from_slice(&rest[..length]);
+                    rest = &rest[length..];
+                    match reader.fill(length) {
+                        Ok(None) => {}
+                        Ok(Some(r)) => return Some(Ok((r.status, reader.body(&r).to_vec(), r.close))),
+                        Err(said) => return Some(Err(said)),
+                    }
+                }
+            };
+            let whole = read(text.len().max(1));
+            // Each piece has a head read anew.
+            let pieces = read(if text.len() < 400 { random.usize(1..20) } else { random.usize(50..500) });
+            match (&whole, &pieces) {
+                // What comes behind an answer is seen if it comes along with it.
+                (Some(Err(said)), Some(Ok(_))) if said.contains("after the end of the response") => {}
+                (Some(Err(_)), Some(Err(_))) => {}
+                _ => assert_eq!(whole, pieces, "{text:?}"),
+            }
+        });
+    }
 }

@@ -1,24 +1,27 @@
 //! Messages for logs: without what is secret.
 
+mod found;
+
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
-use castile_xml::{Limits, Reader, Token};
+use castile_xml::{Limits, visible};
 
-use crate::{Description, Layer, Options, Pending, RequestMessage, Service};
+use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
+use found::Found;
 
-/// What stands where something secret was.
-const REDACTED: &str = "***";
-
-/// The elements of WS-Security and its relatives that hold passwords, nonces and tokens.
-const ELEMENTS: [(&str, &str); 6] = [
+/// The elements of WS-Security and its relatives that hold passwords, nonces, tokens and keys.
+const ELEMENTS: [(&str, &str); 8] = [
     (WSSE, "Password"),
     (WSSE, "Nonce"),
     (WSSE, "BinarySecurityToken"),
     ("urn:oasis:names:tc:SAML:1.0:assertion", "Assertion"),
     ("urn:oasis:names:tc:SAML:2.0:assertion", "Assertion"),
     ("urn:oasis:names:tc:SAML:2.0:assertion", "EncryptedAssertion"),
+    ("http://docs.oasis-open.org/ws-sx/ws-trust/200512", "BinarySecret"),
+    ("http://schemas.xmlsoap.org/ws/2005/02/trust", "BinarySecret"),
 ];
 
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
@@ -42,7 +45,7 @@ const NAMES: [&str; 13] = [
 
 /// Which elements and attributes are not shown in logs.
 ///
-/// By default these are the passwords, nonces and tokens of WS-Security and SAML, and every element or attribute whose local name says
+/// By default these are the passwords, nonces, tokens and keys of WS-Security, WS-Trust and SAML, and every element or attribute whose local name says
 /// that it is one in plain words: `password`, `passwd`, `pwd`, `passphrase`, `pin`, `secret`, `clientSecret`, `nonce`, `token`,
 /// `accessToken`, `sessionToken`, `apiKey` or `privateKey`, whatever the case, the hyphens and the underscores.
 ///
@@ -80,7 +83,7 @@ impl Redaction {
         Redaction { elements: Vec::new(), attributes: Vec::new(), by_name: false, limits: Limits::default() }
     }
 
-    /// The content of these elements is secret, whatever is in it.
+    /// The content of these elements is secret, whatever is in it, and that of elements that it refers to (SOAP 1.1 §5.4.1).
     pub fn element(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
         self.elements.push(ExpandedName::new(namespace.into(), local.into()));
         self
@@ -94,79 +97,18 @@ impl Redaction {
 
     /// A message as text without what is secret. It is read in one pass. Of what can't be read nothing is shown but its size, since nobody
     /// knows what is secret in it.
+    ///
+    /// Comments and instructions are shown, and so is XML that stands in a text.
     pub fn redact(&self, message: &[u8]) -> String {
-        self.shown(message, Quotes::Shown).0
-    }
-
-    /// A message as text, and whether that is all of it.
-    fn shown(&self, message: &[u8], quotes: Quotes) -> (String, bool) {
-        let shown = castile_xml::decode(message, None).map_err(|error| error.to_string());
-        let shown = shown.and_then(|text| self.redacted(&text, quotes).map_err(|error| error.to_string()));
-        // What is wrong may quote what is there.
-        shown.unwrap_or_else(|_| (format!("{} bytes that are no XML", message.len()), false))
-    }
-
-    fn redacted(&self, text: &str, quotes: Quotes) -> Result<(String, bool), castile_xml::Error> {
-        let mut reader = Reader::new(text.as_bytes(), self.limits)?;
-        let text = reader.input();
-        let (mut out, mut copied) = (String::new(), 0);
-        let mut leave_out = |from: usize, to: usize| {
-            out += text.get(copied..from).unwrap_or_default();
-            out += REDACTED;
-            copied = to;
-        };
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) => {
-                    for attribute in reader.attributes() {
-                        let local = attribute.name.local();
-                        let is_secret = self.by_name && says_secret(local)
-                            || is_among(&self.attributes, attribute.namespace, local);
-                        if is_secret && let Some((from, to)) = value(text, attribute.offset) {
-                            leave_out(from, to);
-                        }
-                    }
-                    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
-                    if self.by_name && says_secret(local) || is_among(&self.elements, namespace, local) {
-                        let content = reader.offset();
-                        reader.skip_element()?;
-                        // `<a/>` has no end tag, and no content.
-                        if let Some(end) = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</")) {
-                            leave_out(content, content + end);
-                        }
-                    } else if quotes == Quotes::LeftOut && REASONS.contains(&local) {
-                        let content = reader.offset();
-                        reader.skip_element()?;
-                        let content_end = text.get(content..reader.offset()).and_then(|rest| rest.rfind("</"));
-                        if let Some((from, to)) = content_end.and_then(|end| quoted(text.get(content..content + end)?))
-                        {
-                            leave_out(content + from, content + to);
-                        }
-                    }
-                }
-                Token::End => return Ok((out + text.get(copied..).unwrap_or_default(), copied == 0)),
-                _ => {}
-            }
-        }
+        let text = castile_xml::decode(message, None).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, self, false));
+        found.map_or_else(|| unread(message), |found| found.shown())
     }
 }
 
-/// Whether what the reason of a fault quotes is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotes {
-    Shown,
-    LeftOut,
-}
-
-/// The elements that have the reason of a fault.
-const REASONS: [&str; 2] = ["faultstring", "Text"];
-
-/// From the first quotation mark of a text to behind its last one. What is behind a single one is a quotation.
-fn quoted(text: &str) -> Option<(usize, usize)> {
-    let marks = || ["\"", "&quot;", "&#34;", "&#x22;"].into_iter();
-    let from = marks().filter_map(|mark| text.find(mark)).min()?;
-    let to = marks().filter_map(|mark| text.rfind(mark).filter(|at| *at > from).map(|at| at + mark.len())).max();
-    Some((from, to.unwrap_or(text.len())))
+/// What is shown of a message that can't be read. What is wrong with it may quote what is there.
+fn unread(message: &[u8]) -> String {
+    format!("{} bytes that are no XML", message.len())
 }
 
 /// Whether a name says in plain words that what it has is secret.
@@ -177,20 +119,6 @@ fn says_secret(local: &str) -> bool {
     }
     let plain = || local.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
     NAMES.iter().any(|name| name.bytes().eq(plain()))
-}
-
-fn is_among(names: &[ExpandedName], namespace: &str, local: &str) -> bool {
-    names.iter().any(|name| name.is(namespace, local))
-}
-
-/// Where the value of the attribute is whose name begins at `offset`, between its quotes.
-fn value(text: &str, offset: usize) -> Option<(usize, usize)> {
-    let rest = text.get(offset..)?;
-    let quote_at = rest.find(['"', '\''])?;
-    let quote = rest[quote_at..].chars().next()?;
-    let from = quote_at + 1;
-    let length = rest.get(from..)?.find(quote)?;
-    Some((offset + from, offset + from + length))
 }
 
 /// Which way a message goes.
@@ -204,8 +132,9 @@ pub enum Direction {
 
 /// A layer that shows the messages that pass, without what is secret in them.
 ///
-/// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault quotes what is wrong in its
-/// request: where not all of that was shown, what the reason of the fault has between quotation marks isn't either.
+/// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault may quote what is wrong with
+/// a request: where that is something secret, or the request can't be shown, only the code of the fault is. Line ends and other control
+/// characters are shown as escapes, so that a message is one line of a log.
 ///
 /// ```
 /// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
@@ -220,30 +149,61 @@ pub struct MessageLog(Arc<Log>);
 
 struct Log {
     redaction: Redaction,
+    /// The same, for faults that quote something secret.
+    of_faults: Redaction,
     largest: usize,
     show: Box<Show>,
 }
 
 type Show = dyn Fn(Direction, &str) + Send + Sync;
 
+/// What is secret in a request, in words; `None` if nobody knows.
+type Secrets = Option<BTreeSet<String>>;
+
 impl MessageLog {
     /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.
     pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
-        MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
+        let soap12 = Version::Soap12.namespace();
+        let of_faults = redaction.clone().element("", "faultstring").element("", "detail");
+        let of_faults = of_faults.element(soap12, "Text").element(soap12, "Detail");
+        MessageLog(Arc::new(Log { redaction, of_faults, largest: 64 << 10, show: Box::new(show) }))
     }
 }
 
 impl Log {
-    /// Shows a message. Whether all of it is shown.
-    fn show(&self, direction: Direction, message: Option<&[u8]>, quotes: Quotes) -> bool {
-        let (shown, is_all) = match message {
+    fn request(&self, request: &RequestMessage) -> Secrets {
+        let (message, charset) = (&*request.message, request.charset);
+        if message.len() > self.largest {
+            self.show(Direction::Request, &format!("{} bytes", message.len()));
+            return None;
+        }
+        let text = castile_xml::decode(message, charset).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
+        self.show(Direction::Request, &found.as_ref().map_or_else(|| unread(message), Found::shown));
+        found.map(|found| found.secrets())
+    }
+
+    fn reply(&self, reply: &ReplyMessage, secrets: &Secrets) {
+        let shown = match reply.message.bytes() {
             // What is sent while it is made is not at hand here.
-            None => ("a stream".to_owned(), false),
-            Some(message) if message.len() > self.largest => (format!("{} bytes", message.len()), false),
-            Some(message) => self.redaction.shown(message, quotes),
+            None => "a stream".to_owned(),
+            Some(message) if message.len() > self.largest => format!("{} bytes", message.len()),
+            Some(message) if reply.is_fault() && self.tells(message, secrets) => self.of_faults.redact(message),
+            Some(message) => self.redaction.redact(message),
         };
-        (self.show)(direction, &shown);
-        is_all
+        self.show(Direction::Reply, &shown);
+    }
+
+    fn show(&self, direction: Direction, shown: &str) {
+        (self.show)(direction, &visible(shown));
+    }
+
+    /// Whether a message, or who writes it, may tell something secret of the request.
+    fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
+        let Some(secrets) = secrets else { return true };
+        let text = castile_xml::decode(message, None).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
+        found.is_none_or(|found| found.tells(secrets))
     }
 }
 
@@ -267,12 +227,11 @@ impl<S: Service> Service for Shown<S> {
     }
 
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        let is_all_shown = self.log.show(Direction::Request, Some(&request.message), Quotes::Shown);
+        let secrets = self.log.request(&request);
         let (pending, log) = (self.service.call(request, options), self.log.clone());
         Box::pin(async move {
             let reply = pending.await;
-            let quotes = if is_all_shown || reply.fault.is_none() { Quotes::Shown } else { Quotes::LeftOut };
-            log.show(Direction::Reply, reply.message.bytes().map(|bytes| &**bytes), quotes);
+            log.reply(&reply, &secrets);
             reply
         })
     }
@@ -292,12 +251,7 @@ impl<S> fmt::Debug for Shown<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
-    use futures_util::FutureExt;
-
     use super::*;
-    use crate::Version;
 
     #[test]
     fn what_is_secret_is_not_shown() {
@@ -316,6 +270,10 @@ mod tests {
             ("<a token='&quot;&#10;' x='1'>t</a>", "<a token='***' x='1'>t</a>"),
             ("<token pin='1'>t</token>", "<token pin='***'>***</token>"),
             ("\u{feff}<nonce>ä</nonce>", "\u{feff}<nonce>***</nonce>"),
+            (
+                "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>k</t:BinarySecret></t:Entropy>",
+                "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>***</t:BinarySecret></t:Entropy>",
+            ),
             ("<a><key>1</a>", "13 bytes that are no XML"),
             ("", "0 bytes that are no XML"),
             (
@@ -333,49 +291,5 @@ mod tests {
             );
         }
         assert_eq!(Redaction::none().redact(b"<password>1</password>"), "<password>1</password>");
-    }
-
-    /// What its request was shown without stood in the reason.
-    #[test]
-    fn a_fault_tells_no_secret_of_its_request() {
-        struct Refuses(&'static str);
-
-        impl Service for Refuses {
-            fn description(&self) -> &'static Description {
-                static DESCRIPTION: Description = Description::new("Refuses", "urn:r", &[]);
-                &DESCRIPTION
-            }
-
-            fn call(&self, request: RequestMessage, _: &Options) -> Pending {
-                let fault = crate::Fault::<crate::NoDetail>::sender(self.0);
-                Box::pin(std::future::ready(crate::ReplyMessage::from_fault(request.version, &fault)))
-            }
-        }
-
-        let shown = |version, request: &str, reason| {
-            let said = Arc::new(Mutex::new(Vec::new()));
-            let kept = said.clone();
-            let show = move |_, message: &str| kept.lock().unwrap().push(message.to_owned());
-            let service = MessageLog::new(Redaction::new(), show).layer(Refuses(reason));
-            let request = RequestMessage::new(version, request.to_owned().into());
-            service.call(request, &Options::default()).now_or_never().unwrap();
-            let said = said.lock().unwrap();
-            said[1].clone()
-        };
-        for version in [Version::Soap11, Version::Soap12] {
-            for request in ["<a><pin>s3cret</pin></a>", "<a pin='s3cret'/>", "<a><pin>s3cret"] {
-                for reason in [
-                    "a/pin: \"s3cret\" is not a valid xs:int: \"s3cret\" (line 1)",
-                    "a/pin: \"s3c\"ret\" (line 1)",
-                    "(line 1) \"s3cret",
-                ] {
-                    let said = shown(version, request, reason);
-                    assert!(!said.contains("s3c") && !said.contains("ret"), "{said}");
-                    assert!(said.contains("***") && said.contains("(line 1)"), "{said}");
-                }
-            }
-            let said = shown(version, "<a><b>1</b></a>", "a/b: \"1\" is wrong");
-            assert!(said.contains("a/b: ") && said.contains('1') && !said.contains("***"), "{said}");
-        }
     }
 }

@@ -236,3 +236,206 @@ fn reason<S>(error: &openssl::ssl::Error, stream: &SslStream<S>) -> String {
         _ => "the server closed the connection in the TLS handshake".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use openssl::ssl::{Ssl, SslAcceptor, SslContext};
+    use rcgen::{CertificateParams, DnType, Issuer, KeyPair};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A certificate of its own authority, and its key.
+    struct Own {
+        pem: String,
+        key: String,
+    }
+
+    impl Own {
+        fn new() -> Self {
+            let key = KeyPair::generate().unwrap();
+            let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+            Own { pem: certificate.pem(), key: key.serialize_pem() }
+        }
+
+        /// A server that shows it, with others behind it.
+        fn server(&self, version: SslVersion, others: &[String]) -> SslContext {
+            let mut builder = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
+            builder.set_max_proto_version(Some(version)).unwrap();
+            builder.set_certificate(&X509::from_pem(self.pem.as_bytes()).unwrap()).unwrap();
+            builder.set_private_key(&PKey::private_key_from_pem(self.key.as_bytes()).unwrap()).unwrap();
+            for other in others {
+                builder.add_extra_chain_cert(X509::from_pem(other.as_bytes()).unwrap()).unwrap();
+            }
+            builder.build().into_context()
+        }
+
+        /// A client that trusts it and nobody else.
+        fn client(&self) -> Connector {
+            let options = TlsOptions { roots: Roots::Only(vec![Pem::bytes(&self.pem)]), ..TlsOptions::default() };
+            Connector::load(&options, &Legacy::default()).unwrap()
+        }
+    }
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+    }
+
+    /// Hands on what comes, but for a piece that begins behind so many bytes: that much of it is left out, and something else put there.
+    async fn hand_on(
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+        (begin, mut left_out, other): (usize, usize, Vec<u8>),
+    ) {
+        let (mut came, mut other, mut read) = (0, Some(other), [0; 16 << 10]);
+        while let Ok(length @ 1..) = from.read(&mut read).await {
+            let mut rest = &read[..length];
+            if other.is_some() && came + length >= begin {
+                let (before, behind) = rest.split_at(begin - came);
+                let put = other.take().unwrap_or_default();
+                if to.write_all(&[before, &put].concat()).await.is_err() {
+                    return;
+                }
+                rest = behind;
+            }
+            came += length;
+            if other.is_none() {
+                let skipped = left_out.min(rest.len());
+                left_out -= skipped;
+                rest = &rest[skipped..];
+            }
+            if to.write_all(rest).await.is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown().await;
+    }
+
+    /// How a handshake ends whose server's bytes are changed on their way, and what the first answer is.
+    async fn shaken(client: &Connector, server: &SslContext, piece: (usize, usize, Vec<u8>)) -> Result<String, Error> {
+        let (ours, at_client) = duplex(64 << 10);
+        let (at_server, theirs) = duplex(64 << 10);
+        let (mut client_reads, client_writes) = tokio::io::split(at_client);
+        let (server_reads, mut server_writes) = tokio::io::split(at_server);
+        // The way to the server stays as it is.
+        let there = tokio::spawn(async move {
+            let _ = tokio::io::copy(&mut client_reads, &mut server_writes).await;
+            let _ = server_writes.shutdown().await;
+        });
+        let back = tokio::spawn(hand_on(server_reads, client_writes, piece));
+        let mut session = SslStream::new(Ssl::new(server).unwrap(), theirs).unwrap();
+        let serve = tokio::spawn(async move {
+            if std::pin::Pin::new(&mut session).accept().await.is_ok() {
+                let _ = session.write_all(b"answer").await;
+                let _ = session.read(&mut [0; 64]).await;
+            }
+        });
+        let exchange = async {
+            let mut stream = client.shake_hands("localhost", ours).await?;
+            assert_eq!(stream.ssl().verify_result(), openssl::x509::X509VerifyResult::OK);
+            let mut answer = [0; 6];
+            let read = timeout(Duration::from_secs(5), stream.read_exact(&mut answer)).await;
+            Ok(match read {
+                Ok(Ok(_)) => String::from_utf8_lossy(&answer).into_owned(),
+                _ => String::new(),
+            })
+        };
+        // Whoever waits for what was left out waits for a time that passes at once.
+        let result = timeout(Duration::from_secs(60), exchange).await;
+        for task in [there, back, serve] {
+            task.abort();
+        }
+        result.unwrap_or_else(|_| Err(Error::new(ErrorKind::Connect, "it takes for ever")))
+    }
+
+    /// Whatever becomes of what a server sends, a handshake ends, and who is trusted is who was named.
+    #[test]
+    fn changed_handshakes_end() {
+        let (known, stranger) = (Own::new(), Own::new());
+        let client = known.client();
+        let servers = [SslVersion::TLS1_2, SslVersion::TLS1_3]
+            .map(|version| (known.server(version, &[]), stranger.server(version, &[stranger.pem.clone()])));
+        // Alerts, the wish for another handshake, a change of ciphers, a certificate of no length, tickets, no TLS.
+        let seeds: [&[u8]; 9] = [
+            b"",
+            b"\x15\x03\x03\x00\x02\x02\x28",
+            b"\x15\x03\x03\x00\x02\x01\x00",
+            b"\x16\x03\x03\x00\x04\x00\x00\x00\x00",
+            b"\x14\x03\x03\x00\x01\x01",
+            b"\x16\x03\x03\x00\x07\x0b\x00\x00\x03\x00\x00\x00",
+            b"\x16\x03\x03\x40\x00\x0b\xff\xff\xff\xff\xff\xff",
+            b"\x16\x03\x01\x00\x31\x04\x00\x00\x2d\x00\x00\x1c\x20",
+            b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        ];
+        let runtime = runtime();
+        for (fine, other) in &servers {
+            assert_eq!(runtime.block_on(shaken(&client, fine, (0, 0, Vec::new()))).unwrap(), "answer");
+            assert!(runtime.block_on(shaken(&client, other, (0, 0, Vec::new()))).is_err());
+        }
+        let (mut taken, mut refused) = (0, 0);
+        crate::changed::changed(&seeds, |text, random| {
+            let (fine, other) = &servers[random.usize(..servers.len())];
+            let (server, is_trusted) = if random.u32(0..4) == 0 { (other, false) } else { (fine, true) };
+            let left_out = [0, 1, text.len(), random.usize(..2_000)][random.usize(..4)];
+            let piece = (random.usize(..1_500), left_out, text.to_vec());
+            match runtime.block_on(shaken(&client, server, piece)) {
+                Ok(answer) => {
+                    assert!(is_trusted && (answer.is_empty() || answer == "answer"), "{answer:?}");
+                    taken += 1;
+                }
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(said.len() < 500 && !said.contains(|c: char| c.is_control()), "{said:?}");
+                    refused += 1;
+                }
+            }
+        });
+        println!("{taken} handshakes were done, {refused} were not");
+    }
+
+    /// Certificates that may all be each other's issuer, as many as fit, and more.
+    #[test]
+    fn a_server_with_many_certificates_takes_no_long_time() {
+        let (known, stranger) = (Own::new(), Own::new());
+        // Each of them is issued by the one before, and the first by the last.
+        let authorities: Vec<_> = (0..8)
+            .map(|number| {
+                let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+                params.distinguished_name.push(DnType::CommonName, format!("authority {number}"));
+                params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+                (params, KeyPair::generate().unwrap())
+            })
+            .collect();
+        let issued = |params: &CertificateParams, key: &KeyPair, by: usize| {
+            let (issuer, issuer_key) = &authorities[by % authorities.len()];
+            params.signed_by(key, &Issuer::from_params(issuer, issuer_key)).unwrap().pem()
+        };
+        let others = |count: usize| -> Vec<String> {
+            let issued = (0..count).map(|number| {
+                let (params, key) = &authorities[number % authorities.len()];
+                issued(params, key, number + 1)
+            });
+            issued.collect()
+        };
+        let key = KeyPair::generate().unwrap();
+        let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let own = Own { pem: issued(&leaf, &key, 0), key: key.serialize_pem() };
+        let runtime = runtime();
+        for (count, shown) in [(8, &own), (100, &own), (200, &own), (400, &own), (200, &stranger)] {
+            let others = others(count);
+            for version in [SslVersion::TLS1_2, SslVersion::TLS1_3] {
+                let server = shown.server(version, &others);
+                let begun = Instant::now();
+                let error = runtime.block_on(shaken(&known.client(), &server, (0, 0, Vec::new()))).unwrap_err();
+                let took = begun.elapsed();
+                println!("{count} certificates: {took:?}, {error}");
+                assert!(took < Duration::from_secs(5), "{count} certificates: {took:?}");
+                assert!(!error.to_string().contains(|c: char| c.is_control()), "{error}");
+            }
+        }
+    }
+}

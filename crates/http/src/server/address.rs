@@ -371,4 +371,38 @@ mod tests {
             }
         });
     }
+
+    /// What a client sends ahead of what the proxy adds to it decides nothing.
+    #[test]
+    fn what_a_client_sends_ahead_names_no_host() {
+        let seeds: [&[u8]; 7] = [
+            b"host=evil.example;proto=http;x=\"",
+            b"for=192.0.2.1;host=\"evil.example, host=evil.example",
+            b"host=evil.example;x=\"\\",
+            b"host=evil.example, host=\"evil.example:1\",",
+            b"evil.example, evil.example:1",
+            b"\xE9, evil.example",
+            b"http",
+        ];
+        let added = [
+            (ProxyHeader::Forwarded, "forwarded", "for=\"[2001:db8::1]:4711\";host=\"real.example:8443\";proto=https"),
+            (ProxyHeader::Forwarded, "forwarded", "proto=https;host=\"real.example:8443\""),
+            (ProxyHeader::XForwardedHost, "x-forwarded-host", "real.example:8443"),
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let (header, name, added) = added[random.usize(..added.len())];
+            let mut request = http::Request::get("/p?wsdl").header("host", "other.example");
+            let fields = match random.bool() {
+                true => vec![text.to_vec(), added.as_bytes().to_vec()],
+                false => vec![[text, b", ", added.as_bytes()].concat()],
+            };
+            for field in fields {
+                let Ok(value) = http::HeaderValue::from_bytes(&field) else { return };
+                request = request.header(name, value);
+            }
+            let (head, ()) = request.body(()).unwrap().into_parts();
+            let address = Address::Asked { scheme: Scheme::HTTPS, hosts: Vec::new(), trusted: vec![header] };
+            assert_eq!(address.url("/p", &head).as_deref(), Some("https://real.example:8443/p"), "{:?}", head.headers);
+        });
+    }
 }

@@ -88,7 +88,7 @@ where
     let mut early = Bytes::new();
     loop {
         activity.wait(Wait::PEER, Duration::ZERO, 0);
-        let mut is_last = false;
+        let (mut is_last, mut is_welcome) = (false, true);
         let is_readable = poll_fn(|cx| {
             activity.wait.wake(cx.waker());
             if activity.wait.is_over() {
@@ -110,20 +110,24 @@ where
             if let Poll::Ready(readable) = stream.poll_readable(cx) {
                 return Poll::Ready(readable.map_err(|_| Leave::Broken));
             }
+            // A proxy says whose a connection is before the handshake, which costs more than a place among connections.
+            is_welcome = is_met(&activity, &stream);
+            if !is_welcome {
+                return Poll::Ready(Err(Leave::Ordered));
+            }
             match stream.handshake_bytes() {
                 0 => {}
                 came => activity.moved(came),
             }
             alarm.as_mut().poll(cx).map(|()| Err(if is_last { Leave::Ordered } else { Leave::Late }))
         });
-        if let Err(leave) = is_readable.await {
-            shared.observers.no_request(&stream, leave == Leave::Late);
-            return take_leave(stream);
-        }
-        if activity.peer().is_none()
-            && let Some(peer) = stream.peer()
-            && !shared.admission.connections.meet(&activity, peer)
+        let is_readable = is_readable.await;
+        if let Err(leave) = is_readable
+            && is_welcome
         {
+            shared.observers.no_request(&stream, leave == Leave::Late);
+        }
+        if is_readable.is_err() || !is_met(&activity, &stream) {
             return take_leave(stream);
         }
         activity.wait.end();
@@ -182,6 +186,12 @@ where
             End::Closed { .. } | End::Late => return,
         }
     }
+}
+
+/// Learns the other end of a connection as soon as that is known. `false` if it has as many connections as it may.
+fn is_met(activity: &Activity, stream: &impl Connection) -> bool {
+    activity.peer().is_some()
+        || stream.peer().is_none_or(|peer| activity.shared.admission.connections.meet(activity, peer))
 }
 
 /// Says that nothing more comes, without waiting for it. So TLS tells a connection that was closed from one that broke off.

@@ -42,7 +42,7 @@ impl Network {
         };
         let address: IpAddr = address.parse().ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.unwrap_or(most);
+        let bits: u32 = bits.unwrap_or(most);
         // Of an IPv4 address that is written as one of IPv6, the first bits say just that.
         let (canonical, ahead) = match address.to_canonical() {
             IpAddr::V4(canonical) if address.is_ipv6() => (canonical.into(), 96),

@@ -1,7 +1,5 @@
 //! Whose request it is, where a proxy says that in a header.
 
-use std::collections::VecDeque;
-use std::iter;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -59,9 +57,10 @@ impl Proxies {
         }
         let mut client = peer;
         let said: &mut dyn Iterator<Item = Option<IpAddr>> = match self.header {
-            Header::Forwarded => &mut fields(headers, &header::FORWARDED).flat_map(forwarded),
+            Header::Forwarded => &mut fields(headers, &header::FORWARDED).flat_map(elements).map(forwarded),
             Header::XForwardedFor => &mut fields(headers, &X_FORWARDED_FOR)
-                .flat_map(|field| field.rsplit(',').map(|node| address(node.trim()))),
+                .flat_map(|field| field.rsplit(|byte| *byte == b','))
+                .map(|node| address(std::str::from_utf8(node).ok()?.trim())),
         };
         for said in said.take(MOST_PROXIES) {
             let Some(said) = said else { break };
@@ -76,25 +75,17 @@ impl Proxies {
 
 static X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The fields of a name from the last one. One that is no text is an element that says nothing.
-fn fields<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
-    headers.get_all(name).iter().rev().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
+/// The fields of a name from the last one. What a client makes of the beginning of one, which need be no text, is no matter to what
+/// proxies add.
+fn fields<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h [u8]> {
+    headers.get_all(name).iter().rev().map(HeaderValue::as_bytes)
 }
 
-/// Whom the last elements of a Forwarded header are for, from the last one.
-fn forwarded(field: &str) -> impl Iterator<Item = Option<IpAddr>> {
-    let mut last = VecDeque::with_capacity(MOST_PROXIES);
-    for element in elements(field) {
-        if last.len() == MOST_PROXIES {
-            last.pop_front();
-        }
-        last.push_back(element);
-    }
-    iter::from_fn(move || {
-        let element = last.pop_back()?;
-        let node = pairs(element).find(|(name, _)| name.eq_ignore_ascii_case("for"));
-        Some(node.and_then(|(_, node)| address(node)))
-    })
+/// Whom an element of a Forwarded header is for.
+fn forwarded(element: &[u8]) -> Option<IpAddr> {
+    let element = String::from_utf8_lossy(element);
+    let (_, node) = pairs(&element).find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
+    address(node)
 }
 
 /// The address of a node, with or without a port (RFC 7239 §6). An IPv6 address stands in brackets; in `X-Forwarded-For` it may stand
@@ -145,6 +136,7 @@ mod tests {
             ("10.0.0.1", &["192.0.2.1, unknown"], "10.0.0.1"),
             ("10.0.0.1", &["192.0.2.1, unknown, 10.0.0.2"], "10.0.0.2"),
             ("10.0.0.1", &["192.0.2.1", "\u{e9}"], "10.0.0.1"),
+            ("10.0.0.1", &["\u{e9}, 192.0.2.1"], "192.0.2.1"),
             ("10.0.0.1", &["[2001:db8::1, fe80::1%eth0"], "10.0.0.1"),
         ] {
             let found = proxies.client(ip(peer), &headers(&X_FORWARDED_FOR, fields));
@@ -165,8 +157,10 @@ mod tests {
             (&["for=192.0.2.1, for=unknown"], "10.0.0.1"),
             (&["for=192.0.2.1, for=_hidden"], "10.0.0.1"),
             (&["for=192.0.2.1, host=a"], "10.0.0.1"),
-            // What a client quotes hides what the proxy adds, and nothing else.
-            (&["for=\"192.0.2.9, for=192.0.2.1"], "10.0.0.1"),
+            // What a client quotes hides nothing that the proxy adds.
+            (&["for=\"192.0.2.9, for=192.0.2.1"], "192.0.2.1"),
+            (&["for=192.0.2.9;x=\", for=\"[2001:db8::1]\""], "2001:db8::1"),
+            (&["for=192.0.2.9;x=\"\\, for=\"192.0.2.1:80\""], "192.0.2.1"),
             (&["192.0.2.1"], "10.0.0.1"),
         ] {
             assert_eq!(
@@ -189,5 +183,70 @@ mod tests {
         for text in [",", "\"", "=", ";", "for=,"] {
             all.client(ip("10.1.0.1"), &headers(&header::FORWARDED, &[&text.repeat(16 << 10)]));
         }
+    }
+
+    /// What a client sends ahead of what a proxy adds, in the same field or in others, neither names another client nor hides this one.
+    #[test]
+    fn what_a_client_sends_ahead_changes_nothing() {
+        let seeds: [&[u8]; 10] = [
+            b"for=198.51.100.66",
+            b"for=198.51.100.66;x=\"",
+            b"for=\"198.51.100.66, for=10.0.0.3",
+            b"for=\"[2001:db8::66]:80\";proto=https, for=unknown",
+            b"for=198.51.100.66;x=\"\\",
+            b"for=198.51.100.66;x=\"\xE9",
+            b"198.51.100.66, 10.0.0.3",
+            b"198.51.100.66,\t[2001:db8::66]:80",
+            b"\xE9, 198.51.100.66",
+            b"for=10.0.0.3, for=\"10.0.0.4:1\",",
+        ];
+        let forwarded = [
+            ("for=192.0.2.1", "192.0.2.1"),
+            ("For=\"192.0.2.1:80\";proto=https", "192.0.2.1"),
+            ("proto=https ; for=\"[2001:db8::1]:4711\"", "2001:db8::1"),
+            ("for=\"[2001:db8::1]\";host=\"a:8\"", "2001:db8::1"),
+            ("for=unknown", "10.0.0.1"),
+            ("for=\"_hidden:_1\"", "10.0.0.1"),
+        ];
+        let x_forwarded_for = [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:4711", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]:4711", "2001:db8::1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("unknown", "10.0.0.1"),
+        ];
+        let networks = ["10.0.0.0/8"];
+        let kinds = [
+            (Proxies::forwarded(networks).unwrap(), &header::FORWARDED, forwarded, "for=10.0.0.2;by=\"[::1]:80\""),
+            (Proxies::x_forwarded_for(networks).unwrap(), &X_FORWARDED_FOR, x_forwarded_for, "10.0.0.2"),
+        ];
+        crate::changed::changed(&seeds, |text, random| {
+            let (proxies, name, added, second) = &kinds[random.usize(..kinds.len())];
+            let (added, expected) = added[random.usize(..added.len())];
+            let mut fields = vec![text.to_vec()];
+            let mut add = |element: &str, random: &mut fastrand::Rng| {
+                if random.bool() {
+                    fields.push(element.as_bytes().to_vec());
+                } else if let Some(last) = fields.last_mut() {
+                    last.extend([&b", "[..], element.as_bytes()].concat());
+                }
+            };
+            add(added, random);
+            let has_second = random.bool();
+            if has_second {
+                add(second, random);
+            }
+            let mut headers = HeaderMap::new();
+            for field in &fields {
+                let Ok(value) = HeaderValue::from_bytes(field) else { return };
+                headers.append(*name, value);
+            }
+            // Behind a second proxy, the first one is who hides its client.
+            let expected = if has_second && expected == "10.0.0.1" { "10.0.0.2" } else { expected };
+            assert_eq!(proxies.client(ip("10.0.0.1"), &headers), ip(expected), "{headers:?}");
+            // Who is no proxy is whoever it is, whatever it says.
+            assert_eq!(proxies.client(ip("192.0.2.7"), &headers), ip("192.0.2.7"), "{headers:?}");
+        });
     }
 }

@@ -9,7 +9,7 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -377,65 +377,21 @@ pub struct TlsStream<T> {
 
 /// Boxed, so that a connection is small while it is moved.
 enum State<T> {
+    /// Who the client is isn't known yet, and nothing of the handshake came. A proxy may say it before.
+    Nobody(Box<Option<(T, Arc<Current>)>>),
     Handshake(Box<Handshake<T>>),
-    Open(Box<OpenStream<Sniffed<Met<T>>>>),
+    Open(Box<OpenStream<Sniffed<T>>>),
     /// There was no handshake.
     Broken(Box<Refused<T>>),
     /// There was one, and its client is not served.
-    Refused(Box<Refused<OpenStream<Sniffed<Met<T>>>>>),
+    Refused(Box<Refused<OpenStream<Sniffed<T>>>>),
 }
 
 struct Handshake<T> {
-    accept: FallibleAccept<Sniffed<Met<T>>>,
+    accept: FallibleAccept<Sniffed<T>>,
     current: Arc<Current>,
     /// How many bytes came.
     came: Arc<AtomicU64>,
-    address: Arc<OnceLock<IpAddr>>,
-}
-
-/// A connection whose address may be known with its first bytes. That is shared, since a handshake that goes on doesn't show its stream.
-struct Met<T> {
-    stream: T,
-    address: Arc<OnceLock<IpAddr>>,
-}
-
-impl<T: Connection> AsyncRead for Met<T> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        if self.address.get().is_none()
-            && let Some(address) = self.stream.peer()
-        {
-            // It is set by nobody else.
-            let _ = self.address.set(address);
-        }
-        read
-    }
-}
-
-impl<T: Connection> AsyncWrite for Met<T> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
 }
 
 /// A connection that is closed, and may be told why.
@@ -450,28 +406,43 @@ struct Refused<T> {
     left: usize,
 }
 
+impl<T: Connection> State<T> {
+    fn handshake(stream: T, current: Arc<Current>) -> Self {
+        let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
+        let acceptor = TlsAcceptor::from(current.config.clone());
+        let stream = Sniffed::new(stream);
+        let came = stream.came.clone();
+        let accept = acceptor.accept_with(stream, limit).into_fallible();
+        State::Handshake(Box::new(Handshake { accept, current, came }))
+    }
+}
+
 impl<T: Connection> TlsStream<T> {
     fn new(stream: T, current: Arc<Current>) -> Self {
         let (address, local_address) = (stream.peer(), stream.local_addr());
-        let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
-        let acceptor = TlsAcceptor::from(current.config.clone());
-        let known: Arc<OnceLock<IpAddr>> = Arc::new(address.map(OnceLock::from).unwrap_or_default());
-        let stream = Sniffed::new(Met { stream, address: known.clone() });
-        let came = stream.came.clone();
-        let accept = acceptor.accept_with(stream, limit).into_fallible();
-        TlsStream {
-            state: State::Handshake(Box::new(Handshake { accept, current, came, address: known })),
-            address,
-            local_address,
-            peer: None,
-        }
+        let state = match address {
+            Some(_) => State::handshake(stream, current),
+            None => State::Nobody(Box::new(Some((stream, current)))),
+        };
+        TlsStream { state, address, local_address, peer: None }
     }
 
     /// The stream behind the handshake.
-    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<Met<T>>>>>> {
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
+        if let State::Nobody(nobody) = &mut self.state
+            && let Some((stream, _)) = &mut **nobody
+        {
+            let readable = ready!(stream.poll_readable(cx));
+            self.address = stream.peer();
+            if let Some((stream, current)) = nobody.take() {
+                self.state = match readable {
+                    Ok(()) => State::handshake(stream, current),
+                    Err(error) => State::Broken(Box::new(Refused::new(stream, Bytes::new(), failure(&error)))),
+                };
+            }
+        }
         if let State::Handshake(handshake) = &mut self.state {
             let ended = ready!(Pin::new(&mut handshake.accept).poll(cx));
-            self.address = handshake.address.get().copied();
             self.state = match ended {
                 Ok(stream) => match handshake.current.refusal(stream.get_ref().1) {
                     None => {
@@ -483,7 +454,7 @@ impl<T: Connection> TlsStream<T> {
                         State::Refused(Box::new(Refused::new(stream, answer, Some(why))))
                     }
                 },
-                Err((error, Sniffed { stream: Met { stream, .. }, .. })) => {
+                Err((error, Sniffed { stream, .. })) => {
                     let is_plain = error.get_ref().is_some_and(|error| error.is::<PlainHttp>());
                     let answer = Bytes::from_static(if is_plain { USE_HTTPS.as_bytes() } else { b"" });
                     State::Broken(Box::new(Refused::new(stream, answer, failure(&error))))
@@ -494,7 +465,7 @@ impl<T: Connection> TlsStream<T> {
             State::Open(stream) => return Poll::Ready(Ok(Pin::new(&mut **stream))),
             State::Broken(refused) => ready!(refused.poll_end(cx)),
             State::Refused(refused) => ready!(refused.poll_end(cx)),
-            State::Handshake(_) => return Poll::Pending,
+            State::Nobody(_) | State::Handshake(_) => return Poll::Pending,
         }
         Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was refused")))
     }
@@ -567,7 +538,7 @@ impl<T: Connection> Connection for TlsStream<T> {
 
     fn peer(&self) -> Option<IpAddr> {
         match &self.state {
-            State::Handshake(handshake) => handshake.address.get().copied(),
+            State::Nobody(nobody) => nobody.as_ref().as_ref().and_then(|(stream, _)| stream.peer()),
             _ => self.address,
         }
     }
@@ -588,12 +559,12 @@ impl<T: Connection> Connection for TlsStream<T> {
     }
 
     fn is_in_handshake(&self) -> bool {
-        matches!(self.state, State::Handshake(_))
+        matches!(self.state, State::Nobody(_) | State::Handshake(_))
     }
 
     fn handshake_failure(&self) -> Option<String> {
         match &self.state {
-            State::Handshake(_) | State::Open(_) => None,
+            State::Nobody(_) | State::Handshake(_) | State::Open(_) => None,
             State::Broken(refused) => refused.why.clone(),
             State::Refused(refused) => refused.why.clone(),
         }
@@ -629,7 +600,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // In a handshake there is nothing to be closed but the connection itself.
-        if matches!(self.state, State::Handshake(_)) {
+        if matches!(self.state, State::Nobody(_) | State::Handshake(_)) {
             return Poll::Ready(Ok(()));
         }
         ready!(self.poll_open(cx))?.poll_shutdown(cx)
@@ -639,6 +610,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 impl<T> fmt::Debug for TlsStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
+            State::Nobody(_) => "nobody",
             State::Handshake(_) => "handshake",
             State::Open(_) => "open",
             State::Broken(_) => "broken",

@@ -1,7 +1,7 @@
 //! What a proxy says that its client asked for.
 
 use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// A header in which a proxy says what its client asked for, to be trusted where the proxy sets it
 /// ([`Address::Asked`](super::Address::Asked)).
@@ -37,7 +37,8 @@ impl<'h> Forwarded<'h> {
         for trusted in trusted {
             match trusted {
                 ProxyHeader::Forwarded => {
-                    for (name, value) in last_element(last_field(headers, &header::FORWARDED).unwrap_or_default()) {
+                    let field = last_field(headers, &header::FORWARDED);
+                    for (name, value) in field.and_then(last_element).into_iter().flat_map(pairs) {
                         if name.eq_ignore_ascii_case("host") {
                             said.host = host(value);
                         } else if name.eq_ignore_ascii_case("proto") {
@@ -73,24 +74,51 @@ impl<'h> Forwarded<'h> {
     }
 }
 
-/// The last of the fields of a name, which the nearest proxy has added.
-fn last_field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get_all(name).iter().next_back()?.to_str().ok()
+/// The last of the fields of a name, which the nearest proxy has added, or added to.
+fn last_field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h [u8]> {
+    headers.get_all(name).iter().next_back().map(HeaderValue::as_bytes)
 }
 
 /// The last value of a list.
 fn last<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h str> {
-    last_field(headers, &HeaderName::from_static(name))?.rsplit(',').next().map(str::trim)
+    let last = last_field(headers, &HeaderName::from_static(name))?.rsplit(|byte| *byte == b',').next()?;
+    std::str::from_utf8(last).ok().filter(|last| last.is_ascii()).map(str::trim)
 }
 
-/// The pairs of the last element of a Forwarded header.
-fn last_element(field: &str) -> impl Iterator<Item = (&str, &str)> {
-    elements(field).last().into_iter().flat_map(pairs)
+/// The last element of a Forwarded header.
+fn last_element(field: &[u8]) -> Option<&str> {
+    elements(field).next().and_then(|element| std::str::from_utf8(element).ok())
 }
 
-/// The elements of a Forwarded header (RFC 7239 §4), from the farthest proxy to the nearest.
-pub(in crate::server) fn elements(field: &str) -> impl Iterator<Item = &str> {
-    split(field, b',')
+/// The elements of a Forwarded header (RFC 7239 §4), from the nearest proxy to the farthest.
+///
+/// The end is what proxies have added, and what stands before may be a client's: a quote that it leaves open, or what is no text. So the
+/// field is read from its end, which nothing before it changes. Of a field that is as it should be, both ways find the same.
+pub(in crate::server) fn elements(field: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(field);
+    std::iter::from_fn(move || {
+        let field = rest?;
+        let mut is_quoted = false;
+        let separator = (0..field.len()).rev().find(|&at| {
+            match field[at] {
+                b'"' if is_quoted && is_escaped(&field[..at]) => {}
+                b'"' => is_quoted = !is_quoted,
+                byte => return byte == b',' && !is_quoted,
+            }
+            false
+        });
+        let (before, element) = match separator {
+            Some(at) => (Some(&field[..at]), &field[at + 1..]),
+            None => (None, field),
+        };
+        rest = before;
+        Some(element)
+    })
+}
+
+/// Whether what stands behind `text` in quotes is escaped.
+fn is_escaped(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// The pairs of an element. A value in quotes stands without them; one with a backslash, which no host and no address has, stays as it
@@ -156,11 +184,14 @@ mod tests {
             ("for=\"[::1]:4\";Proto=https ; host=\"a:8\"", &[("for", "[::1]:4"), ("Proto", "https"), ("host", "a:8")]),
             ("host=a;proto=http, host=b", &[("host", "b")]),
             ("host=\"a,host=b;c\\\",d\"", &[("host", "a,host=b;c\\\",d")]),
+            ("host=\"a,\\\\\", host=\"b\\\\\"", &[("host", "b\\\\")]),
+            ("host=a;x=\", host=\"b:8\"", &[("host", "b:8")]),
             ("host=\"a", &[("host", "\"a")]),
             ("host=\"a\\", &[("host", "\"a\\")]),
             ("host", &[]),
         ] {
-            assert_eq!(last_element(field).collect::<Vec<_>>(), expected, "{field}");
+            let found = last_element(field.as_bytes()).into_iter().flat_map(pairs);
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{field}");
         }
     }
 

@@ -1,5 +1,9 @@
 //! A line for each exchange.
 
+#[cfg(test)]
+mod lines;
+
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::iter;
@@ -18,9 +22,9 @@ use super::{Exchange, HandshakeFailure, Observer};
 const WAITING: usize = 4_096;
 /// How long nothing is written after that failed.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most characters of a method, and of a path, that are written.
-pub(super) const METHOD: usize = 40;
-pub(super) const PATH: usize = 200;
+/// The most characters of a method and of a path that are written.
+const METHOD: usize = 30;
+const PATH: usize = 200;
 /// The most characters of a reason that are written.
 const REASON: usize = 200;
 
@@ -108,6 +112,10 @@ fn write(mut out: impl Write, lines: &Receiver<String>, lost: &AtomicU64, is_jso
             Err(_) => thread::sleep(PAUSE),
         }
     }
+    // One that found no room since then. Nobody hears of it where it can't be written.
+    if let count @ 1.. = lost.swap(0, Relaxed) {
+        let _ = out.write_all(lost_line(is_json, count).as_bytes()).and_then(|()| out.flush());
+    }
 }
 
 impl Observer for AccessLog {
@@ -157,8 +165,36 @@ fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
 }
 
 /// The first characters of a text.
-pub(super) fn cut(text: &str, most: usize) -> &str {
+fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The beginning of the method, which may be any word.
+pub(super) fn method<'e>(exchange: &'e Exchange<'_>) -> &'e str {
+    cut(exchange.method().as_str(), METHOD)
+}
+
+/// The beginning of the path.
+pub(super) fn path<'e>(exchange: &'e Exchange<'_>) -> &'e str {
+    cut(exchange.path(), PATH)
+}
+
+/// A text as one field of a line: `-` if there is none, and white space of any kind as its number.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_whitespace) {
+        _ if text.is_empty() => "-".into(),
+        false => visible(text),
+        true => {
+            let escaped = text.chars().fold(String::new(), |mut escaped, c| {
+                match c.is_whitespace() {
+                    true => escaped.extend(c.escape_unicode()),
+                    false => escaped.push(c),
+                }
+                escaped
+            });
+            visible(&escaped).into_owned().into()
+        }
+    }
 }
 
 /// The time in UTC (RFC 3339).
@@ -173,8 +209,7 @@ fn text(exchange: &Exchange<'_>) -> String {
         Some(peer) => write!(line, "{peer} "),
         None => write!(line, "- "),
     };
-    let (method, path) = (cut(exchange.method().as_str(), METHOD), cut(exchange.path(), PATH));
-    let _ = write!(line, "{method} {} ", visible(path));
+    let _ = write!(line, "{} {} ", method(exchange), field(path(exchange)));
     let _ = match exchange.status() {
         Some(status) => write!(line, "{} ", status.as_u16()),
         None => write!(line, "- "),
@@ -202,8 +237,8 @@ fn json(exchange: &Exchange<'_>) -> String {
     if let Some(peer) = exchange.peer() {
         string("peer", &peer.to_string());
     }
-    string("method", cut(exchange.method().as_str(), METHOD));
-    string("path", cut(exchange.path(), PATH));
+    string("method", method(exchange));
+    string("path", path(exchange));
     if let Some(service) = exchange.service() {
         string("service", service.name);
     }

@@ -7,7 +7,7 @@ use castile_soap::{
 };
 use tracing::{Instrument, Level, Span, field};
 
-use super::access_log::{METHOD, PATH, cut, fault_name};
+use super::access_log::{fault_name, method, path};
 use super::{Exchange, HandshakeFailure, Observer, Outcome};
 
 /// A layer around a service: what happens in a handler, and what it waits for, is in a span of its request.
@@ -126,8 +126,8 @@ impl Observer for Events {
                     outcome = exchange.outcome().name(),
                     fault = exchange.fault().map(fault_name),
                     status = exchange.status().map(|status| status.as_u16()),
-                    method = cut(exchange.method().as_str(), METHOD),
-                    path = cut(exchange.path(), PATH),
+                    method = method(exchange),
+                    path = path(exchange),
                     peer = exchange.peer().map(field::display),
                     request_bytes = exchange.request_size(),
                     response_bytes = exchange.response_size(),

@@ -358,7 +358,7 @@ mod tests {
         let (known, stranger) = (Own::new(), Own::new());
         let client = known.client();
         let servers = [SslVersion::TLS1_2, SslVersion::TLS1_3]
-            .map(|version| (known.server(version, &[]), stranger.server(version, &[stranger.pem.clone()])));
+            .map(|version| (known.server(version, &[]), stranger.server(version, std::slice::from_ref(&stranger.pem))));
         // Alerts, the wish for another handshake, a change of ciphers, a certificate of no length, tickets, no TLS.
         let seeds: [&[u8]; 9] = [
             b"",

@@ -170,7 +170,7 @@ fn lines_are_written_or_told_to_be_lost() {
         let lost = |line: &str| -> Option<usize> {
             let (before, behind) = match is_json {
                 true => ("\"lost_lines\":", "}"),
-                false => ("Z ", " lines were lost: they came faster than they are written"),
+                false => ("Z ", " lines were lost: they could not be written in time"),
             };
             line.split_once(before)?.1.strip_suffix(behind)?.parse().ok()
         };

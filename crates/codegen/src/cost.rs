@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::plan::{Base, EncodedArray, EncodedStruct, Item, Path, Payload, Plan};
+use castile_plan::plan::{Base, EncodedArray, EncodedStruct, Item, Path, Payload, Plan};
 
 /// A part of what is generated.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ use castile_wsdl::{
 use castile_xsd::TypeId;
 use castile_xsd::encoded::Encoding;
 
-use crate::plan::{Plan, Service};
+use castile_plan::plan::{Plan, Service};
 use example::indented;
 use types::Row;
 
@@ -114,7 +114,7 @@ impl Writer<'_> {
             self.example("request", |sampler| body(sampler, operation, input, name, version));
             self.example("blocks", |sampler| {
                 let understood =
-                    headers.iter().filter(|header| !crate::planner::is_of_security(self.definitions, header));
+                    headers.iter().filter(|header| !castile_plan::is_of_security(self.definitions, header));
                 understood.filter_map(|header| element(&header.part)).map(|id| sampler.element(id).ok()).collect()
             });
         }

@@ -20,8 +20,8 @@ use quote::quote;
 
 use crate::Options;
 use crate::documents::Document;
-use crate::names::Ident;
-use crate::plan::{
+use castile_plan::names::Ident;
+use castile_plan::plan::{
     Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Service, Term, Value,
     Wildcard,
 };

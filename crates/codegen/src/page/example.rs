@@ -2,7 +2,7 @@
 
 use castile_xml::tree::{Document, Element, Node};
 
-use crate::planner::grown;
+use castile_plan::grown;
 
 /// How many levels are indented: spaces must not be more than what stands between them.
 const MOST_INDENTED: usize = 20;

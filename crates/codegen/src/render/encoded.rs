@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::{Context, base, boxed_reader, by_index, element, pointed};
-use crate::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held, TypeName};
+use castile_plan::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held, TypeName};
 
 pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStream {
     let EncodedStruct { path, table, accessors, .. } = plan;

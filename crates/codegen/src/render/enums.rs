@@ -6,8 +6,8 @@ use quote::quote;
 use super::documentation::documentation;
 use super::types::{all_of, first_of, read};
 use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_held};
-use crate::names::Ident;
-use crate::plan::{
+use castile_plan::names::Ident;
+use castile_plan::plan::{
     Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Held, Member, Occurrence, Particle, ParticleKind,
     Term, Union,
 };

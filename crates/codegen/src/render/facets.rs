@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Context, base};
-use crate::plan::{Base, Facet, Path, Restriction, Rule};
+use castile_plan::plan::{Base, Facet, Path, Restriction, Rule};
 
 pub(super) fn restriction(plan: &Restriction, context: Context<'_>) -> TokenStream {
     let Restriction { path, name, base: of, rule } = plan;

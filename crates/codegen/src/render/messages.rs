@@ -6,7 +6,7 @@ use quote::quote;
 use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
 use super::{Context, base, boxed, boxed_reader, by_index, element};
-use crate::plan::{
+use castile_plan::plan::{
     Content, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Message, Operation, Payload, Root,
     Service, Struct,
 };

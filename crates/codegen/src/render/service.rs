@@ -9,8 +9,8 @@ use super::documentation::{self, documentation};
 use super::{Beside, Context, base, by_index, messages};
 use crate::Options;
 use crate::documents::Document;
-use crate::names::{Ident, ServiceNames};
-use crate::plan::{Base, Message, Operation, Service};
+use castile_plan::names::{Ident, ServiceNames};
+use castile_plan::plan::{Base, Message, Operation, Service};
 
 /// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
 pub(super) fn render(plan: &Service, options: &Options, context: Context<'_>) -> TokenStream {

@@ -9,8 +9,8 @@ use super::documentation::documentation;
 use super::{
     Context, base, boxed_reader, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard,
 };
-use crate::names::Ident;
-use crate::plan::{
+use castile_plan::names::Ident;
+use castile_plan::plan::{
     Attribute, Content, DefaultValue, Field, Held, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
     ValueConstraint, Wildcard,
 };

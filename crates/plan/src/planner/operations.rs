@@ -498,7 +498,7 @@ impl Planner<'_> {
 }
 
 /// Whether a header block is one that must not be taken for understood since it is declared.
-pub(crate) fn is_of_security(definitions: &Definitions, header: &SoapHeader) -> bool {
+pub fn is_of_security(definitions: &Definitions, header: &SoapHeader) -> bool {
     let namespace = match (header.use_, header.part.content) {
         (Use::Encoded, PartContent::Type(_)) => header.namespace.as_deref().unwrap_or_default(),
         (_, PartContent::Element(element)) => definitions.schema[element].name.namespace(),

@@ -76,7 +76,7 @@ const NAMESPACE: &str = "NAMESPACE";
 /// A type that is called as something else that the module needs gets the suffix `Type`; whatever else collides gets a
 /// number, in the order of asking.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     /// Types and traits.
     items: Scope,
     /// What services are made of.
@@ -89,22 +89,22 @@ pub(crate) struct Names {
 
 /// What the parts of a service are called.
 #[derive(Debug)]
-pub(crate) struct ServiceNames {
-    pub(crate) port_type: Ident,
-    pub(crate) server: Ident,
-    pub(crate) contract: Ident,
-    pub(crate) client: Ident,
-    pub(crate) operations: Ident,
-    pub(crate) description: Ident,
+pub struct ServiceNames {
+    pub port_type: Ident,
+    pub server: Ident,
+    pub contract: Ident,
+    pub client: Ident,
+    pub operations: Ident,
+    pub description: Ident,
 }
 
 /// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Ident(Box<str>);
+pub struct Ident(Box<str>);
 
 impl Ident {
     /// The identifier of a name that is one, with a mark if it is a keyword.
-    pub(crate) fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let name = match name {
             // These can't be written raw.
             "self" | "Self" | "super" | "crate" | "_" => format!("{name}_"),
@@ -116,7 +116,7 @@ impl Ident {
         Ident(name.into())
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -144,7 +144,7 @@ impl IdentFragment for Ident {
 
 impl Names {
     /// Names for a service after its port type. To be asked for before any type: people write these names most.
-    pub(crate) fn service(&mut self, port_type: &str) -> ServiceNames {
+    pub fn service(&mut self, port_type: &str) -> ServiceNames {
         let base = upper(port_type);
         let parts = |base: &str| ["", "Server", "Contract", "Client"].map(|suffix| format!("{base}{suffix}"));
         let is_free = |base: &str| parts(base).iter().all(|part| !is_reserved(part) && !self.services.contains(part));
@@ -166,21 +166,21 @@ impl Names {
     }
 
     /// A name for a type.
-    pub(crate) fn item(&mut self, name: &str) -> Ident {
+    pub fn item(&mut self, name: &str) -> Ident {
         let name = upper(name);
         let is_taken = is_reserved(&name) || self.services.contains(&name);
         self.items.unique(if is_taken { format!("{name}Type") } else { name })
     }
 
     /// A name for the details of an operation's faults: many contracts call an element `…Fault`.
-    pub(crate) fn faults(&mut self, operation: &str) -> Ident {
+    pub fn faults(&mut self, operation: &str) -> Ident {
         let name = format!("{}Fault", upper(operation));
         let is_taken = self.items.taken.contains(&name) || self.services.contains(&name);
         self.items.unique(if is_taken { format!("{name}Detail") } else { name })
     }
 
     /// A name for a table.
-    pub(crate) fn table(&mut self, name: &str) -> Ident {
+    pub fn table(&mut self, name: &str) -> Ident {
         let name = legal(&name.to_shouty_snake_case());
         let is_constant = name.strip_prefix(NAMESPACE).is_some_and(|number| {
             number.is_empty()
@@ -194,11 +194,11 @@ impl Names {
 
 /// The names of modules.
 #[derive(Debug, Default)]
-pub(crate) struct Modules(Scope);
+pub struct Modules(Scope);
 
 impl Modules {
     /// A name for the module of a namespace: what its name ends with, versions left out.
-    pub(crate) fn module(&mut self, namespace: &str) -> Ident {
+    pub fn module(&mut self, namespace: &str) -> Ident {
         let is_version = |part: &&str| {
             part.is_empty()
                 || part
@@ -219,7 +219,7 @@ impl Modules {
 
 /// Names that stand beside each other: fields, variants, methods.
 #[derive(Debug, Default)]
-pub(crate) struct Scope {
+pub struct Scope {
     taken: HashSet<String>,
     /// The number to try next for a name that collided: a contract may have thousands of one name.
     numbers: HashMap<String, u64>,
@@ -227,18 +227,18 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// The methods of a service.
-    pub(crate) fn of_methods() -> Self {
+    pub fn of_methods() -> Self {
         let taken = CLIENT_METHODS.into_iter().map(str::to_owned).collect();
         Scope { taken, numbers: HashMap::new() }
     }
 
     /// A name for a variant: always written behind its type's, so the library's names are free here.
-    pub(crate) fn variant(&mut self, name: &str) -> Ident {
+    pub fn variant(&mut self, name: &str) -> Ident {
         self.unique(upper(name))
     }
 
     /// A name for a value of an enumeration: those that look like nothing are spelt out.
-    pub(crate) fn value(&mut self, value: &str) -> Ident {
+    pub fn value(&mut self, value: &str) -> Ident {
         let has_name = value.chars().any(char::is_alphanumeric);
         let spelt = value.chars().map(|c| match c {
             _ if has_name => c.to_string(),
@@ -258,13 +258,13 @@ impl Scope {
     }
 
     /// A name for the field of an attribute: elements have theirs before.
-    pub(crate) fn attribute(&mut self, name: &str) -> Ident {
+    pub fn attribute(&mut self, name: &str) -> Ident {
         let is_taken = self.taken.contains(&legal(&name.to_snake_case()));
         if is_taken { self.lower(&format!("{name} attribute")) } else { self.lower(name) }
     }
 
     /// A name for a field or a method.
-    pub(crate) fn lower(&mut self, name: &str) -> Ident {
+    pub fn lower(&mut self, name: &str) -> Ident {
         self.unique(legal(&name.to_snake_case()))
     }
 
@@ -284,7 +284,7 @@ impl Scope {
 }
 
 /// A name as types have it.
-pub(crate) fn upper(name: &str) -> String {
+pub fn upper(name: &str) -> String {
     legal(&name.to_upper_camel_case())
 }
 

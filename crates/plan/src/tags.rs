@@ -10,7 +10,7 @@ use castile_xml::escape::push_attribute;
 
 /// The prefixes of a contract's namespaces.
 #[derive(Debug)]
-pub(crate) struct Tags {
+pub struct Tags {
     /// The namespace that needs no prefix: the first one, unless bare names must be those of no namespace.
     default: Option<String>,
     /// The numbers of the others.
@@ -23,7 +23,7 @@ impl Tags {
     /// The plan for names in these namespaces, the most important first; the empty one is none. Attributes are in the
     /// namespaces `of_attributes`. Values may be names too: those in no namespace can't be written where one is the
     /// default.
-    pub(crate) fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>, values_are_names: bool) -> Self {
+    pub fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>, values_are_names: bool) -> Self {
         if values_are_names || namespaces.iter().any(String::is_empty) {
             let others = numbered(namespaces.into_iter().filter(|namespace| !namespace.is_empty()));
             return Tags { default: None, others, default_has_attributes: false };
@@ -35,7 +35,7 @@ impl Tags {
     }
 
     /// The name of an element as it stands in its tags.
-    pub(crate) fn name(&self, namespace: &str, local: &str) -> String {
+    pub fn name(&self, namespace: &str, local: &str) -> String {
         match self.prefix(namespace) {
             Some(number) => format!("ns{number}:{local}"),
             None => local.to_owned(),
@@ -43,7 +43,7 @@ impl Tags {
     }
 
     /// The name of an attribute as it stands in a tag: no prefix means no namespace (Namespaces in XML 1.0 §6.2).
-    pub(crate) fn attribute(&self, namespace: &str, local: &str) -> String {
+    pub fn attribute(&self, namespace: &str, local: &str) -> String {
         match self.prefix(namespace) {
             _ if namespace == XML_NAMESPACE => format!("xml:{local}"),
             Some(number) => format!("ns{number}:{local}"),
@@ -53,12 +53,12 @@ impl Tags {
     }
 
     /// The start tag of a payload with the declarations of all `namespaces` that stand in it.
-    pub(crate) fn root(&self, namespace: &str, local: &str, namespaces: &BTreeSet<String>) -> String {
+    pub fn root(&self, namespace: &str, local: &str, namespaces: &BTreeSet<String>) -> String {
         self.start(&self.name(namespace, local), namespaces)
     }
 
     /// The start tag of an element around a payload, which is called `name`.
-    pub(crate) fn start(&self, name: &str, namespaces: &BTreeSet<String>) -> String {
+    pub fn start(&self, name: &str, namespaces: &BTreeSet<String>) -> String {
         let mut tag = format!("<{name}").into_bytes();
         let mut declare = |declaration: &str, namespace: &str| {
             tag.extend_from_slice(declaration.as_bytes());

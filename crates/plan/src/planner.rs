@@ -30,7 +30,7 @@ use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
 use crate::names::{Ident, Modules, Names, ServiceNames};
 use crate::plan::{self, HeaderBlock, Item, Module, Operation, Path, Plan, Service};
 use crate::{FaultTypes, Options};
-pub(crate) use operations::is_of_security;
+pub use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
 use particles::Origin;
 
@@ -38,7 +38,7 @@ use particles::Origin;
 /// generated is a warning among the diagnostics, or an error if nothing is left.
 ///
 /// `options` say which operations are needed, and whether facets are. `is_broken` says whether the contract has an error.
-pub(crate) fn plan(
+pub fn plan(
     definitions: &Definitions,
     options: &Options,
     is_broken: bool,
@@ -721,7 +721,7 @@ impl Planner<'_> {
 }
 
 /// Runs on a new piece of stack if there is little left.
-pub(crate) fn grown<T>(run: impl FnOnce() -> T) -> T {
+pub fn grown<T>(run: impl FnOnce() -> T) -> T {
     /// What planning one level takes at most, in bytes, in a build that isn't optimised; and how large a piece is.
     const LEFT: usize = 256 << 10;
     const PIECE: usize = 4 << 20;

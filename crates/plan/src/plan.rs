@@ -10,31 +10,31 @@ use crate::names::{Ident, ServiceNames};
 
 /// A module of generated code.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// The namespaces of elements, the most used first.
-    pub(crate) namespaces: Vec<String>,
+    pub namespaces: Vec<String>,
     /// The module itself, and those in it.
-    pub(crate) modules: Vec<Module>,
-    pub(crate) items: Vec<Item>,
-    pub(crate) services: Vec<Service>,
+    pub modules: Vec<Module>,
+    pub items: Vec<Item>,
+    pub services: Vec<Service>,
     /// What types derive beside what all do.
-    pub(crate) extras: HashMap<Path, Extras>,
+    pub extras: HashMap<Path, Extras>,
     /// How many bytes values of each type take, headers and what faults say included.
-    pub(crate) sizes: Vec<(Path, usize)>,
+    pub sizes: Vec<(Path, usize)>,
     /// The operations that the services lack.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// The services, ports and bindings that the contract lacks: what each is, and its name.
-    pub(crate) lacks: Vec<String>,
+    pub lacks: Vec<String>,
 }
 
 impl Plan {
     /// Whether nothing of a contract is left that can be used.
-    pub(crate) fn is_nothing(&self) -> bool {
+    pub fn is_nothing(&self) -> bool {
         self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.lacks.is_empty())
     }
 
     /// How many of the operations there are, and what is left out with the reasons; nothing if it is nothing.
-    pub(crate) fn summary(&self) -> Option<String> {
+    pub fn summary(&self) -> Option<String> {
         const SHOWN: usize = 20;
         let operations = self.services.iter().map(|service| service.operations.len()).sum::<usize>();
         let total = operations + self.left_out.len();
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// How many bytes values of each type take, by the path of the type in the module.
-    pub(crate) fn named_sizes(&self) -> Vec<(String, usize)> {
+    pub fn named_sizes(&self) -> Vec<(String, usize)> {
         let name = |path: &Path| match path.module {
             0 => path.ident.to_string(),
             module => format!("{}::{}", self.modules[module].ident, path.ident),
@@ -74,10 +74,10 @@ impl Plan {
 
 /// An operation that a service lacks.
 #[derive(Debug)]
-pub(crate) struct LeftOut {
-    pub(crate) name: String,
+pub struct LeftOut {
+    pub name: String,
     /// The first reason, where there is room for it among the diagnostics.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// The beginning of a text.
@@ -91,30 +91,30 @@ fn shortened(text: &str) -> Cow<'_, str> {
 
 /// What a type has beside what all types have.
 #[derive(Debug, Default)]
-pub(crate) struct Extras {
+pub struct Extras {
     /// Paths of macros.
-    pub(crate) derives: Vec<String>,
+    pub derives: Vec<String>,
     /// What stands in the brackets of attributes.
-    pub(crate) attributes: Vec<String>,
+    pub attributes: Vec<String>,
 }
 
 /// A module for the types of one namespace.
 #[derive(Debug)]
-pub(crate) struct Module {
-    pub(crate) namespace: String,
-    pub(crate) ident: Ident,
+pub struct Module {
+    pub namespace: String,
+    pub ident: Ident,
 }
 
 /// Where a type is: the number of its module, and its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Path {
-    pub(crate) module: usize,
-    pub(crate) ident: Ident,
+pub struct Path {
+    pub module: usize,
+    pub ident: Ident,
 }
 
 /// A type of generated code.
 #[derive(Debug)]
-pub(crate) enum Item {
+pub enum Item {
     Struct(Struct),
     Choice(Choice),
     Derived(Derived),
@@ -127,7 +127,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         match self {
             Item::Struct(Struct { path, .. })
             | Item::Choice(Choice { path, .. })
@@ -142,7 +142,7 @@ impl Item {
     }
 
     /// What stands for its particles: fields of a struct, variants of a choice.
-    pub(crate) fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[Field] {
         match self {
             Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. }) => fields,
             Item::Choice(choice) => &choice.variants,
@@ -150,7 +150,7 @@ impl Item {
         }
     }
 
-    pub(crate) fn fields_mut(&mut self) -> &mut [Field] {
+    pub fn fields_mut(&mut self) -> &mut [Field] {
         match self {
             Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. }) => fields,
             Item::Choice(choice) => &mut choice.variants,
@@ -159,7 +159,7 @@ impl Item {
     }
 
     /// The types that its values have in them, with how they hold them where there is a choice.
-    pub(crate) fn references_mut(&mut self) -> Vec<(Path, Option<&mut Held>)> {
+    pub fn references_mut(&mut self) -> Vec<(Path, Option<&mut Held>)> {
         let of_base = |base: &Base| match base {
             Base::Item(path) => Some(path.clone()),
             _ => None,
@@ -208,24 +208,24 @@ impl Item {
 
 /// A complex type, or a group of several elements inside one.
 #[derive(Debug)]
-pub(crate) struct Struct {
-    pub(crate) path: Path,
+pub struct Struct {
+    pub path: Path,
     /// The table of its children.
-    pub(crate) table: Ident,
-    pub(crate) documentation: String,
-    pub(crate) role: Role,
-    pub(crate) attributes: Vec<Attribute>,
+    pub table: Ident,
+    pub documentation: String,
+    pub role: Role,
+    pub attributes: Vec<Attribute>,
     /// The table of its attributes, if it has any.
-    pub(crate) attribute_table: Option<Ident>,
+    pub attribute_table: Option<Ident>,
     /// What takes other attributes.
-    pub(crate) any_attributes: Option<(Ident, Wildcard)>,
-    pub(crate) content: Content,
-    pub(crate) made: Made,
+    pub any_attributes: Option<(Ident, Wildcard)>,
+    pub content: Content,
+    pub made: Made,
 }
 
 /// How a program makes a value of a struct without naming all fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Made {
+pub enum Made {
     /// It names them all.
     #[default]
     Whole,
@@ -239,7 +239,7 @@ pub(crate) enum Made {
 
 /// The value of an attribute that is absent, as Rust has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum DefaultValue {
+pub enum DefaultValue {
     Text(String),
     /// A number or a truth value.
     Literal(String),
@@ -248,7 +248,7 @@ pub(crate) enum DefaultValue {
 
 impl DefaultValue {
     /// Whether Rust has it as the default value of the type.
-    pub(crate) fn is_that_of_its_type(&self) -> bool {
+    pub fn is_that_of_its_type(&self) -> bool {
         match self {
             DefaultValue::Text(text) => text.is_empty(),
             DefaultValue::Literal(literal) => literal == "false" || literal.chars().all(|c| matches!(c, '0' | '.')),
@@ -258,7 +258,7 @@ impl DefaultValue {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// The value of an element. Its name is there if `xsi:type` may name no other.
     Type(Option<TypeName>),
     /// A part of the content of an element.
@@ -267,14 +267,14 @@ pub(crate) enum Role {
 
 /// The expanded name of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TypeName {
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+pub struct TypeName {
+    pub namespace: String,
+    pub name: String,
 }
 
 /// What stands between the tags of an element.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub enum Content {
     /// A value of a simple type.
     Simple { ident: Ident, value: Base, facets: Option<Path> },
     /// One after another: `xs:sequence`.
@@ -287,23 +287,23 @@ pub(crate) enum Content {
 
 /// An attribute of a type.
 #[derive(Debug)]
-pub(crate) struct Attribute {
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
+pub struct Attribute {
+    pub ident: Ident,
+    pub documentation: String,
     /// Empty for none.
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-    pub(crate) base: Base,
-    pub(crate) facets: Option<Path>,
-    pub(crate) presence: Presence,
+    pub namespace: String,
+    pub name: String,
+    pub base: Base,
+    pub facets: Option<Path>,
+    pub presence: Presence,
     /// What a new value has, if it has a default that can be written in Rust.
-    pub(crate) default: Option<DefaultValue>,
+    pub default: Option<DefaultValue>,
     /// The name as it stands in the tag.
-    pub(crate) tag: String,
+    pub tag: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub enum Presence {
     Required,
     Optional,
     /// If it is absent this is its value.
@@ -317,20 +317,20 @@ pub(crate) enum Presence {
 
 /// A particle: a field of a struct or a variant of a choice.
 #[derive(Debug)]
-pub(crate) struct Field {
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
-    pub(crate) min_occurs: u32,
-    pub(crate) max_occurs: Option<u32>,
-    pub(crate) term: Term,
-    pub(crate) held: Held,
+pub struct Field {
+    pub ident: Ident,
+    pub documentation: String,
+    pub min_occurs: u32,
+    pub max_occurs: Option<u32>,
+    pub term: Term,
+    pub held: Held,
     /// Whether its values may be made while they are sent.
-    pub(crate) streams: bool,
+    pub streams: bool,
 }
 
 /// How a value is held by the one around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Held {
+pub enum Held {
     #[default]
     InPlace,
     /// In a `Box`, since it is large.
@@ -340,7 +340,7 @@ pub(crate) enum Held {
 }
 
 impl Field {
-    pub(crate) fn occurrence(&self) -> Occurrence {
+    pub fn occurrence(&self) -> Occurrence {
         match (self.min_occurs, self.max_occurs) {
             (1, Some(1)) => Occurrence::Required,
             (0, Some(1)) => Occurrence::Optional,
@@ -348,7 +348,7 @@ impl Field {
         }
     }
 
-    pub(crate) fn element(&self) -> Option<&Element> {
+    pub fn element(&self) -> Option<&Element> {
         match &self.term {
             Term::Element { element, .. } => Some(element),
             _ => None,
@@ -357,7 +357,7 @@ impl Field {
 }
 
 #[derive(Debug)]
-pub(crate) enum Term {
+pub enum Term {
     /// An element.
     Element {
         element: Element,
@@ -375,7 +375,7 @@ pub(crate) enum Term {
 
 /// How a field holds its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Occurrence {
+pub enum Occurrence {
     Required,
     Optional,
     Repeated,
@@ -383,26 +383,26 @@ pub(crate) enum Occurrence {
 
 /// An element declaration as the run-time tables have it; its occurrence is that of the field.
 #[derive(Clone, Debug)]
-pub(crate) struct Element {
+pub struct Element {
     /// Empty for none.
-    pub(crate) namespace: String,
-    pub(crate) name: String,
-    pub(crate) slot: u16,
-    pub(crate) constraint: Option<ValueConstraint>,
-    pub(crate) facets: Option<Path>,
+    pub namespace: String,
+    pub name: String,
+    pub slot: u16,
+    pub constraint: Option<ValueConstraint>,
+    pub facets: Option<Path>,
     /// The simple types that `xsi:type` may name, if its Rust type doesn't tell.
-    pub(crate) types: Option<Path>,
+    pub types: Option<Path>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ValueConstraint {
+pub enum ValueConstraint {
     Default(String),
     Fixed(String),
 }
 
 /// Which namespaces a wildcard takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wildcard {
+pub enum Wildcard {
     Any,
     Not(String),
     OneOf(Vec<String>),
@@ -410,7 +410,7 @@ pub(crate) enum Wildcard {
 
 impl Wildcard {
     /// Whether it takes elements of a namespace, which is empty for none.
-    pub(crate) fn allows(&self, namespace: &str) -> bool {
+    pub fn allows(&self, namespace: &str) -> bool {
         match self {
             Wildcard::Any => true,
             Wildcard::Not(target) => !namespace.is_empty() && namespace != target,
@@ -421,7 +421,7 @@ impl Wildcard {
 
 /// Whether an element may be there and have no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nil {
+pub enum Nil {
     Never,
     Plain,
     /// It may, and its attributes are there nonetheless.
@@ -430,14 +430,14 @@ pub(crate) enum Nil {
 
 /// The type of one value of a field.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
-    pub(crate) base: Base,
-    pub(crate) nil: Nil,
+pub struct Value {
+    pub base: Base,
+    pub nil: Nil,
 }
 
 /// A type that has a name in Rust.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Base {
+pub enum Base {
     /// One of the language: `i32`, `String`.
     Primitive(&'static str),
     /// One of `castile::datatypes`.
@@ -460,7 +460,7 @@ pub(crate) enum Base {
 
 impl Base {
     /// Whether its values are names, whose prefixes mean what is declared where they stand.
-    pub(crate) fn is_name(&self) -> bool {
+    pub fn is_name(&self) -> bool {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
             Base::List(item) => item.is_name(),
@@ -477,27 +477,27 @@ impl Base {
 
 /// A group of which one element, or one group, is there.
 #[derive(Debug)]
-pub(crate) struct Choice {
-    pub(crate) path: Path,
-    pub(crate) table: Ident,
-    pub(crate) documentation: String,
+pub struct Choice {
+    pub path: Path,
+    pub table: Ident,
+    pub documentation: String,
     /// The variant for text, if it is a piece of mixed content.
-    pub(crate) text: Option<Ident>,
+    pub text: Option<Ident>,
     /// In which order elements may come in mixed content, if not in any.
-    pub(crate) order: Option<Particle>,
-    pub(crate) variants: Vec<Field>,
+    pub order: Option<Particle>,
+    pub variants: Vec<Field>,
 }
 
 /// A particle of mixed content, whose pieces don't say themselves where they may stand.
 #[derive(Debug)]
-pub(crate) struct Particle {
-    pub(crate) min: u32,
-    pub(crate) max: Option<u32>,
-    pub(crate) kind: ParticleKind,
+pub struct Particle {
+    pub min: u32,
+    pub max: Option<u32>,
+    pub kind: ParticleKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum ParticleKind {
+pub enum ParticleKind {
     /// An element, by its number in the table of the pieces.
     Element(usize),
     Any(Wildcard),
@@ -508,86 +508,86 @@ pub(crate) enum ParticleKind {
 
 /// A type with all that are derived from it.
 #[derive(Debug)]
-pub(crate) struct Derived {
-    pub(crate) path: Path,
-    pub(crate) table: Ident,
-    pub(crate) documentation: String,
+pub struct Derived {
+    pub path: Path,
+    pub table: Ident,
+    pub documentation: String,
     /// Whether the type itself has no values, so that each says which it is of.
-    pub(crate) is_abstract: bool,
+    pub is_abstract: bool,
     /// The type itself comes first, unless it is abstract.
-    pub(crate) variants: Vec<DerivedVariant>,
+    pub variants: Vec<DerivedVariant>,
     /// The variant for types that the contract doesn't have.
-    pub(crate) other: Ident,
+    pub other: Ident,
 }
 
 #[derive(Debug)]
-pub(crate) struct DerivedVariant {
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
-    pub(crate) name: TypeName,
-    pub(crate) base: Base,
-    pub(crate) held: Held,
+pub struct DerivedVariant {
+    pub ident: Ident,
+    pub documentation: String,
+    pub name: TypeName,
+    pub base: Base,
+    pub held: Held,
     /// The name as it stands in `xsi:type`; the type itself needs none.
-    pub(crate) tag: Option<String>,
+    pub tag: Option<String>,
 }
 
 /// A simple type whose values are listed.
 #[derive(Debug)]
-pub(crate) struct Enumeration {
-    pub(crate) path: Path,
-    pub(crate) documentation: String,
+pub struct Enumeration {
+    pub path: Path,
+    pub documentation: String,
     /// What the contract calls it.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether white space around the value doesn't count.
-    pub(crate) collapses: bool,
-    pub(crate) variants: Vec<EnumerationVariant>,
+    pub collapses: bool,
+    pub variants: Vec<EnumerationVariant>,
     /// The variant for values that are not listed.
-    pub(crate) other: Ident,
+    pub other: Ident,
     /// Whether those are refused.
-    pub(crate) is_strict: bool,
+    pub is_strict: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct EnumerationVariant {
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
-    pub(crate) value: String,
+pub struct EnumerationVariant {
+    pub ident: Ident,
+    pub documentation: String,
+    pub value: String,
 }
 
 /// A simple type whose values are those of others.
 #[derive(Debug)]
-pub(crate) struct Union {
-    pub(crate) path: Path,
-    pub(crate) documentation: String,
-    pub(crate) name: String,
-    pub(crate) members: Vec<Member>,
+pub struct Union {
+    pub path: Path,
+    pub documentation: String,
+    pub name: String,
+    pub members: Vec<Member>,
     /// Whether facets may look at its values.
-    pub(crate) has_facets: bool,
+    pub has_facets: bool,
     /// Whether its values may be names, or have names in them.
-    pub(crate) has_names: bool,
+    pub has_names: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) ident: Ident,
-    pub(crate) base: Base,
+pub struct Member {
+    pub ident: Ident,
+    pub base: Base,
     /// Whether it is an enumeration, of which only listed values count while other members come.
-    pub(crate) is_enumeration: bool,
-    pub(crate) facets: Option<Path>,
+    pub is_enumeration: bool,
+    pub facets: Option<Path>,
 }
 
 /// What values of a simple type must be beside being of their Rust type: a static, to which tables refer.
 #[derive(Debug)]
-pub(crate) struct Restriction {
-    pub(crate) path: Path,
+pub struct Restriction {
+    pub path: Path,
     /// What the contract calls the type.
-    pub(crate) name: String,
-    pub(crate) base: Base,
-    pub(crate) rule: Rule,
+    pub name: String,
+    pub base: Base,
+    pub rule: Rule,
 }
 
 #[derive(Debug)]
-pub(crate) enum Rule {
+pub enum Rule {
     /// Facets, and another restriction that is looked at before.
     Facets { facets: Vec<Facet>, of: Option<Path> },
     /// The items of the list hold to this.
@@ -598,7 +598,7 @@ pub(crate) enum Rule {
 
 /// A facet as the run-time type has it.
 #[derive(Debug)]
-pub(crate) enum Facet {
+pub enum Facet {
     WhiteSpace(&'static str),
     /// The field for a number, and the number.
     Number(&'static str, u64),
@@ -615,29 +615,29 @@ pub(crate) enum Facet {
 
 /// The simple types that may be named in place of one: a static, to which tables refer.
 #[derive(Debug)]
-pub(crate) struct NamedTypes {
-    pub(crate) path: Path,
+pub struct NamedTypes {
+    pub path: Path,
     /// What messages call that one.
-    pub(crate) name: String,
+    pub name: String,
     /// Built-in ones, with a blank between them; those that are derived from these may be named, too.
-    pub(crate) builtin: String,
+    pub builtin: String,
     /// Namespaces of the contract, and in each all names, with a blank between them.
-    pub(crate) of_contract: Vec<(String, String)>,
+    pub of_contract: Vec<(String, String)>,
 }
 
 /// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
 #[derive(Debug)]
-pub(crate) struct EncodedStruct {
-    pub(crate) path: Path,
+pub struct EncodedStruct {
+    pub path: Path,
     /// The table of its accessors.
-    pub(crate) table: Ident,
-    pub(crate) documentation: String,
-    pub(crate) role: EncodedRole,
-    pub(crate) accessors: Vec<Accessor>,
+    pub table: Ident,
+    pub documentation: String,
+    pub role: EncodedRole,
+    pub accessors: Vec<Accessor>,
 }
 
 #[derive(Debug)]
-pub(crate) enum EncodedRole {
+pub enum EncodedRole {
     /// A value, with the name of its type if that has one.
     Value(Option<TypeName>),
     /// The element of a call or of its answer. The one that has the result of the call is named.
@@ -646,105 +646,105 @@ pub(crate) enum EncodedRole {
 
 /// An accessor of a struct.
 #[derive(Debug)]
-pub(crate) struct Accessor {
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
-    pub(crate) element: Element,
-    pub(crate) value: EncodedValue,
-    pub(crate) held: Held,
+pub struct Accessor {
+    pub ident: Ident,
+    pub documentation: String,
+    pub element: Element,
+    pub value: EncodedValue,
+    pub held: Held,
     /// Whether it may come more than once.
-    pub(crate) is_repeated: bool,
+    pub is_repeated: bool,
     /// Whether it is left out if it has no value, and not nil.
-    pub(crate) is_optional: bool,
+    pub is_optional: bool,
     /// The start tag, with the type that is known beforehand.
-    pub(crate) start: String,
+    pub start: String,
 }
 
 /// What a value in SOAP encoding is.
 #[derive(Clone, Debug)]
-pub(crate) struct EncodedValue {
-    pub(crate) base: Base,
+pub struct EncodedValue {
+    pub base: Base,
     /// Whether the value may refer to itself, so that it is a node of a graph.
-    pub(crate) is_shared: bool,
+    pub is_shared: bool,
     /// The type to be written, unless the value says which it is of.
-    pub(crate) type_name: Option<TypeName>,
-    pub(crate) facets: Option<Path>,
+    pub type_name: Option<TypeName>,
+    pub facets: Option<Path>,
 }
 
 /// An array in SOAP encoding (SOAP 1.1 §5.4.2).
 #[derive(Debug)]
-pub(crate) struct EncodedArray {
-    pub(crate) path: Path,
+pub struct EncodedArray {
+    pub path: Path,
     /// The table that says what it has.
-    pub(crate) table: Ident,
-    pub(crate) documentation: String,
-    pub(crate) item: Element,
-    pub(crate) value: EncodedValue,
-    pub(crate) held: Held,
+    pub table: Ident,
+    pub documentation: String,
+    pub item: Element,
+    pub value: EncodedValue,
+    pub held: Held,
     /// The type of the items, or of the innermost ones.
-    pub(crate) item_type: TypeName,
+    pub item_type: TypeName,
     /// Which arrays the items are, if they have no type with a name: `[]`.
-    pub(crate) ranks: String,
-    pub(crate) rank: usize,
+    pub ranks: String,
+    pub rank: usize,
     /// The type of the items as it stands in `arrayType`, and the start tag of an item.
-    pub(crate) tag: String,
-    pub(crate) start: String,
+    pub tag: String,
+    pub start: String,
 }
 
 /// A port type with its SOAP binding.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub struct Service {
     /// The name of the `wsdl:service`.
-    pub(crate) name: String,
+    pub name: String,
     /// Where the contract has its operations.
-    pub(crate) binding: BindingId,
-    pub(crate) namespace: String,
+    pub binding: BindingId,
+    pub namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
-    pub(crate) versions: Vec<Version>,
+    pub versions: Vec<Version>,
     /// What it says of WS-Addressing.
-    pub(crate) addressing: Option<Addressing>,
-    pub(crate) address: String,
-    pub(crate) documentation: String,
-    pub(crate) names: ServiceNames,
-    pub(crate) port_type_documentation: String,
-    pub(crate) operations: Vec<Operation>,
+    pub addressing: Option<Addressing>,
+    pub address: String,
+    pub documentation: String,
+    pub names: ServiceNames,
+    pub port_type_documentation: String,
+    pub operations: Vec<Operation>,
     /// Those of its messages that no service before has, each once.
-    pub(crate) headers: Vec<HeaderBlock>,
+    pub headers: Vec<HeaderBlock>,
     /// Whether the contract says that messages are MTOM.
-    pub(crate) is_mtom: bool,
+    pub is_mtom: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Operation {
-    pub(crate) name: String,
+pub struct Operation {
+    pub name: String,
     /// Which it is of its port type: two may have one name.
-    pub(crate) number: usize,
-    pub(crate) ident: Ident,
-    pub(crate) documentation: String,
-    pub(crate) action: String,
+    pub number: usize,
+    pub ident: Ident,
+    pub documentation: String,
+    pub action: String,
     /// The actions of WS-Addressing.
-    pub(crate) request_action: String,
+    pub request_action: String,
     /// Empty if the request is not answered.
-    pub(crate) response_action: String,
-    pub(crate) request: Message,
+    pub response_action: String,
+    pub request: Message,
     /// `None` if the request is not answered.
-    pub(crate) response: Option<Message>,
-    pub(crate) faults: Option<Faults>,
+    pub response: Option<Message>,
+    pub faults: Option<Faults>,
 }
 
 /// What a message holds.
 #[derive(Debug)]
-pub(crate) struct Message {
+pub struct Message {
     /// The type of its payload.
-    pub(crate) base: Base,
-    pub(crate) payload: Payload,
+    pub base: Base,
+    pub payload: Payload,
     /// The types of the header blocks that it is declared to have and that are understood.
-    pub(crate) headers: Vec<HeaderType>,
+    pub headers: Vec<HeaderType>,
 }
 
 /// What the body of a message holds.
 #[derive(Debug)]
-pub(crate) enum Payload {
+pub enum Payload {
     /// One element.
     Element(Root),
     /// No element.
@@ -756,7 +756,7 @@ pub(crate) enum Payload {
 impl Payload {
     /// What requests begin with: the namespace and the name of their element, or nothing. `None` for those that a server
     /// tells by nothing else.
-    pub(crate) fn to_a_server(&self) -> Option<Option<(&str, &str)>> {
+    pub fn to_a_server(&self) -> Option<Option<(&str, &str)>> {
         match self {
             Payload::Element(Root { element, .. }) => Some(Some((&element.namespace, &element.name))),
             Payload::Nothing => Some(None),
@@ -767,16 +767,16 @@ impl Payload {
 
 /// A header block that messages are declared to have.
 #[derive(Debug)]
-pub(crate) struct HeaderBlock {
-    pub(crate) of: HeaderType,
-    pub(crate) documentation: String,
-    pub(crate) base: Base,
-    pub(crate) root: Root,
+pub struct HeaderBlock {
+    pub of: HeaderType,
+    pub documentation: String,
+    pub base: Base,
+    pub root: Root,
 }
 
 /// The Rust type of a header block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HeaderType {
+pub enum HeaderType {
     /// That of its value, which no other header block has.
     Own(Path),
     /// A struct around its value.
@@ -785,34 +785,34 @@ pub(crate) enum HeaderType {
 
 /// An element with the tags that it is written with as a payload.
 #[derive(Debug)]
-pub(crate) struct Root {
-    pub(crate) element: Element,
+pub struct Root {
+    pub element: Element,
     /// Whether it is in SOAP encoding.
-    pub(crate) is_encoded: bool,
+    pub is_encoded: bool,
     /// Whether it is what a call in literal use has around its parts.
-    pub(crate) wraps_parts: bool,
+    pub wraps_parts: bool,
     /// The type to be written, if it is in SOAP encoding and no call, unless the value says which it is of.
-    pub(crate) type_name: Option<TypeName>,
-    pub(crate) start: String,
-    pub(crate) end: String,
+    pub type_name: Option<TypeName>,
+    pub start: String,
+    pub end: String,
 }
 
 /// The details that an operation's faults can have.
 #[derive(Debug)]
-pub(crate) struct Faults {
-    pub(crate) ident: Ident,
-    pub(crate) variants: Vec<FaultVariant>,
+pub struct Faults {
+    pub ident: Ident,
+    pub variants: Vec<FaultVariant>,
     /// How many of the variants stand in the detail; those behind them are header blocks.
-    pub(crate) details: usize,
+    pub details: usize,
 }
 
 #[derive(Debug)]
-pub(crate) struct FaultVariant {
-    pub(crate) ident: Ident,
+pub struct FaultVariant {
+    pub ident: Ident,
     /// The action of WS-Addressing; a header block has none.
-    pub(crate) action: Option<String>,
-    pub(crate) documentation: String,
-    pub(crate) base: Base,
-    pub(crate) held: Held,
-    pub(crate) root: Root,
+    pub action: Option<String>,
+    pub documentation: String,
+    pub base: Base,
+    pub held: Held,
+    pub root: Root,
 }

@@ -38,7 +38,7 @@ impl Options {
 
     /// These options, and what the file beside the contract at `path` says, if there is one. Lists and truth
     /// values add up; names are as these options say.
-    pub(crate) fn with_file_beside(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
+    pub fn with_file_beside(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
         let mut options = self.clone();
         let file = file_beside(path);
         let shown = file.display().to_string();
@@ -147,7 +147,7 @@ impl TypeOptions {
 }
 
 /// The file with options for the contract at `path`: `orders.castile.toml` beside `orders.wsdl`.
-pub(crate) fn file_beside(path: &Path) -> PathBuf {
+pub fn file_beside(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.castile.toml", crate::stem(path)))
 }
 

@@ -35,7 +35,9 @@ pub struct Contracted<C, T> {
 }
 
 impl<C: Contract<T>, T: Send + Sync + 'static> Dispatch for Contracted<C, T> {
-    const DESCRIPTION: &'static Description = C::DESCRIPTION;
+    fn description(&self) -> &'static Description {
+        C::DESCRIPTION
+    }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
         C::dispatch(self.service.clone(), operation, payload)

@@ -31,11 +31,12 @@ pub(crate) use charges::BLOCK;
 pub use encoded::Parts;
 pub(crate) use encoded::is_of_references;
 pub use groups::{Group, Mixed};
+#[doc(hidden)]
+pub use simple::Lexical;
 
 use attributes::Placed;
 use encoded::{Graph, ItemType};
 use lenient::Lenient;
-use simple::is_fixed;
 use types::Reading;
 
 /// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
@@ -89,8 +90,8 @@ pub trait FromXml: Sized + Send + Sync + 'static {
 
     /// The value that the element at `offset` has, if it is known already: there is one place for all who refer to it.
     #[doc(hidden)]
-    fn referenced(decoder: &mut Decoder<'_>, offset: usize) -> Option<Self> {
-        let _ = (decoder, offset);
+    fn referenced(decoder: &mut Decoder<'_>, element: &'static Element, offset: usize) -> Option<Self> {
+        let _ = (decoder, element, offset);
         None
     }
 

@@ -56,8 +56,12 @@ pub use boxed::Boxed;
 pub use complex_type::ComplexType;
 pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
+#[doc(hidden)]
+pub use from_xml::Lexical;
 pub use from_xml::{Decoder, FromXml, Group, Mixed, Parts};
 pub use items::{BoxError, Items, Streamed};
 pub use nillable::{Nillable, NillableWithAttributes};
 pub use recursive::Recursive;
+#[doc(hidden)]
+pub use recursive::deeper;
 pub use to_xml::{Encoder, ToXml};

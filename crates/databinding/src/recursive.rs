@@ -70,8 +70,10 @@ const RED_ZONE_PER_BYTE: usize = 64;
 /// The size of a new piece of stack, beside as much as the red zone.
 const SEGMENT: usize = 1 << 20;
 
+/// Goes on with more stack if there is little left for values of `T`.
+#[doc(hidden)]
 #[inline]
-pub(crate) fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
+pub fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
     let red_zone = RED_ZONE + RED_ZONE_PER_BYTE * size_of::<T>();
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f)
 }

@@ -1,5 +1,6 @@
 //! The tables that generated code brings: what the schema says, as data.
 
+use std::any::Any;
 use std::fmt;
 
 use castile_xml::Known;
@@ -32,6 +33,8 @@ pub struct Element {
     pub facets: Option<&'static dyn Check>,
     /// Which simple types `xsi:type` may name, if those aren't the built-in ones that its Rust type tells.
     pub types: Option<&'static SimpleTypes>,
+    /// Of which type its values are, where that is known at run time only.
+    run_time: Option<&'static dyn RunTimeType>,
     /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
     is_bare: bool,
     /// What tells its local name from nearly all others.
@@ -51,6 +54,7 @@ impl Element {
             constraint: None,
             facets: None,
             types: None,
+            run_time: None,
             is_bare: true,
             look: castile_xml::look(name),
         }
@@ -90,6 +94,20 @@ impl Element {
         self
     }
 
+    /// This element with the type of its values, for whoever finds it by the element.
+    #[doc(hidden)]
+    pub const fn run_time(mut self, of: &'static dyn RunTimeType) -> Self {
+        self.run_time = Some(of);
+        self
+    }
+
+    /// The type that [`run_time`](Self::run_time) has given it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn run_time_type(&self) -> Option<&'static dyn RunTimeType> {
+        self.run_time
+    }
+
     /// Whether any text that is a value will do.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
@@ -126,6 +144,13 @@ impl Element {
     pub fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
+}
+
+/// A type that is known at run time only, of the values of an element.
+#[doc(hidden)]
+pub trait RunTimeType: Any + fmt::Debug + Send + Sync {
+    /// Whether an element of it may be nil.
+    fn is_nillable(&self) -> bool;
 }
 
 /// The value of an element that is empty or of an attribute that is absent (XSD Part 1 §3.2.1, §3.3.1), as a text.

@@ -36,9 +36,9 @@ use crate::{
 )]
 pub trait Dispatch: Send + Sync + 'static {
     /// What the service offers.
-    const DESCRIPTION: &'static Description;
+    fn description(&self) -> &'static Description;
 
-    /// Hands the payload to the handler of `DESCRIPTION.operations[operation]`.
+    /// Hands the payload to the handler of `description().operations[operation]`.
     ///
     /// # Errors
     /// That the payload is not what the operation takes.
@@ -82,7 +82,7 @@ struct Belongings {
 
 impl<D: Dispatch> Service for D {
     fn description(&self) -> &'static Description {
-        D::DESCRIPTION
+        Dispatch::description(self)
     }
 
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
@@ -93,7 +93,8 @@ impl<D: Dispatch> Service for D {
             http_headers: mem::take(&mut request.http_headers),
         });
         let included = Included::of(request.packaging, options);
-        let is_asked = D::DESCRIPTION.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
+        let description = Dispatch::description(self);
+        let is_asked = description.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
         let arrived = Arrived {
             request: &request,
             options,
@@ -116,12 +117,13 @@ fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Erro
     let Arrived { request, options, .. } = arrived;
     let charge = request.reservation.as_ref();
     message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
-        match open::<D>(arrived, &mut reader) {
+        let description = Dispatch::description(service);
+        match open(description, arrived, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
                 let before = held(charge);
-                let operation = &D::DESCRIPTION.operations[number];
+                let operation = &description.operations[number];
                 if let Some(trace) = &request.trace {
-                    trace.is_for(D::DESCRIPTION, operation);
+                    trace.is_for(description, operation);
                 }
                 let decoder = message::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
@@ -142,15 +144,19 @@ struct Opened<'a> {
     number: usize,
 }
 
-fn open<'a, D: Dispatch>(arrived: Arrived<'_>, reader: &mut Reader<'a>) -> Result<Opened<'a>, Error> {
+fn open<'a>(
+    description: &'static Description,
+    arrived: Arrived<'_>,
+    reader: &mut Reader<'a>,
+) -> Result<Opened<'a>, Error> {
     let Arrived { request, options, .. } = arrived;
     let Belongings { action: of_protocol, extensions, .. } = &*arrived.belongings.borrow();
     let (mut envelope, first) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     let mut exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
     let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(of_protocol);
-    let operations = D::DESCRIPTION.operations;
-    let found = find(D::DESCRIPTION, action, first, reader);
+    let operations = description.operations;
+    let found = find(description, action, first, reader);
     let operation = found.as_ref().ok().map(|&number| &operations[number]);
     exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
     // What an operation declares is understood; as long as that isn't known, what any declares.
@@ -162,7 +168,7 @@ fn open<'a, D: Dispatch>(arrived: Arrived<'_>, reader: &mut Reader<'a>) -> Resul
             || options.understands(namespace, local)
             || Understood::includes(extensions, namespace, local)
     })?;
-    let addressing = D::DESCRIPTION.addressing;
+    let addressing = description.addressing;
     match &exchange {
         Some(exchange) => exchange.check(&envelope, of_protocol, operation, operations, addressing)?,
         None => options.addressing.check_absent(&envelope, addressing)?,

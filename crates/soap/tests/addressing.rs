@@ -53,15 +53,18 @@ static OPERATIONS: [Operation; 4] = [
 struct Notes<const DECLARED: u8>;
 
 impl<const DECLARED: u8> Dispatch for Notes<DECLARED> {
-    const DESCRIPTION: &'static Description =
-        &Description::new("Notes", "urn:n", &OPERATIONS).with_addressing(Declared {
-            required: DECLARED == 1,
-            responses: match DECLARED {
-                2 => Responses::Anonymous,
-                3 => Responses::NonAnonymous,
-                _ => Responses::Anywhere,
-            },
-        });
+    fn description(&self) -> &'static Description {
+        const {
+            &Description::new("Notes", "urn:n", &OPERATIONS).with_addressing(Declared {
+                required: DECLARED == 1,
+                responses: match DECLARED {
+                    2 => Responses::Anonymous,
+                    3 => Responses::NonAnonymous,
+                    _ => Responses::Anywhere,
+                },
+            })
+        }
+    }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         let work = async move |request: Request<Note>| match request.get_ref().text.as_str() {

@@ -75,7 +75,9 @@ static OPERATIONS: [Operation; 2] = [
 ];
 
 impl Dispatch for Collection {
-    const DESCRIPTION: &'static Description = &Description::new("Soap12Test", NAMESPACE, &OPERATIONS);
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Soap12Test", NAMESPACE, &OPERATIONS) }
+    }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         match operation {

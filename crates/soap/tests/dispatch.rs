@@ -91,7 +91,9 @@ const fn alike(name: &'static str) -> Operation {
 static ALIKE: [Operation; 6] = [alike("a"), alike("b"), alike("c"), alike("d"), alike("e"), alike("f")];
 
 impl Dispatch for Alike {
-    const DESCRIPTION: &'static Description = &Description { operations: &ALIKE, ..*Notes::DESCRIPTION };
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Notes", "urn:n", &ALIKE) }
+    }
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         payload.handle(async move |request: Request<Note>| Ok::<_, Fault<NoDetail>>(request.into_inner().into()))

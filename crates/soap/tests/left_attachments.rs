@@ -26,7 +26,9 @@ static OPERATIONS: [Operation; 1] = [Operation::new("take", "take", ROOT).with_r
 struct Taker;
 
 impl Dispatch for Taker {
-    const DESCRIPTION: &'static Description = &Description::new("Taker", "urn:t", &OPERATIONS);
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Taker", "urn:t", &OPERATIONS) }
+    }
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         payload.handle(|request: Request<String>| async move { Ok::<_, Fault<NoDetail>>(request.into_inner().into()) })

@@ -82,7 +82,9 @@ static CALLED: AtomicUsize = AtomicUsize::new(0);
 static CHARGED: AtomicUsize = AtomicUsize::new(0);
 
 impl Dispatch for Lists {
-    const DESCRIPTION: &'static Description = &Description::new("Lists", "urn:l", &OPERATIONS);
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Lists", "urn:l", &OPERATIONS) }
+    }
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.handle(|request: Request<List>| async move {

@@ -59,7 +59,9 @@ static OPERATIONS: [Operation; 2] = [
 struct Desk;
 
 impl Dispatch for Desk {
-    const DESCRIPTION: &'static Description = &Description::new("Desk", "urn:n", &OPERATIONS);
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Desk", "urn:n", &OPERATIONS) }
+    }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
         match operation {

@@ -227,7 +227,7 @@ impl<T: FromXml> FromXml for Shared<T> {
         None
     }
 
-    fn referenced(decoder: &mut Decoder<'_>, offset: usize) -> Option<Self> {
+    fn referenced(decoder: &mut Decoder<'_>, _: &'static Element, offset: usize) -> Option<Self> {
         let node = decoder.shared(offset, TypeId::of::<T>())?.downcast_ref::<Arc<Node<T>>>()?;
         // A value that isn't there yet is around the reference.
         Some(if node.get().is_some() { Shared::holding(Arc::clone(node)) } else { Shared::looking_back(node) })

@@ -7,15 +7,16 @@ use castile_xml::Placement;
 use castile_xml::tree::is_ncname;
 
 use crate::any::{AnyAttribute, ExpandedName};
-use crate::datatypes::{Invalid, SimpleType};
+use crate::datatypes::{Invalid, SimpleType, Unscoped};
 use crate::error::{Error, ErrorKind};
 use crate::recursive::deeper;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 
 use super::charges::BLOCK;
+use super::simple::ByType;
 use super::types::{Rules, is_simple};
-use super::{Decoder, FromXml, is_fixed, quoted};
+use super::{Decoder, FromXml, Lexical, quoted};
 
 /// Attributes of the envelope's namespace may stand anywhere in SOAP 1.1 (§4.1.1), on header blocks and on the payload in
 /// SOAP 1.2 (Part 1 §5.2, §5.3).
@@ -129,6 +130,21 @@ impl Decoder<'_> {
         attributes: &'static Attributes,
         index: usize,
     ) -> Result<Option<T>, Error> {
+        self.attribute_of(&ByType::<T>::NEW, attributes, index)
+    }
+
+    /// The value of an attribute of the start tag that was read last, `None` if it is absent, of a type that is perhaps known at run
+    /// time only.
+    ///
+    /// # Errors
+    /// That it has a value that it may not have.
+    #[doc(hidden)]
+    pub fn attribute_of<V: 'static>(
+        &mut self,
+        of: &impl Lexical<V>,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<Option<V>, Error> {
         if self.reader.is_plain() {
             return Ok(None);
         }
@@ -143,13 +159,13 @@ impl Decoder<'_> {
             found => found,
         };
         let Some((text, offset)) = found else { return Ok(None) };
-        let heap = T::heap_of(text);
+        let heap = of.heap_of(text);
         let value = if heap > 0 {
             let text = text.to_owned();
             self.charge(heap)?;
-            self.attribute_value(declared, &text, offset)
+            self.attribute_value(of, declared, &text, offset)
         } else {
-            self.attribute_value(declared, text, offset)
+            self.attribute_value(of, declared, text, offset)
         };
         match value {
             Ok(value) => Ok(Some(value)),
@@ -166,17 +182,18 @@ impl Decoder<'_> {
     }
 
     /// The value of an attribute, or what is wrong with it, and the value nevertheless if there is one.
-    fn attribute_value<T: SimpleType>(
+    fn attribute_value<V: 'static>(
         &self,
+        of: &impl Lexical<V>,
         declared: &'static schema::Attribute,
         text: &str,
         offset: usize,
-    ) -> Result<T, (Error, Option<T>)> {
-        let value = match T::parse_in(text, &self.reader) {
+    ) -> Result<V, (Error, Option<V>)> {
+        let value = match of.parse_in(text, &self.reader) {
             Ok(value) => value,
             Err(problem) => {
-                let error = invalid(declared, &Invalid::text(text, T::NAME, problem), offset);
-                return Err((error, T::parse_beyond_facets(text)));
+                let error = invalid(declared, &Invalid::text(text, of.name(), problem), offset);
+                return Err((error, of.parse_beyond_facets(text)));
             }
         };
         if let Some(facets) = declared.facets
@@ -185,7 +202,7 @@ impl Decoder<'_> {
             return Err((invalid(declared, &problem, offset), Some(value)));
         }
         match declared.constraint {
-            Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
+            Some(ValueConstraint::Fixed(fixed)) if !of.is_fixed(&value, fixed) => {
                 Err((not_fixed(declared, text, fixed, offset), Some(value)))
             }
             _ => Ok(value),
@@ -218,7 +235,21 @@ impl Decoder<'_> {
         attributes: &'static Attributes,
         index: usize,
     ) -> Result<T, Error> {
-        match self.attribute(attributes, index) {
+        self.required_attribute_of(&ByType::<T>::NEW, attributes, index)
+    }
+
+    /// The value of an attribute that must be there, of a type that is perhaps known at run time only.
+    ///
+    /// # Errors
+    /// That it isn't, or has a value that it may not have.
+    #[doc(hidden)]
+    pub fn required_attribute_of<V: 'static>(
+        &mut self,
+        of: &impl Lexical<V>,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<V, Error> {
+        match self.attribute_of(of, attributes, index) {
             Ok(Some(value)) => Ok(value),
             Ok(None) => Err(self.without(&attributes.declared[index])),
             Err(error) => Err(error),
@@ -240,13 +271,27 @@ impl Decoder<'_> {
         attributes: &'static Attributes,
         index: usize,
     ) -> Result<T, Error> {
-        if let Some(value) = self.attribute(attributes, index)? {
+        self.attribute_or_default_of(&ByType::<T>::NEW, attributes, index)
+    }
+
+    /// The value of an attribute that has a default, of a type that is perhaps known at run time only.
+    ///
+    /// # Errors
+    /// That it has a value that it may not have.
+    #[doc(hidden)]
+    pub fn attribute_or_default_of<V: 'static>(
+        &mut self,
+        of: &impl Lexical<V>,
+        attributes: &'static Attributes,
+        index: usize,
+    ) -> Result<V, Error> {
+        if let Some(value) = self.attribute_of(of, attributes, index)? {
             return Ok(value);
         }
         let default = attributes.declared[index].constraint.map_or("", ValueConstraint::value);
         self.charge(default.len())?;
-        T::parse(default)
-            .map_err(|problem| Invalid::text(default, T::NAME, problem))
+        of.parse_in(default, &Unscoped)
+            .map_err(|problem| Invalid::text(default, of.name(), problem))
             .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), problem.message().to_owned()))
     }
 
@@ -330,6 +375,24 @@ impl Decoder<'_> {
     #[inline]
     fn may_say_type(&self) -> bool {
         !self.reader.is_plain() && (self.placed.others || self.placed.offset != self.reader.offset())
+    }
+
+    /// Looks at the start tag that was read last as one of an element whose type `model` describes, where only that has told what it
+    /// is.
+    ///
+    /// # Errors
+    /// What it says that an element of the type doesn't.
+    #[doc(hidden)]
+    pub fn admit_of_run_time(
+        &mut self,
+        element: &'static Element,
+        model: &'static schema::Model,
+        is_nillable: bool,
+    ) -> Result<(), Error> {
+        if !self.reader.is_plain() {
+            self.attributes(element, model.attributes)?;
+        }
+        self.admit(element, model.name, is_nillable, &model.content)
     }
 
     /// Reads the content of an element that is of type `T` by its `xsi:type`.

@@ -19,9 +19,13 @@ impl Decoder<'_> {
         self
     }
 
-    /// Charges memory that is about to be taken.
+    /// Charges memory that is about to be taken, in bytes.
+    ///
+    /// # Errors
+    /// That it is not granted.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), Error> {
+    pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         match self.allowance.charge(bytes) {
             Ok(()) => Ok(()),
             Err(exhausted) => Err(self.exhausted(exhausted)),

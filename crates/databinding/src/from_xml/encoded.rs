@@ -208,7 +208,7 @@ impl<'a> Decoder<'a> {
         element: &'static Element,
     ) -> Result<Option<T>, Error> {
         let place = self.find(reference)?;
-        if let Some(value) = T::referenced(self, self.start_of(place)) {
+        if let Some(value) = T::referenced(self, element, self.start_of(place)) {
             return Ok(Some(value));
         }
         let value = self.follow(place, reference, element, Typed::of::<T>(), |decoder| T::content(decoder, element));

@@ -72,13 +72,29 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What is wrong with one, or that there are fewer than `min`. What comes after `max` is left.
     pub fn repeated_group<G: Group>(&mut self, min: u32, max: Option<u32>) -> Result<Vec<G>, Error> {
+        self.repeated_group_of(min, max, G::FIRST, G::read)
+    }
+
+    /// Reads what begins with `first` as often as it comes.
+    ///
+    /// # Errors
+    /// What `read` says, or that there are fewer than `min`. What comes after `max` is left.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn repeated_group_of<G>(
+        &mut self,
+        min: u32,
+        max: Option<u32>,
+        first: &'static [First],
+        mut read: impl FnMut(&mut Self) -> Result<Option<G>, Error>,
+    ) -> Result<Vec<G>, Error> {
         let mut groups = Vec::new();
         let max = max.map_or(usize::MAX, |max| max as usize);
         let start = self.reader.offset();
         let mut charged = 0;
         while groups.len() < max {
             // Groups may be large, and `?` would move them once more.
-            match G::read(self) {
+            match read(self) {
                 Ok(Some(group)) => groups.push(group),
                 Ok(None) => break,
                 Err(error) => return Err(error),
@@ -91,7 +107,7 @@ impl<'a> Decoder<'a> {
             }
         }
         if groups.len() < min as usize {
-            let error = self.missing(G::FIRST);
+            let error = self.missing(first);
             self.tolerate(error)?;
         }
         Ok(groups)
@@ -189,8 +205,9 @@ impl<'a> Decoder<'a> {
     }
 
     /// That something comes which is not among what a group may begin with.
+    #[doc(hidden)]
     #[cold]
-    fn missing(&mut self, first: &'static [First]) -> Error {
+    pub fn missing(&mut self, first: &'static [First]) -> Error {
         self.not_begun(&Expected::first(first))
     }
 
@@ -372,7 +389,22 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What is wrong with an element, or that it can't come where it does.
     pub fn mixed<G: Mixed>(&mut self) -> Result<Vec<G>, Error> {
-        let order = G::order();
+        self.mixed_of(G::order(), G::ALL, G::text, G::read)
+    }
+
+    /// Reads text and elements as they come, up to an end tag or an element that is none of `all`.
+    ///
+    /// # Errors
+    /// What `read` says, or that an element can't come where it does.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn mixed_of<G>(
+        &mut self,
+        order: Option<&'static Order>,
+        all: &'static [First],
+        of_text: impl Fn(String) -> G,
+        mut read: impl FnMut(&mut Self) -> Result<Option<G>, Error>,
+    ) -> Result<Vec<G>, Error> {
         let mut matcher = Matcher::default();
         let mut content = Vec::new();
         loop {
@@ -384,14 +416,14 @@ impl<'a> Decoder<'a> {
             }
             if !text.is_empty() {
                 self.charge(BLOCK)?;
-                self.push(&mut content, G::text(text))?;
+                self.push(&mut content, of_text(text))?;
             }
             if let Some(order) = order {
                 self.keep_order(order, &mut matcher)?;
             }
-            match G::read(self)? {
+            match read(self)? {
                 Some(group) => self.push(&mut content, group)?,
-                None if self.lenient.is_some() && self.is_without_place::<G>()? => {}
+                None if self.lenient.is_some() && self.is_without_place(all)? => {}
                 None => return Ok(content),
             }
         }

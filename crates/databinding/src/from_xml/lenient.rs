@@ -13,9 +13,9 @@ mod plan;
 
 use castile_xml::{Memory, Reader, StartTag, Token};
 
-use super::{Decoder, Error, ErrorKind, Expected, Group, Next};
+use super::{Decoder, Error, ErrorKind, Expected, Next};
 use crate::Deviations;
-use crate::schema::{Content, Element};
+use crate::schema::{Content, Element, First};
 
 use plan::{PER_CHILD, Plan};
 
@@ -192,9 +192,9 @@ impl<'a> Decoder<'a> {
 
     /// Whether an element comes next in mixed content that this has no place for: then it is passed over.
     #[cold]
-    pub(super) fn is_without_place<G: Group>(&mut self) -> Result<bool, Error> {
+    pub(super) fn is_without_place(&mut self, all: &'static [First]) -> Result<bool, Error> {
         let Some(Next::Start(tag)) = self.next else { return Ok(false) };
-        let error = self.unexpected(tag, &Expected::first(G::ALL));
+        let error = self.unexpected(tag, &Expected::first(all));
         self.tolerate(error)?;
         self.pass_over()?;
         Ok(true)

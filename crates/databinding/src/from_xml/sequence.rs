@@ -244,7 +244,9 @@ impl Decoder<'_> {
         }
         match self.peek()? {
             Next::Start(tag) if !self.is(&tag, element) => Ok(false),
-            Next::Start(_) if self.lenient.is_some() && !is_nillable => Ok(!self.is_absent_by_nil(element)?),
+            Next::Start(_) if self.lenient.is_some() && !may_be_nil(element, is_nillable) => {
+                Ok(!self.is_absent_by_nil(element)?)
+            }
             Next::Start(_) => Ok(true),
             Next::End { .. } => Ok(false),
         }
@@ -299,6 +301,12 @@ impl Decoder<'_> {
             },
         }
     }
+}
+
+/// Whether an element may be nil: its type says so, or the Rust type of its values.
+#[cold]
+fn may_be_nil(element: &Element, is_nillable: bool) -> bool {
+    element.run_time_type().map_or(is_nillable, |of| of.is_nillable())
 }
 
 /// Whether a vector is as full as it is before it grows for the first time.

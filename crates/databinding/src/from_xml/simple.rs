@@ -2,13 +2,79 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use castile_xml::{KnownText, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
-use crate::datatypes::{Invalid, SimpleType, quoted};
+use crate::datatypes::{Invalid, Scope, SimpleType, quoted};
 use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
+
+/// How the text of a simple type is read: as a Rust type says, or as is known at run time only.
+#[doc(hidden)]
+pub trait Lexical<V> {
+    /// The name for messages.
+    fn name(&self) -> &'static str;
+
+    /// Whether values are names or have names in them.
+    fn has_names(&self) -> bool;
+
+    /// As [`SimpleType::heap_of`].
+    fn heap_of(&self, text: &str) -> usize;
+
+    /// As [`SimpleType::parse_in`].
+    ///
+    /// # Errors
+    /// As for that.
+    fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<V, Option<String>>;
+
+    /// As [`SimpleType::parse_beyond_facets`].
+    fn parse_beyond_facets(&self, text: &str) -> Option<V>;
+
+    /// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was written
+    /// with are not here.
+    fn is_fixed(&self, value: &V, fixed: &str) -> bool;
+}
+
+/// As the Rust type says.
+pub(super) struct ByType<T>(PhantomData<fn() -> T>);
+
+impl<T> ByType<T> {
+    pub(super) const NEW: Self = ByType(PhantomData);
+}
+
+impl<T: SimpleType> Lexical<T> for ByType<T> {
+    #[inline(always)]
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    #[inline(always)]
+    fn has_names(&self) -> bool {
+        T::HAS_NAMES
+    }
+
+    #[inline(always)]
+    fn heap_of(&self, text: &str) -> usize {
+        T::heap_of(text)
+    }
+
+    #[inline(always)]
+    fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<T, Option<String>> {
+        T::parse_in(text, scope)
+    }
+
+    #[inline(always)]
+    fn parse_beyond_facets(&self, text: &str) -> Option<T> {
+        T::parse_beyond_facets(text)
+    }
+
+    #[inline(always)]
+    fn is_fixed(&self, value: &T, fixed: &str) -> bool {
+        T::HAS_NAMES || matches!(T::parse(fixed), Ok(fixed) if fixed == *value)
+    }
+}
 
 impl<'a> Decoder<'a> {
     /// Reads text and end tag of `element` as a value of a simple type.
@@ -39,7 +105,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<T, Error> {
         let offset = self.reader.offset();
         if T::HAS_NAMES {
-            return self.simple_with_names(element, facets);
+            return self.simple_with_names(&ByType::<T>::NEW, element, facets);
         }
         // The compiler looks at such a constant before it compiles what depends on it: of thousands of types few are binary.
         if const { T::BINARY.is_some() }
@@ -55,20 +121,21 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads a value of a type with names: what the start tag declared is in scope until the end tag is read.
-    pub(super) fn simple_with_names<T: SimpleType>(
+    fn simple_with_names<V: 'static>(
         &mut self,
+        of: &impl Lexical<V>,
         element: &'static Element,
         facets: Option<&'static dyn Check>,
-    ) -> Result<T, Error> {
+    ) -> Result<V, Error> {
         let offset = self.reader.offset();
         let mut text = Cow::Borrowed("");
         while !self.reader.input()[self.reader.offset()..].starts_with("</") {
             if !self.text_piece(element, &mut text)? {
                 // An empty-element tag.
-                return self.value(&text, element.constraint, facets, offset);
+                return self.value_of(of, &text, element.constraint, facets, offset);
             }
         }
-        let value = self.value(&text, element.constraint, facets, offset)?;
+        let value = self.value_of(of, &text, element.constraint, facets, offset)?;
         self.text_piece(element, &mut text)?;
         Ok(value)
     }
@@ -81,11 +148,23 @@ impl<'a> Decoder<'a> {
         facets: Option<&'static dyn Check>,
         offset: usize,
     ) -> Result<T, Error> {
+        self.value_of(&ByType::<T>::NEW, text, constraint, facets, offset)
+    }
+
+    /// The value of the text of an element, which begins at `offset`.
+    fn value_of<V: 'static>(
+        &mut self,
+        of: &impl Lexical<V>,
+        text: &str,
+        constraint: Option<ValueConstraint>,
+        facets: Option<&'static dyn Check>,
+        offset: usize,
+    ) -> Result<V, Error> {
         let converted;
         let text = match self.reading.take() {
             None => text,
             Some(reading) => {
-                converted = self.converted(text, reading, T::NAME, offset)?;
+                converted = self.converted(text, reading, of.name(), offset)?;
                 &converted
             }
         };
@@ -96,12 +175,12 @@ impl<'a> Decoder<'a> {
             }
             _ => text,
         };
-        self.charge(T::heap_of(text))?;
-        let value = match T::parse_in(text, &self.reader) {
+        self.charge(of.heap_of(text))?;
+        let value = match of.parse_in(text, &self.reader) {
             Ok(value) => value,
             Err(problem) => {
-                let error = self.lexical(&Invalid::text(text, T::NAME, problem), offset);
-                self.beyond_facets(text, error)?
+                let error = self.lexical(&Invalid::text(text, of.name(), problem), offset);
+                self.beyond_facets(of, text, error)?
             }
         };
         if let Some(facets) = facets
@@ -111,13 +190,32 @@ impl<'a> Decoder<'a> {
             self.tolerate(error)?;
         }
         match constraint {
-            Some(ValueConstraint::Fixed(fixed)) if !is_fixed(&value, fixed) => {
+            Some(ValueConstraint::Fixed(fixed)) if !of.is_fixed(&value, fixed) => {
                 let error = self.not_fixed(text, fixed, offset);
                 self.tolerate(error)?;
                 Ok(value)
             }
             _ => Ok(value),
         }
+    }
+
+    /// Reads text and end tag of `element` as a value of a simple type that is known at run time only.
+    ///
+    /// # Errors
+    /// As for [`simple`](Self::simple).
+    #[doc(hidden)]
+    pub fn simple_of_run_time<V: 'static>(
+        &mut self,
+        element: &'static Element,
+        of: &impl Lexical<V>,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<V, Error> {
+        let offset = self.reader.offset();
+        if of.has_names() {
+            return self.simple_with_names(of, element, facets);
+        }
+        let text = self.text(element)?;
+        self.value_of(of, &text, element.constraint, facets, offset)
     }
 
     #[cold]
@@ -133,8 +231,8 @@ impl<'a> Decoder<'a> {
 
     /// The value of a text that is refused, if it is so for facets only and that is tolerated.
     #[cold]
-    pub(super) fn beyond_facets<T: SimpleType>(&mut self, text: &str, error: Error) -> Result<T, Error> {
-        match T::parse_beyond_facets(text) {
+    fn beyond_facets<V>(&mut self, of: &impl Lexical<V>, text: &str, error: Error) -> Result<V, Error> {
+        match of.parse_beyond_facets(text) {
             Some(value) if self.lenient.is_some() => {
                 self.tolerate(error)?;
                 Ok(value)
@@ -252,12 +350,18 @@ impl<'a> Decoder<'a> {
 
     // ---- nil ----
 
-    pub(crate) fn is_nil(&self) -> bool {
+    /// Whether the start tag that was read last says that the element is nil.
+    #[doc(hidden)]
+    pub fn is_nil(&self) -> bool {
         self.nil
     }
 
     /// Reads the end tag of an element that said it is nil and so must be empty (XSD Part 1 §3.3.4).
-    pub(crate) fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// That it isn't.
+    #[doc(hidden)]
+    pub fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
         let offset = self.reader.offset();
         let is_empty = self.text(element)?.is_empty();
         self.nil = false;
@@ -304,12 +408,6 @@ impl<'a> Decoder<'a> {
         self.pass_over()?;
         Ok(true)
     }
-}
-
-/// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was
-/// written with are not here.
-pub(super) fn is_fixed<T: SimpleType>(value: &T, fixed: &str) -> bool {
-    T::HAS_NAMES || matches!(T::parse(fixed), Ok(fixed) if fixed == *value)
 }
 
 /// That an element which says that it is nil has content, at `offset`.

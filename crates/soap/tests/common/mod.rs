@@ -80,9 +80,13 @@ pub static OPERATIONS: [Operation; 3] = [
 /// Echoes with the name of the operation, and does what the text says first.
 pub struct Notes;
 
+pub static DESCRIPTION: Description =
+    Description::new("Notes", "urn:n", &OPERATIONS).with_documents(&[Document::wsdl("")], "");
+
 impl Dispatch for Notes {
-    const DESCRIPTION: &'static Description =
-        &Description::new("Notes", "urn:n", &OPERATIONS).with_documents(&[Document::wsdl("")], "");
+    fn description(&self) -> &'static Description {
+        &DESCRIPTION
+    }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
@@ -194,7 +198,9 @@ pub const OK: &str = "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soa
 pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
     struct Faulty(Fault<Trouble>);
     impl Dispatch for Faulty {
-        const DESCRIPTION: &'static Description = Notes::DESCRIPTION;
+        fn description(&self) -> &'static Description {
+            &DESCRIPTION
+        }
 
         fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
             let fault = self.0.clone();

@@ -149,8 +149,20 @@ impl Element {
 /// A type that is known at run time only, of the values of an element.
 #[doc(hidden)]
 pub trait RunTimeType: Any + fmt::Debug + Send + Sync {
-    /// Whether an element of it may be nil.
+    /// As [`FromXml::NILLABLE`](crate::FromXml::NILLABLE).
     fn is_nillable(&self) -> bool;
+
+    /// As [`FromXml::ATTRIBUTES`](crate::FromXml::ATTRIBUTES).
+    fn attributes(&self) -> &'static Attributes;
+
+    /// As [`FromXml::TYPE`](crate::FromXml::TYPE).
+    fn type_name(&self) -> Option<TypeName>;
+
+    /// As [`FromXml::TYPE_IS_FIXED`](crate::FromXml::TYPE_IS_FIXED).
+    fn type_is_fixed(&self) -> bool;
+
+    /// As [`FromXml::CONTENT`](crate::FromXml::CONTENT).
+    fn content(&self) -> &'static Content;
 }
 
 /// The value of an element that is empty or of an attribute that is absent (XSD Part 1 §3.2.1, §3.3.1), as a text.

@@ -508,13 +508,15 @@ impl Encoder {
     // ---- values ----
 
     /// Writes an empty element with `xsi:nil="true"`.
-    pub(crate) fn nil(&mut self, start: &str) {
+    #[doc(hidden)]
+    pub fn nil(&mut self, start: &str) {
         self.raw(start.strip_suffix('>').unwrap_or(start));
         self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>");
     }
 
     /// Writes a nil element with attributes.
-    pub(crate) fn nil_with(&mut self, start: &str, attributes: &[AnyAttribute]) {
+    #[doc(hidden)]
+    pub fn nil_with(&mut self, start: &str, attributes: &[AnyAttribute]) {
         self.raw(start.strip_suffix('>').unwrap_or(start));
         self.any_attributes(attributes);
         self.nil("");

@@ -14,7 +14,8 @@ impl Invalid {
 
     /// That `text` is not in the lexical space of the type with this name, and the problem if it can be told.
     #[cold]
-    pub(crate) fn text(text: &str, name: &str, problem: Option<String>) -> Self {
+    #[doc(hidden)]
+    pub fn text(text: &str, name: &str, problem: Option<String>) -> Self {
         Invalid::new(match problem {
             Some(problem) => format!("{} is not a valid {name}: {problem}", quoted(text)),
             None => format!("{} is not a valid {name}", quoted(text)),

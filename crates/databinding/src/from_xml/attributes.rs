@@ -377,22 +377,19 @@ impl Decoder<'_> {
         !self.reader.is_plain() && (self.placed.others || self.placed.offset != self.reader.offset())
     }
 
-    /// Looks at the start tag that was read last as one of an element whose type `model` describes, where only that has told what it
-    /// is.
+    /// Looks at the start tag that was read last as one of an element whose type is another one by its `xsi:type`.
     ///
     /// # Errors
-    /// What it says that an element of the type doesn't.
+    /// That it has attributes that an element of this type doesn't have.
     #[doc(hidden)]
-    pub fn admit_of_run_time(
-        &mut self,
-        element: &'static Element,
-        model: &'static schema::Model,
-        is_nillable: bool,
-    ) -> Result<(), Error> {
+    pub fn admit_derived(&mut self, element: &'static Element, of: &dyn schema::RunTimeType) -> Result<(), Error> {
         if !self.reader.is_plain() {
-            self.attributes(element, model.attributes)?;
+            self.attributes_of(element, of.attributes())?;
         }
-        self.admit(element, model.name, is_nillable, &model.content)
+        if self.lenient.is_some() {
+            self.plan(element, of.content());
+        }
+        Ok(())
     }
 
     /// Reads the content of an element that is of type `T` by its `xsi:type`.
@@ -510,6 +507,10 @@ impl Decoder<'_> {
         element: &'static Element,
         attributes: &'static Attributes,
     ) -> Result<(), Error> {
+        self.attributes_of(element, element.run_time_type().map_or(attributes, |of| of.attributes()))
+    }
+
+    fn attributes_of(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
         self.nil = false;
         if self.reader.is_plain() {
             return Ok(());

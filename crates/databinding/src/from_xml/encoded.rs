@@ -51,8 +51,13 @@ pub(super) enum ItemType {
 impl Typed {
     const ANY: Typed = Typed { name: None, is_fixed: false, is_any: true };
 
-    const fn of<T: FromXml>() -> Self {
-        Typed { name: T::TYPE, is_fixed: T::TYPE_IS_FIXED, is_any: false }
+    #[inline]
+    fn of<T: FromXml>(element: &Element) -> Self {
+        let (name, is_fixed) = match element.run_time_type() {
+            None => (T::TYPE, T::TYPE_IS_FIXED),
+            Some(of) => (of.type_name(), of.type_is_fixed()),
+        };
+        Typed { name, is_fixed, is_any: false }
     }
 }
 
@@ -193,7 +198,7 @@ impl<'a> Decoder<'a> {
 
     #[inline(never)]
     fn unknown_encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
-        let reference = match self.open_encoded(element, Typed::of::<T>())? {
+        let reference = match self.open_encoded(element, Typed::of::<T>(element))? {
             Said::Here { .. } => return T::content(self, element).map(Some),
             Said::Nil => return Ok(None),
             Said::Elsewhere(reference) => reference,
@@ -211,7 +216,7 @@ impl<'a> Decoder<'a> {
         if let Some(value) = T::referenced(self, element, self.start_of(place)) {
             return Ok(Some(value));
         }
-        let value = self.follow(place, reference, element, Typed::of::<T>(), |decoder| T::content(decoder, element));
+        let value = self.follow(place, reference, element, Typed::of::<T>(element), |decoder| T::content(decoder, element));
         self.note_reference(reference);
         value
     }
@@ -251,12 +256,12 @@ impl<'a> Decoder<'a> {
         self.reader.begin_layout();
         // No value of an attribute has this character.
         let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
-        match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>() }, false)? {
+        match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>(element) }, false)? {
             Said::Here { .. } => T::content(self, element).map(Some),
             Said::Nil => Ok(None),
             Said::Elsewhere(reference) => {
                 let place = self.find(&reference)?;
-                self.follow(place, &reference, element, Typed::of::<T>(), |decoder| T::content(decoder, element))
+                self.follow(place, &reference, element, Typed::of::<T>(element), |decoder| T::content(decoder, element))
             }
         }
     }

@@ -200,6 +200,10 @@ impl Decoder<'_> {
         is_nillable: bool,
         content: &'static Content,
     ) -> Result<(), Error> {
+        let (type_name, is_nillable, content) = match element.run_time_type() {
+            None => (type_name, is_nillable, content),
+            Some(of) => (of.type_name(), of.is_nillable(), of.content()),
+        };
         if !self.reader.is_plain() {
             self.refuse_nil(element, is_nillable)?;
             self.refuse_other_type(element, type_name)?;

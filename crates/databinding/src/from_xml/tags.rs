@@ -7,8 +7,9 @@ use crate::schema::{Attributes, Element};
 
 impl<'a> Decoder<'a> {
     /// Reads the start tag of `element` if it is the one that stood here before.
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn known_start(&mut self, element: &'static Element) -> bool {
+    pub fn known_start(&mut self, element: &'static Element) -> bool {
         let known = self.reader.known_start(element.known());
         if known {
             self.nil = false;

@@ -25,6 +25,11 @@ struct Shape {
     items: Option<ItemType>,
 }
 
+/// The type of an item.
+fn type_of<T: FromXml>(item: &Element) -> Option<TypeName> {
+    item.run_time_type().map_or(T::TYPE, |of| of.type_name())
+}
+
 impl Decoder<'_> {
     /// Reads content and end tag of an array of one dimension. Items that are nil or not there are `None`.
     ///
@@ -36,7 +41,7 @@ impl Decoder<'_> {
         element: &'static Element,
         array: &'static ArrayType,
     ) -> Result<Vec<Option<T>>, Error> {
-        let shape = self.shape(element, array, 1, T::TYPE)?;
+        let shape = self.shape(element, array, 1, type_of::<T>(&array.item))?;
         self.items_of(element, array, &shape)
     }
 
@@ -60,7 +65,7 @@ impl Decoder<'_> {
         array: &'static ArrayType,
         rank: usize,
     ) -> Result<Array<T>, Error> {
-        let shape = self.shape(element, array, rank, T::TYPE)?;
+        let shape = self.shape(element, array, rank, type_of::<T>(&array.item))?;
         if rank > 1 && shape.sizes.len() == 1 {
             return self.rows(element, array, &shape, rank);
         }

@@ -1,0 +1,642 @@
+//! Types out of a plan: the tables that generated code would have, made while the program runs.
+
+use std::collections::{HashMap, HashSet};
+
+use castile_databinding::Lexical;
+use castile_databinding::datatypes::{Datatype, QName, Unscoped, Value, WhiteSpace};
+use castile_databinding::encoded::ArrayType;
+use castile_databinding::facets::{Check, Facets, Pattern};
+use castile_databinding::model::{self, Order};
+use castile_databinding::schema::{
+    self, Attributes, Content as Children, Element, First, Namespaces, SimpleTypes, TypeName, Wildcard,
+};
+use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
+use castile_xml::escape;
+
+use crate::json;
+use crate::simple::{Declared, Kind, Member, Restriction, Rule, Seen, SimpleType};
+use crate::types::{
+    Accessor, Attribute, Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind,
+    Nil, Particle, Particles, Place, Presence, Struct, Term, Variant,
+};
+
+/// Makes the types of a plan. What it makes stays until the process ends.
+pub(crate) struct Maker<'p> {
+    items: HashMap<&'p Path, &'p Item>,
+    places: HashMap<&'p Path, &'static Place>,
+    simple: HashMap<plan::Base, &'static SimpleType>,
+    checks: HashMap<&'p Path, &'static Restriction>,
+    groups: HashMap<&'p Path, &'static Group>,
+    named: HashMap<&'p Path, &'static SimpleTypes>,
+    texts: HashSet<&'static str>,
+}
+
+pub(crate) fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+pub(crate) fn leak_all<T>(values: Vec<T>) -> &'static [T] {
+    if values.is_empty() { &[] } else { values.leak() }
+}
+
+impl<'p> Maker<'p> {
+    /// The types of a plan, all of them.
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        let items: HashMap<&Path, &Item> = plan.items.iter().map(|item| (item.path(), item)).collect();
+        let mut maker = Maker {
+            items,
+            places: HashMap::new(),
+            simple: HashMap::new(),
+            checks: HashMap::new(),
+            groups: HashMap::new(),
+            named: HashMap::new(),
+            texts: HashSet::new(),
+        };
+        for item in &plan.items {
+            let is_complex = match item {
+                Item::Struct(of) => matches!(of.role, plan::Role::Type(_)),
+                Item::Derived(_) | Item::EncodedStruct(_) | Item::EncodedArray(_) => true,
+                _ => false,
+            };
+            if is_complex {
+                let name = maker.text(item.path().ident.as_str());
+                maker.places.insert(item.path(), leak(Place::new(name)));
+            }
+        }
+        for item in &plan.items {
+            let Some(place) = maker.places.get(item.path()).copied() else { continue };
+            let complex = match item {
+                Item::Struct(of) => Complex::Struct(maker.structure(place.name, of)),
+                Item::Derived(of) => Complex::Derived(maker.derived(of)),
+                Item::EncodedStruct(of) => Complex::EncodedStruct(maker.encoded(place.name, of)),
+                Item::EncodedArray(of) => Complex::EncodedArray(maker.array(of)),
+                _ => continue,
+            };
+            place.set(complex);
+        }
+        maker
+    }
+
+    /// A text that is kept, once.
+    pub(crate) fn text(&mut self, text: &str) -> &'static str {
+        if let Some(known) = self.texts.get(text) {
+            return known;
+        }
+        let text: &'static str = text.to_owned().leak();
+        self.texts.insert(text);
+        text
+    }
+
+    pub(crate) fn base(&mut self, base: &plan::Base) -> Base {
+        match base {
+            plan::Base::AnyType | plan::Base::Raw => Base::AnyType,
+            plan::Base::Nothing => Base::Nothing,
+            plan::Base::Shared(value) => Base::Shared(self.element_type(value, Nil::Never)),
+            plan::Base::Item(path) => match self.places.get(path) {
+                Some(place) => Base::Complex(place),
+                None => Base::Simple(self.simple(base)),
+            },
+            plan::Base::Primitive(_) | plan::Base::Datatype(_) | plan::Base::Rust(_) | plan::Base::List(_) => {
+                Base::Simple(self.simple(base))
+            }
+        }
+    }
+
+    pub(crate) fn element_type(&mut self, base: &plan::Base, nil: Nil) -> &'static ElementType {
+        let base = self.base(base);
+        leak(ElementType { base, nil })
+    }
+
+    /// An element of this type.
+    pub(crate) fn element(&mut self, element: &plan::Element, of: &'static ElementType) -> Element {
+        let plan::Element { namespace, name, slot, constraint, facets, types } = element;
+        let mut made = Element::new(self.text(namespace), self.text(name), *slot).run_time(of);
+        made = match constraint {
+            None => made,
+            Some(plan::ValueConstraint::Default(value)) => made.default(self.text(value)),
+            Some(plan::ValueConstraint::Fixed(value)) => made.fixed(self.text(value)),
+        };
+        if let Some(facets) = self.facets(facets.as_ref()) {
+            made = made.facets(facets);
+        }
+        if let Some(types) = types.as_ref().and_then(|path| self.named(path)) {
+            made = made.types(types);
+        }
+        made
+    }
+
+    // ---- simple types ----
+
+    fn simple(&mut self, base: &plan::Base) -> &'static SimpleType {
+        if let Some(known) = self.simple.get(base) {
+            return known;
+        }
+        let made = leak(match base {
+            plan::Base::Primitive(name) | plan::Base::Datatype(name) => SimpleType::built_in(datatype(name)),
+            plan::Base::List(item) => {
+                let item = self.simple(item);
+                SimpleType { name: "list", kind: Kind::List(item), has_names: item.has_names }
+            }
+            plan::Base::Item(path) => match self.items.get(path).copied() {
+                Some(Item::Enumeration(of)) => self.enumeration(of),
+                Some(Item::Union(of)) => self.union(of),
+                _ => SimpleType::built_in(Datatype::String),
+            },
+            // No option names types of Rust.
+            _ => SimpleType::built_in(Datatype::String),
+        });
+        self.simple.insert(base.clone(), made);
+        made
+    }
+
+    fn enumeration(&mut self, of: &plan::Enumeration) -> SimpleType {
+        let listed = of.variants.iter().map(|variant| self.text(&variant.value)).collect();
+        let white_space = if of.collapses { WhiteSpace::Collapse } else { WhiteSpace::Preserve };
+        let kind = Kind::Enumeration { listed, white_space, is_strict: of.is_strict };
+        SimpleType { name: self.text(&of.name), kind, has_names: false }
+    }
+
+    fn union(&mut self, of: &'p plan::Union) -> SimpleType {
+        let members = of
+            .members
+            .iter()
+            .map(|member| Member { of: self.simple(&member.base), facets: self.facets(member.facets.as_ref()) });
+        let kind = Kind::Union { members: members.collect(), has_facets: of.has_facets };
+        SimpleType { name: self.text(&of.name), kind, has_names: of.has_names }
+    }
+
+    fn facets(&mut self, path: Option<&Path>) -> Option<&'static dyn Check> {
+        let (&path, &item) = self.items.get_key_value(path?)?;
+        if let Some(&known) = self.checks.get(path) {
+            return Some(known);
+        }
+        let Item::Restriction(of) = item else { return None };
+        let base = match (&of.rule, &of.base) {
+            (plan::Rule::Items(_), base) if !matches!(base, plan::Base::List(_)) => {
+                plan::Base::List(Box::new(base.clone()))
+            }
+            (_, base) => base.clone(),
+        };
+        let simple = self.simple(&base);
+        let rule = match &of.rule {
+            plan::Rule::Facets { facets, of: before } => {
+                Rule::Facets { facets: self::facets(facets, simple), before: self.facets(before.as_ref()) }
+            }
+            plan::Rule::Items(item) => Rule::Items(self.facets(Some(item))?),
+            plan::Rule::AnyOf(members) => {
+                Rule::AnyOf(members.iter().filter_map(|member| self.facets(Some(member))).collect())
+            }
+        };
+        let made = leak(Restriction { name: self.text(&of.name), of: simple, rule });
+        self.checks.insert(path, made);
+        Some(made)
+    }
+
+    fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
+        let (&path, &item) = self.items.get_key_value(path)?;
+        if let Some(known) = self.named.get(path) {
+            return Some(known);
+        }
+        let Item::NamedTypes(plan::NamedTypes { name, builtin, of_contract, .. }) = item else { return None };
+        let of_contract = of_contract.iter().map(|(namespace, names)| (self.text(namespace), self.text(names)));
+        let of_contract = leak_all(of_contract.collect());
+        let made = leak(SimpleTypes::new(self.text(name), self.text(builtin), of_contract));
+        self.named.insert(path, made);
+        Some(made)
+    }
+
+    // ---- complex types ----
+
+    fn structure(&mut self, name: &'static str, of: &'p plan::Struct) -> Struct {
+        let type_name = match &of.role {
+            plan::Role::Type(name) => name.as_ref().map(|name| self.type_name(name)),
+            plan::Role::Group => None,
+        };
+        let attributes = of.attributes.iter().map(|attribute| self.attribute(attribute)).collect();
+        let (content, children) = match &of.content {
+            plan::Content::Simple { value, facets, .. } => {
+                let (of, facets) = (self.simple(value), self.facets(facets.as_ref()));
+                (Content::Simple { of, facets }, Children::Open)
+            }
+            plan::Content::Mixed { piece, .. } => match self.group(piece) {
+                Some(piece) => (Content::Mixed(piece), Children::Open),
+                None => (Content::Sequence(NOTHING), Children::Open),
+            },
+            plan::Content::Sequence(fields) => {
+                let particles = self.particles(fields, true);
+                let children = self.children(fields, &particles, true);
+                (Content::Sequence(particles), children)
+            }
+            plan::Content::All(fields) => {
+                let particles = self.particles(fields, false);
+                let children = self.children(fields, &particles, false);
+                (Content::All(particles), children)
+            }
+        };
+        Struct {
+            name,
+            type_name,
+            table: self.attribute_table(of),
+            attributes,
+            has_others: of.any_attributes.is_some(),
+            children: leak(children),
+            content,
+        }
+    }
+
+    fn attribute_table(&mut self, of: &'p plan::Struct) -> &'static Attributes {
+        if of.attributes.is_empty() && of.any_attributes.is_none() {
+            static NONE: Attributes = Attributes::NONE;
+            return &NONE;
+        }
+        let mut declared = Vec::new();
+        for attribute in &of.attributes {
+            let mut made = schema::Attribute::new(self.text(&attribute.namespace), self.text(&attribute.name));
+            made = match &attribute.presence {
+                plan::Presence::Default(value) => made.default(self.text(value)),
+                plan::Presence::Fixed { value, .. } => made.fixed(self.text(value)),
+                plan::Presence::Required | plan::Presence::Optional => made,
+            };
+            if let Some(facets) = self.facets(attribute.facets.as_ref()) {
+                made = made.facets(facets);
+            }
+            declared.push(made);
+        }
+        let mut table = Attributes::new(leak_all(declared));
+        if let Some((_, any)) = &of.any_attributes {
+            table = table.and(self.wildcard(any));
+        }
+        leak(table)
+    }
+
+    fn attribute(&mut self, attribute: &plan::Attribute) -> Attribute {
+        let plan::Attribute { base, presence, tag, .. } = attribute;
+        let presence = match presence {
+            plan::Presence::Required => Presence::Required,
+            plan::Presence::Optional => Presence::Optional,
+            plan::Presence::Default(_) => Presence::Default,
+            plan::Presence::Fixed { value, required } => {
+                let mut written = format!(" {tag}=\"").into_bytes();
+                // It came out of XML, so XML can carry it.
+                let _ = escape::push_attribute(&mut written, value);
+                written.push(b'"');
+                let written = self.text(&String::from_utf8_lossy(&written));
+                Presence::Fixed { written, is_required: *required }
+            }
+        };
+        Attribute { of: self.simple(base), presence, tag: self.text(tag) }
+    }
+
+    fn particles(&mut self, fields: &[plan::Field], is_sequence: bool) -> Particles {
+        let mut table = Vec::new();
+        for field in fields {
+            if let plan::Term::Element { element, value, .. } = &field.term {
+                let nil = match value.nil {
+                    plan::Nil::Never => Nil::Never,
+                    plan::Nil::Plain => Nil::Plain,
+                    plan::Nil::WithAttributes => Nil::WithAttributes,
+                };
+                let of = self.element_type(&value.base, nil);
+                table.push(self.element(element, of).occurs(field.min_occurs, field.max_occurs));
+            }
+        }
+        let table = leak_all(table);
+        let mut list = Vec::new();
+        let mut elements = 0;
+        for (number, field) in fields.iter().enumerate() {
+            let plan::Field { min_occurs: min, max_occurs: max, .. } = *field;
+            let term = match &field.term {
+                plan::Term::Element { tag, counted, .. } => {
+                    elements += 1;
+                    Term::Element {
+                        index: elements - 1,
+                        start: self.text(&format!("<{tag}>")),
+                        end: self.text(&format!("</{tag}>")),
+                        is_counted: *counted,
+                    }
+                }
+                plan::Term::Group(path) => match self.group(path) {
+                    Some(group) => Term::Group(group),
+                    None => continue,
+                },
+                plan::Term::Any(any) => {
+                    let behind = if is_sequence { &fields[number + 1..] } else { &[] };
+                    let before = self.before(any, behind, table.get(elements..).unwrap_or_default());
+                    let first = leak_all(vec![First::Wildcard(leak(self.wildcard(any)))]);
+                    let mut wildcard = self.wildcard(any);
+                    if (min, max) != (1, Some(1)) {
+                        wildcard = wildcard.before(before);
+                    }
+                    if !matches!((min, max), (0 | 1, Some(1))) {
+                        wildcard = wildcard.occurs(min, max);
+                    }
+                    Term::Any(leak(wildcard), first)
+                }
+            };
+            list.push(Particle { min, max, term });
+        }
+        let keys = json::keys(table, &list, |name| self.text(&name));
+        Particles { table, list, keys }
+    }
+
+    /// What stands behind a wildcard that could take it too.
+    fn before(&mut self, any: &plan::Wildcard, behind: &[plan::Field], table: &'static [Element]) -> &'static [First] {
+        let mut before = Vec::new();
+        if behind.iter().filter_map(plan::Field::element).any(|element| any.allows(&element.namespace)) {
+            before.push(First::Elements(table));
+        }
+        // What is in other namespaces than the wildcard's is seldom in a group beside it.
+        if !matches!(any, plan::Wildcard::Not(_)) {
+            for field in behind {
+                if let plan::Term::Group(path) = &field.term {
+                    before.extend(self.group(path).map(|group| First::Group(group.first)));
+                }
+            }
+        }
+        leak_all(before)
+    }
+
+    fn wildcard(&mut self, any: &plan::Wildcard) -> Wildcard {
+        Wildcard::new(match any {
+            plan::Wildcard::Any => Namespaces::Any,
+            plan::Wildcard::Not(target) => Namespaces::Not(self.text(target)),
+            plan::Wildcard::OneOf(list) => Namespaces::OneOf(leak_all(list.iter().map(|one| self.text(one)).collect())),
+        })
+    }
+
+    // ---- groups ----
+
+    /// What the elements of a type begin with, one of which is the first in a body.
+    pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
+        let Some(Item::Struct(of)) = self.items.get(path).copied() else { return &[] };
+        match &of.content {
+            plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, true)),
+            plan::Content::All(fields) => {
+                let particles = self.particles(fields, false);
+                first_of_all(&particles, |group| group.first)
+            }
+            plan::Content::Simple { .. } | plan::Content::Mixed { .. } => &[],
+        }
+    }
+
+    pub(crate) fn group(&mut self, path: &Path) -> Option<&'static Group> {
+        let (&path, &item) = self.items.get_key_value(path)?;
+        if let Some(known) = self.groups.get(path) {
+            return Some(known);
+        }
+        let name = self.text(path.ident.as_str());
+        let group = match item {
+            Item::Choice(of) => {
+                let particles = self.particles(&of.variants, false);
+                let first = first_of_all(&particles, |group| group.first);
+                let all = first_of_all(&particles, |group| group.all);
+                let kind = match &of.text {
+                    None => GroupKind::Choice(particles),
+                    Some(_) => {
+                        let order = of.order.as_ref().map(|order| self.order(order, particles.table));
+                        GroupKind::Piece(particles, order)
+                    }
+                };
+                Group { name, first, all, kind }
+            }
+            Item::Struct(of) => {
+                let (fields, is_sequence) = match &of.content {
+                    plan::Content::Sequence(fields) => (fields, true),
+                    plan::Content::All(fields) => (fields, false),
+                    plan::Content::Simple { .. } | plan::Content::Mixed { .. } => return None,
+                };
+                let particles = self.particles(fields, is_sequence);
+                let first = first_of_sequence(&particles);
+                let all = first_of_all(&particles, |group| group.all);
+                let kind = if is_sequence { GroupKind::Sequence(particles) } else { GroupKind::All(particles) };
+                Group { name, first, all, kind }
+            }
+            _ => return None,
+        };
+        let group = leak(group);
+        self.groups.insert(path, group);
+        Some(group)
+    }
+
+    /// In which order the pieces of mixed content may come; `table` has the elements among them.
+    fn order(&mut self, particle: &plan::Particle, table: &'static [Element]) -> Order {
+        let mut leaves = Vec::new();
+        let particle = self.ordered(particle, table, &mut leaves);
+        Order::new(&particle, leaves)
+    }
+
+    fn ordered(
+        &mut self,
+        particle: &plan::Particle,
+        table: &'static [Element],
+        leaves: &mut Vec<First>,
+    ) -> model::Particle {
+        let plan::Particle { min, max, kind } = particle;
+        let mut ordered = |particles: &[plan::Particle]| -> Vec<model::Particle> {
+            particles.iter().map(|particle| self.ordered(particle, table, leaves)).collect()
+        };
+        match kind {
+            ParticleKind::Element(number) => {
+                leaves.push(First::Elements(table.get(*number..number + 1).unwrap_or_default()));
+                model::Particle::leaf(*min, *max)
+            }
+            ParticleKind::Any(any) => {
+                leaves.push(First::Wildcard(leak(self.wildcard(any))));
+                model::Particle::leaf(*min, *max)
+            }
+            ParticleKind::Sequence(particles) => model::Particle::sequence(*min, *max, ordered(particles)),
+            ParticleKind::Choice(particles) => model::Particle::choice(*min, *max, ordered(particles)),
+            ParticleKind::All(particles) => model::Particle::all(*min, *max, ordered(particles)),
+        }
+    }
+
+    /// What the children may be, for a lenient decoder.
+    fn children(&mut self, fields: &[plan::Field], particles: &Particles, is_sequence: bool) -> Children {
+        let mut names = HashSet::new();
+        let are_told_by_names =
+            fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)));
+        match is_sequence && are_told_by_names {
+            true => Children::Sequence(particles.table),
+            false => Children::Among(first_of_all(particles, |group| group.all)),
+        }
+    }
+
+    // ---- derived types and SOAP encoding ----
+
+    fn type_name(&mut self, name: &plan::TypeName) -> TypeName {
+        TypeName::new(self.text(&name.namespace), self.text(&name.name))
+    }
+
+    fn derived(&mut self, of: &plan::Derived) -> Derived {
+        let names = of.variants.iter().map(|variant| self.type_name(&variant.name)).collect();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for variant in &of.variants {
+            *counts.entry(&variant.name.name).or_default() += 1;
+        }
+        let variants = of.variants.iter().map(|variant| {
+            let plan::TypeName { namespace, name } = &variant.name;
+            let is_one = counts.get(name.as_str()) == Some(&1);
+            let key = if is_one { name.clone() } else { json::type_text(namespace, name) };
+            Variant {
+                of: self.element_type(&variant.base, Nil::Never),
+                tag: variant.tag.as_ref().map(|tag| self.text(tag)),
+                key: self.text(&key),
+            }
+        });
+        let variants = variants.collect();
+        Derived { names: leak_all(names), is_abstract: of.is_abstract, variants }
+    }
+
+    fn encoded_type(&mut self, value: &plan::EncodedValue) -> &'static ElementType {
+        let inner = self.element_type(&value.base, Nil::Never);
+        match value.is_shared {
+            true => leak(ElementType { base: Base::Shared(inner), nil: Nil::Never }),
+            false => inner,
+        }
+    }
+
+    fn encoded(&mut self, name: &'static str, of: &plan::EncodedStruct) -> EncodedStruct {
+        let (type_name, is_call, result) = match &of.role {
+            plan::EncodedRole::Value(name) => (name.as_ref().map(|name| self.type_name(name)), false, None),
+            plan::EncodedRole::Call { result } => (None, true, result.as_ref().map(|result| self.text(result))),
+        };
+        let mut table = Vec::new();
+        let mut accessors = Vec::new();
+        for accessor in &of.accessors {
+            let plan::Accessor { element, value, is_repeated, is_optional, start, .. } = accessor;
+            let of = self.encoded_type(value);
+            table.push(self.element(element, of));
+            accessors.push(Accessor {
+                is_repeated: *is_repeated,
+                is_optional: *is_optional,
+                start: self.text(start),
+                end: self.text(&format!("</{}>", element.name)),
+            });
+        }
+        EncodedStruct { name, type_name, is_call, result, table: leak_all(table), accessors }
+    }
+
+    fn array(&mut self, of: &plan::EncodedArray) -> EncodedArray {
+        let item = self.encoded_type(&of.value);
+        let array = leak(ArrayType {
+            item: self.element(&of.item, item),
+            item_type: self.type_name(&of.item_type),
+            ranks: self.text(&of.ranks),
+            rank: of.rank,
+        });
+        let end = format!("</{}>", of.item.name);
+        EncodedArray { array, tag: self.text(&of.tag), start: self.text(&of.start), end: self.text(&end) }
+    }
+}
+
+const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new() };
+
+/// What a choice of the particles may begin with, and what all of them may hold.
+fn first_of_all(particles: &Particles, of: impl Fn(&'static Group) -> &'static [First]) -> &'static [First] {
+    let elements = (!particles.table.is_empty()).then_some(First::Elements(particles.table));
+    leak_all(elements.into_iter().chain(others(&particles.list, of)).collect())
+}
+
+/// What a sequence may begin with: all up to the first that must be there.
+fn first_of_sequence(particles: &Particles) -> &'static [First] {
+    let Particles { table, list, .. } = particles;
+    let end = list.iter().position(|particle| particle.min > 0).map_or(list.len(), |index| index + 1);
+    let begins = &list[..end];
+    let count = begins.iter().filter(|particle| matches!(particle.term, Term::Element { .. })).count();
+    let elements = (count > 0).then_some(First::Elements(&table[..count]));
+    leak_all(elements.into_iter().chain(others(begins, |group| group.first)).collect())
+}
+
+/// What groups and wildcards among the particles begin with.
+fn others(list: &[Particle], of: impl Fn(&'static Group) -> &'static [First]) -> impl Iterator<Item = First> {
+    list.iter().filter_map(move |particle| match particle.term {
+        Term::Element { .. } => None,
+        Term::Group(group) => Some(First::Group(of(group))),
+        Term::Any(_, first) => Some(First::Group(first)),
+    })
+}
+
+fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<Seen> {
+    let parse = |text: &str| of.parse_in(text, &Unscoped).ok().map(|value| Seen::new(value, of));
+    let mut made = Facets::default();
+    for facet in facets {
+        match facet {
+            plan::Facet::WhiteSpace(name) => {
+                made.white_space = match *name {
+                    "Preserve" => WhiteSpace::Preserve,
+                    "Replace" => WhiteSpace::Replace,
+                    _ => WhiteSpace::Collapse,
+                };
+            }
+            plan::Facet::Number(field, number) => {
+                let field = match *field {
+                    "length" => &mut made.length,
+                    "min_length" => &mut made.min_length,
+                    "max_length" => &mut made.max_length,
+                    "total_digits" => &mut made.total_digits,
+                    _ => &mut made.fraction_digits,
+                };
+                *field = Some(*number);
+            }
+            plan::Facet::Patterns(steps) => {
+                let patterns = steps.iter().filter_map(|alternatives| {
+                    let alternatives: Vec<&str> = alternatives.iter().map(String::as_str).collect();
+                    Pattern::new(&alternatives).ok()
+                });
+                made.patterns = patterns.collect();
+            }
+            plan::Facet::Bound(field, text) => {
+                let field = match *field {
+                    "min_inclusive" => &mut made.min_inclusive,
+                    "min_exclusive" => &mut made.min_exclusive,
+                    "max_inclusive" => &mut made.max_inclusive,
+                    _ => &mut made.max_exclusive,
+                };
+                *field = parse(text);
+            }
+            plan::Facet::Enumeration(values) => {
+                made.enumeration = values.iter().filter_map(|text| parse(text)).collect();
+            }
+            plan::Facet::Names(names) => {
+                let names = names.iter().filter_map(|(namespace, local)| {
+                    QName::new(namespace.as_str(), local).ok().map(|name| Seen::new(name_value(of, name), of))
+                });
+                made.enumeration = names.collect();
+            }
+            plan::Facet::Scoped(values) => {
+                let values = values.iter().filter_map(|(text, declared)| of.parse_in(text, &Declared(declared)).ok());
+                made.enumeration = values.map(|value| Seen::new(value, of)).collect();
+            }
+        }
+    }
+    made
+}
+
+fn name_value(of: &SimpleType, name: QName) -> Value {
+    match of.kind {
+        Kind::Datatype(Datatype::Notation) => Value::Notation(name.into()),
+        _ => Value::QName(name),
+    }
+}
+
+/// The built-in type that a Rust type of generated code stands for.
+fn datatype(name: &str) -> Datatype {
+    match name {
+        "bool" => Datatype::Boolean,
+        "f32" => Datatype::Float,
+        "f64" => Datatype::Double,
+        "i8" => Datatype::Byte,
+        "i16" => Datatype::Short,
+        "i32" => Datatype::Int,
+        "i64" => Datatype::Long,
+        "u8" => Datatype::UnsignedByte,
+        "u16" => Datatype::UnsignedShort,
+        "u32" => Datatype::UnsignedInt,
+        "u64" => Datatype::UnsignedLong,
+        "StreamedBinary" => Datatype::Base64Binary,
+        name => {
+            let is_it = |datatype: &&Datatype| datatype.name().eq_ignore_ascii_case(name);
+            Datatype::ALL.iter().find(is_it).copied().unwrap_or(Datatype::String)
+        }
+    }
+}

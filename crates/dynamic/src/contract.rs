@@ -1,0 +1,339 @@
+//! A contract that is read while the program runs: its services and their operations.
+
+use std::fmt;
+use std::path::Path;
+
+use castile_databinding::schema::{Element, First};
+use castile_databinding::{Any, AnyType, Decoder};
+use castile_plan::plan::{self, Plan};
+use castile_plan::{FaultTypes, Options as PlanOptions};
+use castile_soap::addressing::{Declared, Responses};
+use castile_soap::{
+    Description, Dispatch, Fault, Operation as SoapOperation, Payload, Pending, Request, Response, Root,
+};
+use castile_wsdl::Diagnostic;
+use castile_xml::{Limits, Reader, Token};
+use castile_xsd::Files;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::compile::{Maker, leak, leak_all};
+use crate::json::JsonError;
+use crate::types::Nil;
+use crate::value::Value;
+
+/// What a contract is read for.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether values are held against the facets of their types while they are read, and values that an enumeration doesn't list are
+    /// refused. Structure and lexical spaces are always checked.
+    pub facets: bool,
+    /// Types that are there though no operation names them, by their local names or as `{namespace}local`, each with all types that
+    /// are derived from it.
+    pub types: Vec<String>,
+    /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on it.
+    pub strict: bool,
+}
+
+/// A contract that was read at run time.
+///
+/// Its types stay in memory until the process ends, since the tables that a decoder reads by do. A program that reads one contract after
+/// another should do so in processes of their own.
+#[derive(Debug)]
+pub struct Contract {
+    /// Its services, each with one binding.
+    pub services: Vec<Service>,
+    /// What could be better in the contract, or was left out.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
+    pub summary: Option<String>,
+}
+
+/// A service of a contract.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    description: &'static Description,
+    operations: &'static [Operation],
+}
+
+/// An operation of a service.
+#[derive(Debug)]
+pub struct Operation {
+    soap: &'static SoapOperation,
+    /// What the contract says about it, empty if nothing.
+    pub documentation: &'static str,
+    faults: &'static [FaultPart],
+}
+
+/// What a fault of an operation may say.
+#[derive(Debug)]
+struct FaultPart {
+    element: Element,
+}
+
+/// What a fault says: an element for each thing.
+#[derive(Debug)]
+pub struct FaultDetail {
+    /// The elements, in their order.
+    pub entries: Vec<FaultEntry>,
+}
+
+/// An element in the detail of a fault.
+#[derive(Debug)]
+pub struct FaultEntry {
+    /// The local name of the element.
+    pub name: String,
+    /// Its value, if the contract declares it for the operation.
+    pub value: Option<Value>,
+    /// The element as XML.
+    pub element: Any,
+}
+
+/// An object with a member for each element: its value, or its XML.
+impl Serialize for FaultDetail {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.entries.len()))?;
+        for FaultEntry { name, value, element } in &self.entries {
+            match value {
+                Some(value) => map.serialize_entry(name, value)?,
+                None => map.serialize_entry(name, &*element.xml())?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// Reads an element by itself.
+fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_databinding::Error> {
+    let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
+    while !matches!(reader.next()?, Token::StartTag(_)) {}
+    Decoder::new(reader).root(element)
+}
+
+impl Contract {
+    /// Reads the contract at `path`, a WSDL or a bundle; `files` knows what is imported.
+    ///
+    /// # Errors
+    /// All problems of the contract, with their places; one at least is an error.
+    pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
+        let mut of_plan = PlanOptions::default();
+        of_plan.facets = options.facets;
+        of_plan.types.clone_from(&options.types);
+        of_plan.strict = options.strict;
+        of_plan.faults = FaultTypes::All;
+        let (_, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
+        let mut maker = Maker::new(&plan);
+        let services = plan.services.iter().map(|service| maker.service(&plan, service)).collect();
+        Ok(Contract { services, diagnostics, summary: plan.summary() })
+    }
+}
+
+impl Service {
+    /// What is known of it before any message comes.
+    pub fn description(&self) -> &'static Description {
+        self.description
+    }
+
+    /// Its operations, in the order of the contract.
+    pub fn operations(&self) -> &'static [Operation] {
+        self.operations
+    }
+}
+
+impl Operation {
+    /// The name in the port type.
+    pub fn name(&self) -> &'static str {
+        self.soap.name
+    }
+
+    /// The value of a request, out of JSON.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn request_from_json(&self, json: &serde_json::Value) -> Result<Value, JsonError> {
+        Value::from_json(json, &self.soap.request.element)
+    }
+
+    /// The value of a response, out of JSON.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn response_from_json(&self, json: &serde_json::Value) -> Result<Value, JsonError> {
+        match &self.soap.response {
+            Some(root) => Value::from_json(json, &root.element),
+            None => Ok(Value::Empty),
+        }
+    }
+
+    /// The detail of a fault, out of the XML between its tags.
+    pub fn fault_detail(&self, xml: &str) -> FaultDetail {
+        // A text directly in it is nothing that a contract declares.
+        let whole = Any::parse(&format!("<detail>{xml}</detail>"));
+        let entries = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
+            let entries = detail.elements().map(|element| {
+                let name = element.name();
+                let declared = self.faults.iter().find(|part| name.is(part.element.namespace, part.element.name));
+                let value = declared.and_then(|part| read_element(&element.xml(), &part.element).ok());
+                FaultEntry { name: name.local.clone(), value, element }
+            });
+            entries.collect()
+        });
+        FaultDetail { entries: entries.unwrap_or_default() }
+    }
+
+    /// What messages are read and written by.
+    pub fn soap(&self) -> &'static SoapOperation {
+        self.soap
+    }
+}
+
+impl<'p> Maker<'p> {
+    fn service(&mut self, plan: &'p Plan, service: &'p plan::Service) -> Service {
+        let operations: Vec<SoapOperation> =
+            service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
+        let operations = leak_all(operations);
+        let mut description = Description::new(self.text(&service.name), self.text(&service.namespace), operations)
+            .with_documents(&[], self.text(&service.address))
+            .with_documentation(self.text(&service.documentation));
+        if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
+            description = description.with_version(castile_soap::Version::Soap12);
+        }
+        if service.is_mtom {
+            description = description.with_mtom();
+        }
+        if let Some(addressing) = service.addressing {
+            let responses = match addressing.responses {
+                castile_wsdl::Responses::Anywhere => Responses::Anywhere,
+                castile_wsdl::Responses::Anonymous => Responses::Anonymous,
+                castile_wsdl::Responses::NonAnonymous => Responses::NonAnonymous,
+            };
+            description = description.with_addressing(Declared { required: addressing.required, responses });
+        }
+        let made = service.operations.iter().zip(operations).map(|(operation, soap)| Operation {
+            soap,
+            documentation: self.text(&operation.documentation),
+            faults: self.faults(operation.faults.as_ref()),
+        });
+        let made = made.collect();
+        Service { description: leak(description), operations: leak_all(made) }
+    }
+
+    fn operation(&mut self, plan: &'p Plan, operation: &'p plan::Operation) -> SoapOperation {
+        let plan::Operation { name, action, request_action, response_action, request, response, .. } = operation;
+        let root = self.payload(request);
+        let mut made = SoapOperation::new(self.text(name), self.text(action), root);
+        let of_request = self.understood(plan, request);
+        let of_response: &'static [_] = match response {
+            None => &[],
+            Some(response) => {
+                made = made.with_response(self.payload(response));
+                self.understood(plan, response)
+            }
+        };
+        made.with_actions(self.text(request_action), self.text(response_action)).with_headers(of_request, of_response)
+    }
+
+    fn payload(&mut self, message: &plan::Message) -> Root {
+        let of = self.element_type(&message.base, Nil::Never);
+        match &message.payload {
+            plan::Payload::Element(plan::Root { element, is_encoded, wraps_parts, start, end, .. }) => {
+                let mut root = Root::new(self.element(element, of), self.text(start), self.text(end));
+                if *is_encoded {
+                    root = root.encoded();
+                }
+                if *wraps_parts {
+                    root = root.wrapping_parts();
+                }
+                root
+            }
+            plan::Payload::Nothing => of_type(Root::of_body("<soap:Body>", &[]), of),
+            plan::Payload::Content { path, start } => {
+                let first: &'static [First] = self.first_of(path);
+                of_type(Root::of_body(self.text(start), first), of)
+            }
+        }
+    }
+
+    /// The elements of header blocks that are understood.
+    fn understood(&mut self, plan: &'p Plan, message: &plan::Message) -> &'static [&'static Element] {
+        let mut blocks = plan.services.iter().flat_map(|service| &service.headers);
+        let declared = message.headers.iter().filter_map(|of| blocks.find(|block| block.of == *of));
+        let elements = declared.map(|block| {
+            let of = self.element_type(&block.base, Nil::Never);
+            leak(self.element(&block.root.element, of))
+        });
+        let elements: Vec<&'static Element> = elements.collect();
+        leak_all(elements)
+    }
+
+    fn faults(&mut self, faults: Option<&plan::Faults>) -> &'static [FaultPart] {
+        let variants = faults.iter().flat_map(|faults| &faults.variants);
+        let parts = variants.map(|variant| {
+            let of = self.element_type(&variant.base, Nil::Never);
+            FaultPart { element: self.element(&variant.root.element, of) }
+        });
+        let parts = parts.collect();
+        leak_all(parts)
+    }
+}
+
+fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
+    Root { element: root.element.run_time(of), ..root }
+}
+
+/// Answers the requests of a service that is known at run time only.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers a request.
+    fn call(
+        &self,
+        operation: &'static Operation,
+        request: Request<Value>,
+    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send;
+}
+
+impl<F, A> Handler for F
+where
+    F: Fn(&'static Operation, Request<Value>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Response<Value>, Fault>> + Send + 'static,
+{
+    fn call(
+        &self,
+        operation: &'static Operation,
+        request: Request<Value>,
+    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send {
+        self(operation, request)
+    }
+}
+
+/// A service that is known at run time only, with what answers its requests: a [`Service`](castile_soap::Service), which an endpoint
+/// of HTTP carries.
+pub struct Served<H> {
+    service: Service,
+    handler: std::sync::Arc<H>,
+}
+
+impl<H: Handler> Served<H> {
+    /// A service whose requests `handler` answers.
+    pub fn new(service: Service, handler: H) -> Self {
+        Served { service, handler: std::sync::Arc::new(handler) }
+    }
+}
+
+impl<H> fmt::Debug for Served<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("service", &self.service.description.name).finish_non_exhaustive()
+    }
+}
+
+impl<H: Handler> Dispatch for Served<H> {
+    fn description(&self) -> &'static Description {
+        self.service.description
+    }
+
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
+        let handler = self.handler.clone();
+        let operation = &self.service.operations[operation];
+        payload.handle(async move |request: Request<Value>| handler.call(operation, request).await)
+    }
+}

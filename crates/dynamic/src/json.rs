@@ -1,0 +1,143 @@
+//! Values as JSON, and JSON as values. `docs/json.md` has the mapping.
+//!
+//! Elements are members of an object by their local names, attributes have an `@` before theirs. What XML has beside that has names that
+//! begin with `$`, which no element has.
+
+mod read;
+mod write;
+
+use std::collections::HashMap;
+
+pub use read::JsonError;
+
+use castile_databinding::schema::{Element, XSD_NAMESPACE};
+
+use crate::types::{Group, GroupKind, Particle, Particles, Term};
+
+/// The value of a type with simple content, and the pieces of mixed content.
+const CONTENT: &str = "$";
+/// The type that an element says it is of.
+const TYPE: &str = "$type";
+/// That an element with attributes is nil.
+const NIL: &str = "$nil";
+/// An element as XML.
+const XML: &str = "$xml";
+/// The number of a node of a graph, and a reference to one.
+const ID: &str = "$id";
+const REF: &str = "$ref";
+/// The sizes and the items of an array of several dimensions.
+const SIZES: &str = "$sizes";
+const ITEMS: &str = "$items";
+
+/// Numbers of more digits are texts: programs that read JSON hold no more of them.
+const DIGITS: usize = 15;
+
+/// What stands for a particle in an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// A member of this name.
+    Member(&'static str),
+    /// The members of the group are those of the object around it.
+    Flat,
+}
+
+/// A name with its namespace, where that tells it from others.
+fn expanded(namespace: &str, local: &str) -> String {
+    if namespace.is_empty() { local.to_owned() } else { format!("{{{namespace}}}{local}") }
+}
+
+/// The name of a type: `xs:int`, `{namespace}local`, or `{}local` in no namespace.
+pub(crate) fn type_text(namespace: &str, local: &str) -> String {
+    match namespace {
+        XSD_NAMESPACE => format!("xs:{local}"),
+        namespace => format!("{{{namespace}}}{local}"),
+    }
+}
+
+/// What stands for each of the particles, none of which has a name that another one has.
+pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(String) -> &'static str) -> Vec<Key> {
+    let mut count: HashMap<&str, usize> = HashMap::new();
+    let mut expanded_count: HashMap<(&str, &str), usize> = HashMap::new();
+    for element in table {
+        *count.entry(element.name).or_default() += 1;
+        *expanded_count.entry((element.namespace, element.name)).or_default() += 1;
+    }
+    let mut keys: Vec<Key> = Vec::with_capacity(list.len());
+    let mut taken: Vec<&'static str> = Vec::new();
+    let mut unique = |taken: &[&'static str], name: String| {
+        let mut numbered = name.clone();
+        let mut number = 1;
+        while taken.contains(&numbered.as_str()) {
+            number += 1;
+            numbered = format!("{name}#{number}");
+        }
+        keep(numbered)
+    };
+    // Elements first: a group whose members have their names stands apart.
+    let mut of_elements = HashMap::new();
+    for (number, particle) in list.iter().enumerate() {
+        if let Term::Element { index, .. } = particle.term {
+            let element = &table[index];
+            let is_one = count.get(element.name) == Some(&1);
+            let is_one_thing = expanded_count.get(&(element.namespace, element.name)) == count.get(element.name);
+            let name = if is_one || is_one_thing {
+                element.name.to_owned()
+            } else {
+                expanded(element.namespace, element.name)
+            };
+            let name = unique(&taken, name);
+            taken.push(name);
+            of_elements.insert(number, name);
+        }
+    }
+    for (number, particle) in list.iter().enumerate() {
+        let key = match &particle.term {
+            Term::Element { .. } => Key::Member(of_elements[&number]),
+            Term::Any(..) => {
+                let name = unique(&taken, "$any".to_owned());
+                taken.push(name);
+                Key::Member(name)
+            }
+            Term::Group(group) => {
+                let members = group.members();
+                if is_single(particle) && !members.iter().any(|member| taken.contains(member)) {
+                    taken.extend(members);
+                    Key::Flat
+                } else {
+                    let name = if matches!(group.kind, GroupKind::Choice(_)) { "$choice" } else { "$group" };
+                    let name = unique(&taken, name.to_owned());
+                    taken.push(name);
+                    Key::Member(name)
+                }
+            }
+        };
+        keys.push(key);
+    }
+    keys
+}
+
+/// Whether there is one of it at most.
+fn is_single(particle: &Particle) -> bool {
+    particle.max == Some(1)
+}
+
+impl Group {
+    /// The names of all members that it has in an object.
+    fn members(&self) -> Vec<&'static str> {
+        let (GroupKind::Sequence(particles)
+        | GroupKind::All(particles)
+        | GroupKind::Choice(particles)
+        | GroupKind::Piece(particles, _)) = &self.kind;
+        members(particles)
+    }
+}
+
+/// The names of all members that stand for particles.
+fn members(particles: &Particles) -> Vec<&'static str> {
+    let of_each = particles.list.iter().zip(&particles.keys).flat_map(|(particle, key)| match (key, &particle.term) {
+        (Key::Member(name), _) => vec![*name],
+        (Key::Flat, Term::Group(group)) => group.members(),
+        (Key::Flat, _) => Vec::new(),
+    });
+    of_each.collect()
+}

@@ -1,0 +1,720 @@
+//! JSON as values.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+use castile_databinding::datatypes::{self, Datatype, Invalid, QName, Scope, Unscoped};
+use castile_databinding::encoded::Shared;
+use castile_databinding::facets::Check;
+use castile_databinding::schema::{Element, ValueConstraint};
+use castile_databinding::{
+    Any, AnyAttribute, AnyElements, AnyPiece, AnyType, ExpandedName, Lexical, Recursive, deeper,
+};
+use serde_json::{Map, Value as Json};
+
+use super::{CONTENT, ID, ITEMS, Key, NIL, REF, SIZES, TYPE, XML, expanded, members, type_text};
+use crate::simple::{Kind, SimpleType};
+use crate::types::{
+    Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind, Nil, Occurrence,
+    Particle, Particles, Presence, Struct, Term,
+};
+use crate::value::{
+    ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, Others, SimpleValue, Slot,
+    StructValue, Value,
+};
+
+/// Why JSON is no value of a type: where, and what was found and expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonError {
+    /// Where, as `order.items[0].quantity`; empty for all of it.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Where something stands.
+#[derive(Clone, Copy)]
+enum At<'p> {
+    Root,
+    Member(&'p At<'p>, &'p str),
+    Item(&'p At<'p>, usize),
+}
+
+impl At<'_> {
+    fn wrong(&self, message: impl Into<String>) -> JsonError {
+        JsonError { path: self.to_string(), message: message.into() }
+    }
+
+    fn instead(&self, found: &Json, expected: &str) -> JsonError {
+        let found = match found {
+            Json::Null => "null",
+            Json::Bool(_) => "a truth value",
+            Json::Number(_) => "a number",
+            Json::String(_) => "a text",
+            Json::Array(_) => "an array",
+            Json::Object(_) => "an object",
+        };
+        self.wrong(format!("found {found}, expected {expected}"))
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Root => Ok(()),
+            At::Member(At::Root, name) => f.write_str(name),
+            At::Member(outer, name) => write!(f, "{outer}.{name}"),
+            At::Item(outer, number) => write!(f, "{outer}[{number}]"),
+        }
+    }
+}
+
+/// The nodes of a graph that were read so far, by their numbers.
+type Nodes = HashMap<u64, Shared<Node>>;
+
+impl Value {
+    /// The value of an element, out of JSON.
+    pub(crate) fn from_json(json: &Json, element: &'static Element) -> Result<Self, JsonError> {
+        value(json, crate::read::type_of(element), element.facets, &mut Nodes::new(), &At::Root)
+    }
+}
+
+fn value(
+    json: &Json,
+    of: &'static ElementType,
+    facets: Option<&'static dyn Check>,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<Value, JsonError> {
+    if of.nil != Nil::Never {
+        match json {
+            Json::Null => return Ok(Value::Nil(Others::default())),
+            Json::Object(members) if members.get(NIL) == Some(&Json::Bool(true)) => {
+                let attributes = members.iter().filter(|(name, _)| *name != NIL);
+                let attributes = attributes.map(|(name, json)| other(name, json, at)).collect::<Result<_, _>>()?;
+                return Ok(Value::Nil(Others(attributes)));
+            }
+            _ => {}
+        }
+    }
+    of_base(json, of, facets, nodes, at)
+}
+
+fn of_base(
+    json: &Json,
+    of: &'static ElementType,
+    facets: Option<&'static dyn Check>,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<Value, JsonError> {
+    match of.base {
+        Base::Simple(of) => {
+            let value = simple(json, of, facets, at)?;
+            Ok(Value::Simple(SimpleValue { of, value }))
+        }
+        Base::AnyType => any(json, at).map(|any| Value::Any(Recursive::new(any))),
+        Base::Nothing => match json {
+            Json::Null => Ok(Value::Empty),
+            Json::Object(members) if members.is_empty() => Ok(Value::Empty),
+            json => Err(at.instead(json, "nothing: {} or null")),
+        },
+        Base::Shared(inner) => node(json, inner, nodes, at),
+        Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
+            Complex::Struct(of) => {
+                structure(json, of, facets, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
+            }
+            Complex::Derived(of) => derived(json, of, nodes, at).map(|value| Value::Derived(Recursive::new(value))),
+            Complex::EncodedStruct(of) => {
+                encoded(json, of, &[], nodes, at).map(|value| Value::Encoded(Recursive::new(value)))
+            }
+            Complex::EncodedArray(of) => array(json, of, nodes, at).map(|value| Value::Array(Recursive::new(value))),
+        }),
+    }
+}
+
+// ---- simple types ----
+
+fn simple(
+    json: &Json,
+    of: &'static SimpleType,
+    facets: Option<&'static dyn Check>,
+    at: &At<'_>,
+) -> Result<datatypes::Value, JsonError> {
+    let items = match (json, &of.kind) {
+        (Json::Array(items), Kind::List(item)) => Some((items, *item)),
+        _ => None,
+    };
+    let (text, value) = match items {
+        Some((items, item)) => {
+            let values = items.iter().enumerate();
+            let values = values.map(|(number, json)| simple(json, item, None, &At::Item(at, number)));
+            let values: Vec<datatypes::Value> = values.collect::<Result<_, _>>()?;
+            let value = datatypes::Value::List(values);
+            (value.to_string(), value)
+        }
+        None => {
+            let text = text(json, of, at)?;
+            let value = parse(&text, of).map_err(|problem| at.wrong(problem.message()))?;
+            (text, value)
+        }
+    };
+    // What a pattern says of a name is said of its prefix too, and here there is none.
+    if let Some(facets) = facets.filter(|_| !of.has_names) {
+        facets.check(&text, &value).map_err(|problem| at.wrong(problem.message()))?;
+    }
+    Ok(value)
+}
+
+/// The text that JSON stands for.
+fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
+    /// Whole numbers beyond this have neighbours that are the same in binary.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match json {
+        Json::String(text) => Ok(text.clone()),
+        Json::Bool(value) => Ok(value.to_string()),
+        Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            None => Ok(number.to_string()),
+            Some(value) if value.abs() >= EXACT && !of.is_binary_number() => {
+                Err(at.wrong(format!("found the number {number}, of which digits may be lost: write it as a text")))
+            }
+            Some(value) => Ok(value.to_string()),
+        },
+        // Those of a built-in list type.
+        Json::Array(items) => {
+            let items: Result<Vec<String>, _> = items.iter().map(|item| text(item, of, at)).collect();
+            Ok(items?.join(" "))
+        }
+        json => Err(at.instead(json, of.name)),
+    }
+}
+
+impl SimpleType {
+    fn is_binary_number(&self) -> bool {
+        matches!(self.kind, Kind::Datatype(Datatype::Float | Datatype::Double))
+    }
+}
+
+/// Names stand for themselves: `{namespace}local`.
+struct Braces<'t>(&'t str);
+
+impl Scope for Braces<'_> {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        (prefix == "n").then_some(self.0)
+    }
+}
+
+fn parse(text: &str, of: &SimpleType) -> Result<datatypes::Value, Invalid> {
+    let read = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')).filter(|_| of.has_names) {
+        Some(("", local)) => Lexical::parse_in(&of, local, &NoNamespace),
+        Some((namespace, local)) => Lexical::parse_in(&of, &format!("n:{local}"), &Braces(namespace)),
+        None if of.has_names => Lexical::parse_in(&of, text, &NoNamespace),
+        None => Lexical::parse_in(&of, text, &Unscoped),
+    };
+    read.map_err(|problem| Invalid::text(text, of.name, problem))
+}
+
+/// Names without braces are in no namespace.
+struct NoNamespace;
+
+impl Scope for NoNamespace {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        prefix.is_empty().then_some("")
+    }
+}
+
+// ---- any ----
+
+/// A name as it stands in a key.
+fn name(text: &str) -> ExpandedName {
+    match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        Some((namespace, local)) => ExpandedName::new(namespace, local),
+        None => match text.strip_prefix("xs:") {
+            Some(local) => ExpandedName::new(castile_databinding::schema::XSD_NAMESPACE, local),
+            None => ExpandedName::new("", text),
+        },
+    }
+}
+
+fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
+    match json {
+        Json::String(text) => Ok(text.clone()),
+        Json::Bool(value) => Ok(value.to_string()),
+        Json::Number(number) => Ok(number.to_string()),
+        json => Err(at.instead(json, "a text")),
+    }
+}
+
+/// An attribute that is not declared.
+fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError> {
+    let at = At::Member(at, key);
+    let Some(name) = key.strip_prefix('@') else {
+        return Err(at.wrong("found a member that is no attribute, expected one whose name begins with @"));
+    };
+    let name = self::name(name);
+    if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
+        return Err(at.wrong(format!("{:?} is no name of an attribute", name.local)));
+    }
+    Ok(AnyAttribute { name, value: scalar(json, &at)? })
+}
+
+fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
+    let members = match json {
+        Json::Null => return Ok(AnyType::default()),
+        Json::Object(members) => members,
+        json => return Ok(AnyType::from(scalar(json, at)?.as_str())),
+    };
+    let mut made = AnyType::default();
+    for (key, json) in members {
+        let at = At::Member(at, key);
+        match key.as_str() {
+            TYPE => made.type_name = Some(name(&scalar(json, &at)?)),
+            CONTENT => {
+                let pieces = match json {
+                    Json::Array(pieces) => pieces.as_slice(),
+                    json => std::slice::from_ref(json),
+                };
+                for (number, json) in pieces.iter().enumerate() {
+                    let at = At::Item(&at, number);
+                    made.content.push(&match json {
+                        Json::Object(members) if members.len() == 1 && members.contains_key(XML) => {
+                            AnyPiece::Element(xml(&members[XML], &at)?)
+                        }
+                        json => AnyPiece::Text(scalar(json, &at)?),
+                    });
+                }
+            }
+            key => made.attributes.push(other(key, json, &at)?),
+        }
+    }
+    Ok(made)
+}
+
+/// An element as XML.
+fn xml(json: &Json, at: &At<'_>) -> Result<Any, JsonError> {
+    let Json::String(text) = json else { return Err(at.instead(json, "an element as XML")) };
+    Any::parse(text).map_err(|error| at.wrong(format!("it is no element of XML: {error}")))
+}
+
+// ---- complex types ----
+
+/// An object of which each member must have a use.
+struct Object<'j> {
+    members: &'j Map<String, Json>,
+    used: BTreeSet<&'j str>,
+}
+
+impl<'j> Object<'j> {
+    fn of(json: &'j Json, at: &At<'_>) -> Result<Self, JsonError> {
+        match json {
+            Json::Object(members) => Ok(Object { members, used: BTreeSet::new() }),
+            json => Err(at.instead(json, "an object")),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<&'j Json> {
+        let (name, json) = self.members.get_key_value(name)?;
+        self.used.insert(name);
+        Some(json)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
+    fn rest(&self) -> impl Iterator<Item = (&'j str, &'j Json)> {
+        self.members.iter().map(|(name, json)| (name.as_str(), json)).filter(|(name, _)| !self.used.contains(name))
+    }
+
+    /// That all members had a use.
+    fn finish(&self, expected: impl Iterator<Item = String>, at: &At<'_>) -> Result<(), JsonError> {
+        /// More names don't help.
+        const SHOWN: usize = 12;
+        let Some((name, _)) = self.rest().next() else { return Ok(()) };
+        let mut expected: Vec<String> = expected.take(SHOWN + 1).collect();
+        if expected.len() > SHOWN {
+            expected[SHOWN] = "…".to_owned();
+        }
+        let expected = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
+        Err(At::Member(at, name).wrong(format!("there is no such member; there are {expected}")))
+    }
+}
+
+fn structure(
+    json: &Json,
+    of: &'static Struct,
+    facets_of_element: Option<&'static dyn Check>,
+    is_typed: bool,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<StructValue, JsonError> {
+    let empty = Json::Object(Map::new());
+    let is_object = json.is_object();
+    let mut object = Object::of(if is_object { json } else { &empty }, at)?;
+    if is_typed {
+        object.take(TYPE);
+    }
+    let mut attributes = Vec::with_capacity(of.attributes.len());
+    for (declared, attribute) in of.table.declared.iter().zip(&of.attributes) {
+        let key = format!("@{}", expanded(declared.namespace, declared.name));
+        let at = At::Member(at, &key);
+        let found = match object.take(&key) {
+            Some(json) => Some(simple(json, attribute.of, declared.facets, &at)?),
+            None => None,
+        };
+        attributes.push(match (attribute.presence, found) {
+            (Presence::Required, None) => return Err(at.wrong("it is not there, and must be")),
+            (Presence::Default, None) => {
+                let default = declared.constraint.map_or("", ValueConstraint::value);
+                Some(parse(default, attribute.of).map_err(|problem| at.wrong(problem.message()))?)
+            }
+            // It has no other.
+            (Presence::Fixed { .. }, _) => None,
+            (_, found) => found,
+        });
+    }
+    let content = match &of.content {
+        Content::Simple { of: simple_type, facets } => {
+            let of_content = At::Member(at, CONTENT);
+            let (json, at) = match is_object {
+                false => (json, at),
+                true => match object.take(CONTENT) {
+                    Some(json) => (json, &of_content),
+                    None => (&Json::String(String::new()), &of_content),
+                },
+            };
+            ContentValue::Simple(simple(json, simple_type, facets.or(facets_of_element), at)?)
+        }
+        _ if !is_object => return Err(at.instead(json, "an object")),
+        Content::Sequence(particles) | Content::All(particles) => {
+            ContentValue::Particles(slots(&mut object, particles, nodes, at)?)
+        }
+        Content::Mixed(piece) => {
+            let pieces = match object.take(CONTENT) {
+                None => &[][..],
+                Some(Json::Array(pieces)) => pieces,
+                Some(json) => std::slice::from_ref(json),
+            };
+            let at = At::Member(at, CONTENT);
+            let pieces = pieces.iter().enumerate().map(|(number, json)| {
+                let at = At::Item(&at, number);
+                match json {
+                    Json::String(text) => Ok(GroupValue { of: piece, content: GroupContent::Text(text.clone()) }),
+                    json => group_object(json, piece, nodes, &at),
+                }
+            });
+            ContentValue::Mixed(pieces.collect::<Result<_, _>>()?)
+        }
+    };
+    let mut others = Vec::new();
+    if of.has_others {
+        for (key, json) in object.rest().filter(|(key, _)| key.starts_with('@')).collect::<Vec<_>>() {
+            others.push(other(key, json, at)?);
+            object.take(key);
+        }
+    }
+    object.finish(of.names(), at)?;
+    Ok(StructValue { of, attributes, others: Others(others), content })
+}
+
+impl Struct {
+    /// The names of the members that an object of it may have.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let attributes = self.table.declared.iter();
+        let attributes = attributes.map(|one| format!("@{}", expanded(one.namespace, one.name)));
+        let content = match &self.content {
+            Content::Simple { .. } | Content::Mixed(_) => vec![CONTENT],
+            Content::Sequence(particles) | Content::All(particles) => members(particles),
+        };
+        content.into_iter().map(str::to_owned).chain(attributes)
+    }
+}
+
+fn slots(
+    object: &mut Object<'_>,
+    particles: &'static Particles,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<Vec<Slot>, JsonError> {
+    let Particles { table, list, keys } = particles;
+    list.iter().zip(keys).map(|(particle, key)| slot(object, table, particle, key, nodes, at)).collect()
+}
+
+fn slot(
+    object: &mut Object<'_>,
+    table: &'static [Element],
+    particle: &'static Particle,
+    key: &'static Key,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<Slot, JsonError> {
+    let occurrence = particle.occurrence();
+    let name = match (key, &particle.term) {
+        (Key::Member(name), _) => *name,
+        (Key::Flat, Term::Group(of)) => {
+            let is_there = of.members().iter().any(|member| object.has(member));
+            if occurrence == Occurrence::Optional && !is_there {
+                return Ok(Slot::Absent);
+            }
+            return group(object, of, nodes, at).map(|group| Slot::Group(Box::new(group)));
+        }
+        (Key::Flat, _) => return Ok(Slot::Absent),
+    };
+    let at = At::Member(at, name);
+    let json = object.take(name);
+    match (&particle.term, occurrence) {
+        (Term::Element { index, .. }, Occurrence::Required | Occurrence::Optional) => {
+            let element = &table[*index];
+            let of = crate::read::type_of(element);
+            match json {
+                Some(Json::Null) if occurrence == Occurrence::Optional && of.nil == Nil::Never => Ok(Slot::Absent),
+                None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
+                None => Err(at.wrong("it is not there, and must be")),
+                Some(json) => value(json, of, element.facets, nodes, &at).map(Slot::One),
+            }
+        }
+        (Term::Element { index, .. }, Occurrence::Repeated) => {
+            let element = &table[*index];
+            let of = crate::read::type_of(element);
+            let items = many(json, particle, &at)?.iter().enumerate();
+            let items = items.map(|(number, json)| value(json, of, element.facets, nodes, &At::Item(&at, number)));
+            items.collect::<Result<_, _>>().map(Slot::Many)
+        }
+        (Term::Group(of), Occurrence::Repeated) => {
+            let items = many(json, particle, &at)?.iter().enumerate();
+            let groups = items.map(|(number, json)| group_object(json, of, nodes, &At::Item(&at, number)));
+            groups.collect::<Result<_, _>>().map(Slot::Groups)
+        }
+        (Term::Group(of), _) => match json {
+            Some(json) => group_object(json, of, nodes, &at).map(|group| Slot::Group(Box::new(group))),
+            None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
+            None => Err(at.wrong("it is not there, and must be")),
+        },
+        (Term::Any(..), Occurrence::Repeated) => {
+            let items = many(json, particle, &at)?.iter().enumerate();
+            let elements = items.map(|(number, json)| xml(json, &At::Item(&at, number)));
+            elements.collect::<Result<AnyElements, _>>().map(Slot::Elements)
+        }
+        (Term::Any(..), _) => match json {
+            Some(json) => xml(json, &at).map(Slot::Any),
+            None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
+            None => Err(at.wrong("it is not there, and must be")),
+        },
+    }
+}
+
+/// The items of a particle: an array, or one alone.
+fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<&'j [Json], JsonError> {
+    let items = match json {
+        None => &[][..],
+        Some(Json::Array(items)) => items,
+        Some(json) => std::slice::from_ref(json),
+    };
+    let Particle { min, max, .. } = *particle;
+    match items.len() as u64 {
+        count if count < u64::from(min) => Err(at.wrong(format!("found {count} items, expected at least {min}"))),
+        count if max.is_some_and(|max| count > u64::from(max)) => {
+            Err(at.wrong(format!("found {count} items, expected at most {}", max.unwrap_or_default())))
+        }
+        _ => Ok(items),
+    }
+}
+
+fn group_object(json: &Json, of: &'static Group, nodes: &mut Nodes, at: &At<'_>) -> Result<GroupValue, JsonError> {
+    let mut object = Object::of(json, at)?;
+    let group = group(&mut object, of, nodes, at)?;
+    object.finish(of.members().into_iter().map(str::to_owned), at)?;
+    Ok(group)
+}
+
+fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At<'_>) -> Result<GroupValue, JsonError> {
+    let particles = match &of.kind {
+        GroupKind::Sequence(particles) | GroupKind::All(particles) => {
+            let slots = slots(object, particles, nodes, at)?;
+            return Ok(GroupValue { of, content: GroupContent::Particles(slots) });
+        }
+        GroupKind::Choice(particles) | GroupKind::Piece(particles, _) => particles,
+    };
+    let Particles { table, list, keys } = particles;
+    let is_there = |number: usize| match (&keys[number], &list[number].term) {
+        (Key::Member(name), _) => object.has(name),
+        (Key::Flat, Term::Group(of)) => of.members().iter().any(|member| object.has(member)),
+        (Key::Flat, _) => false,
+    };
+    let there: Vec<usize> = (0..list.len()).filter(|number| is_there(*number)).collect();
+    let number = match there[..] {
+        [number] => number,
+        [] => match list.iter().position(|particle| particle.min == 0) {
+            // Nothing of it is a choice as well.
+            Some(number) => number,
+            None => return Err(at.wrong(format!("found none of {}, expected one", of.members().join(", ")))),
+        },
+        [one, another, ..] => {
+            let [one, another] = [one, another].map(|number| match &keys[number] {
+                Key::Member(name) => (*name).to_owned(),
+                Key::Flat => match &list[number].term {
+                    Term::Group(of) => of.members().join(", "),
+                    _ => String::new(),
+                },
+            });
+            return Err(at.wrong(format!("found both {one} and {another}, expected one of them")));
+        }
+    };
+    let slot = slot(object, table, &list[number], &keys[number], nodes, at)?;
+    Ok(GroupValue { of, content: GroupContent::Choice(number, slot) })
+}
+
+fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) -> Result<DerivedValue, JsonError> {
+    let said = json.get(TYPE);
+    let variant = match said {
+        Some(said) => {
+            let at = At::Member(at, TYPE);
+            let said = scalar(said, &at)?;
+            let found = of
+                .variants
+                .iter()
+                .zip(of.names)
+                .find(|(variant, name)| variant.key == said || type_text(name.namespace, name.name) == said);
+            match found {
+                Some((variant, _)) => Some(variant),
+                // A type that the contract doesn't have has its namespace.
+                None if said.starts_with(['{']) || said.starts_with("xs:") => None,
+                None => {
+                    let known: Vec<&str> = of.variants.iter().map(|variant| variant.key).collect();
+                    return Err(at.wrong(format!("found {said:?}, expected one of {}", known.join(", "))));
+                }
+            }
+        }
+        None if of.is_abstract => {
+            let known: Vec<&str> = of.variants.iter().map(|variant| variant.key).collect();
+            let message = format!("there is no {TYPE}, expected one of {}", known.join(", "));
+            return Err(at.wrong(message));
+        }
+        None => of.variants.first(),
+    };
+    let Some(variant) = variant else {
+        let value = Value::Any(Recursive::new(any(json, at)?));
+        return Ok(DerivedValue { of: None, value });
+    };
+    let of_content = At::Member(at, CONTENT);
+    let value = match (variant.of.base, said) {
+        (Base::Complex(place), Some(_)) => match place.get() {
+            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, None, true, nodes, at)?)),
+            Complex::EncodedStruct(of) => Value::Encoded(Recursive::new(encoded(json, of, &[TYPE], nodes, at)?)),
+            Complex::Derived(_) | Complex::EncodedArray(_) => {
+                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, None, nodes, &of_content)?
+            }
+        },
+        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, None, nodes, at)?,
+        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, None, nodes, &of_content)?,
+    };
+    Ok(DerivedValue { of: Some(variant), value })
+}
+
+// ---- SOAP encoding ----
+
+fn encoded(
+    json: &Json,
+    of: &'static EncodedStruct,
+    others: &[&str],
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<EncodedValue, JsonError> {
+    let mut object = Object::of(json, at)?;
+    for name in others {
+        object.take(name);
+    }
+    let mut accessors = Vec::with_capacity(of.accessors.len());
+    for (element, accessor) in of.table.iter().zip(&of.accessors) {
+        let at = At::Member(at, element.name);
+        let of = crate::read::type_of(element);
+        let mut one = |json: &Json, at: &At<'_>| match json {
+            Json::Null => Ok(None),
+            json => value(json, of, element.facets, nodes, at).map(Some),
+        };
+        accessors.push(match (object.take(element.name), accessor.is_repeated) {
+            (None, false) => Slot::Absent,
+            (Some(json), false) => one(json, &at)?.map_or(Slot::Absent, Slot::One),
+            (None, true) => Slot::Accessors(Vec::new()),
+            (Some(Json::Array(items)), true) => {
+                let items = items.iter().enumerate().map(|(number, json)| one(json, &At::Item(&at, number)));
+                Slot::Accessors(items.collect::<Result<_, _>>()?)
+            }
+            (Some(json), true) => Slot::Accessors(vec![one(json, &at)?]),
+        });
+    }
+    object.finish(of.table.iter().map(|element| element.name.to_owned()), at)?;
+    Ok(EncodedValue { of, accessors })
+}
+
+fn array(json: &Json, of: &'static EncodedArray, nodes: &mut Nodes, at: &At<'_>) -> Result<ArrayValue, JsonError> {
+    let (sizes, items) = match json {
+        Json::Array(items) if of.array.rank == 1 => (vec![items.len()], items),
+        Json::Object(members) if of.array.rank > 1 => {
+            let sizes: Option<Vec<usize>> = members.get(SIZES).and_then(Json::as_array).and_then(|sizes| {
+                sizes.iter().map(|size| size.as_u64().and_then(|size| usize::try_from(size).ok())).collect()
+            });
+            let items = members.get(ITEMS).and_then(Json::as_array);
+            let (Some(sizes), Some(items)) = (sizes, items) else {
+                return Err(at.wrong(format!("expected an array of sizes as {SIZES}, and one of items as {ITEMS}")));
+            };
+            (sizes, items)
+        }
+        json if of.array.rank == 1 => return Err(at.instead(json, "an array")),
+        json => return Err(at.instead(json, &format!("an object with {SIZES} and {ITEMS}"))),
+    };
+    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
+    if sizes.len() != of.array.rank || count != Some(items.len()) {
+        let message = format!("found {} items, expected as many as {SIZES} says", items.len());
+        return Err(at.wrong(message));
+    }
+    let item = crate::read::type_of(&of.array.item);
+    let items = items.iter().enumerate().map(|(number, json)| match json {
+        Json::Null => Ok(None),
+        json => value(json, item, of.array.item.facets, nodes, &At::Item(at, number)).map(Some),
+    });
+    Ok(ArrayValue { of, dimensions: sizes, items: items.collect::<Result<_, _>>()? })
+}
+
+/// A node of a graph: one that has a number may be referred to.
+fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at: &At<'_>) -> Result<Value, JsonError> {
+    if let Some(number) = json.get(REF).and_then(Json::as_u64) {
+        let known = nodes.get(&number).cloned();
+        return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
+    }
+    let number = json.get(ID).and_then(Json::as_u64);
+    let mut bare = json.clone();
+    if let Json::Object(members) = &mut bare {
+        members.remove(ID);
+        if members.len() == 1 && members.contains_key(CONTENT) {
+            bare = bare[CONTENT].take();
+        }
+    }
+    let mut failed = None;
+    let node = Shared::cyclic(|me| {
+        if let Some(number) = number {
+            nodes.insert(number, me);
+        }
+        Node(of_base(&bare, of, None, nodes, at).unwrap_or_else(|error| {
+            failed = Some(error);
+            Value::Empty
+        }))
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Some(number) = number {
+        nodes.insert(number, node.clone());
+    }
+    Ok(Value::Shared(node))
+}

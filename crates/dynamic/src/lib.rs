@@ -1,0 +1,17 @@
+//! Values of a contract that is read while the program runs.
+//!
+//! [`Contract`] reads a WSDL and knows the types of its messages. [`Value`]s of these are read and written by the calls that generated
+//! code makes, so what is read, what is refused, and where, is the same.
+
+mod compile;
+mod contract;
+mod json;
+mod read;
+mod simple;
+mod types;
+mod value;
+mod write;
+
+pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service};
+pub use json::JsonError;
+pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

@@ -1,0 +1,459 @@
+//! Simple types: how texts are read as values, what facets these have, and how they are written.
+
+use std::any::Any;
+use std::cmp::Ordering;
+use std::fmt;
+
+use castile_databinding::datatypes::{
+    AnyUri, Base64Binary, Datatype, Date, DateTime, Decimal, Duration, Entities, Entity, GDay, GMonth, GMonthDay,
+    GYear, GYearMonth, HexBinary, Id, Idref, Idrefs, Integer, Invalid, Language, Name, NcName, NegativeInteger,
+    Nmtoken, Nmtokens, NonNegativeInteger, NonPositiveInteger, NormalizedString, Notation, PositiveInteger, Prefixes,
+    QName, Scope, Time, Token, Unscoped, Value, WhiteSpace, text_of,
+};
+use castile_databinding::facets::{Check, Digits, FacetValue, Facets, Length, not_listed};
+use castile_databinding::schema::{Element, TypeName, XSD_NAMESPACE};
+use castile_databinding::{Decoder, Encoder, Error, FromXml, Lexical, datatypes};
+
+/// A simple type.
+pub(crate) struct SimpleType {
+    /// The name for messages.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// Whether values are names or have names in them.
+    pub(crate) has_names: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Datatype(Datatype),
+    List(&'static SimpleType),
+    Enumeration { listed: Vec<&'static str>, white_space: WhiteSpace, is_strict: bool },
+    Union { members: Vec<Member>, has_facets: bool },
+}
+
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) of: &'static SimpleType,
+    pub(crate) facets: Option<&'static dyn Check>,
+}
+
+/// A type may have itself in it.
+impl fmt::Debug for SimpleType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SimpleType").field(&self.name).finish()
+    }
+}
+
+/// What is done for the Rust type of a built-in one, whose values become those of the run-time type.
+macro_rules! by_datatype {
+    ($datatype:expr, $type:ident, $value:ident => $work:expr) => {
+        match $datatype {
+            Datatype::AnySimpleType | Datatype::String => by_datatype!(@ String, Value::String, $type, $value, $work),
+            Datatype::Boolean => by_datatype!(@ bool, Value::Boolean, $type, $value, $work),
+            Datatype::Decimal => by_datatype!(@ Decimal, Value::Decimal, $type, $value, $work),
+            Datatype::Float => by_datatype!(@ f32, Value::Float, $type, $value, $work),
+            Datatype::Double => by_datatype!(@ f64, Value::Double, $type, $value, $work),
+            Datatype::Duration => by_datatype!(@ Duration, Value::Duration, $type, $value, $work),
+            Datatype::DateTime => by_datatype!(@ DateTime, Value::DateTime, $type, $value, $work),
+            Datatype::Time => by_datatype!(@ Time, Value::Time, $type, $value, $work),
+            Datatype::Date => by_datatype!(@ Date, Value::Date, $type, $value, $work),
+            Datatype::GYearMonth => by_datatype!(@ GYearMonth, Value::GYearMonth, $type, $value, $work),
+            Datatype::GYear => by_datatype!(@ GYear, Value::GYear, $type, $value, $work),
+            Datatype::GMonthDay => by_datatype!(@ GMonthDay, Value::GMonthDay, $type, $value, $work),
+            Datatype::GDay => by_datatype!(@ GDay, Value::GDay, $type, $value, $work),
+            Datatype::GMonth => by_datatype!(@ GMonth, Value::GMonth, $type, $value, $work),
+            Datatype::HexBinary => by_datatype!(@ HexBinary, Value::HexBinary, $type, $value, $work),
+            Datatype::Base64Binary => by_datatype!(@ Base64Binary, Value::Base64Binary, $type, $value, $work),
+            Datatype::AnyUri => by_datatype!(@ AnyUri, Value::AnyUri, $type, $value, $work),
+            Datatype::QName => by_datatype!(@ QName, Value::QName, $type, $value, $work),
+            Datatype::Notation => by_datatype!(@ Notation, Value::Notation, $type, $value, $work),
+            Datatype::NormalizedString => by_datatype!(@ NormalizedString, string, $type, $value, $work),
+            Datatype::Token => by_datatype!(@ Token, string, $type, $value, $work),
+            Datatype::Language => by_datatype!(@ Language, string, $type, $value, $work),
+            Datatype::Nmtoken => by_datatype!(@ Nmtoken, string, $type, $value, $work),
+            Datatype::Nmtokens => by_datatype!(@ Nmtokens, strings, $type, $value, $work),
+            Datatype::Name => by_datatype!(@ Name, string, $type, $value, $work),
+            Datatype::NcName => by_datatype!(@ NcName, string, $type, $value, $work),
+            Datatype::Id => by_datatype!(@ Id, string, $type, $value, $work),
+            Datatype::Idref => by_datatype!(@ Idref, string, $type, $value, $work),
+            Datatype::Idrefs => by_datatype!(@ Idrefs, strings, $type, $value, $work),
+            Datatype::Entity => by_datatype!(@ Entity, string, $type, $value, $work),
+            Datatype::Entities => by_datatype!(@ Entities, strings, $type, $value, $work),
+            Datatype::Integer => by_datatype!(@ Integer, decimal, $type, $value, $work),
+            Datatype::NonPositiveInteger => by_datatype!(@ NonPositiveInteger, decimal, $type, $value, $work),
+            Datatype::NegativeInteger => by_datatype!(@ NegativeInteger, decimal, $type, $value, $work),
+            Datatype::Long => by_datatype!(@ i64, decimal, $type, $value, $work),
+            Datatype::Int => by_datatype!(@ i32, decimal, $type, $value, $work),
+            Datatype::Short => by_datatype!(@ i16, decimal, $type, $value, $work),
+            Datatype::Byte => by_datatype!(@ i8, decimal, $type, $value, $work),
+            Datatype::NonNegativeInteger => by_datatype!(@ NonNegativeInteger, decimal, $type, $value, $work),
+            Datatype::UnsignedLong => by_datatype!(@ u64, decimal, $type, $value, $work),
+            Datatype::UnsignedInt => by_datatype!(@ u32, decimal, $type, $value, $work),
+            Datatype::UnsignedShort => by_datatype!(@ u16, decimal, $type, $value, $work),
+            Datatype::UnsignedByte => by_datatype!(@ u8, decimal, $type, $value, $work),
+            Datatype::PositiveInteger => by_datatype!(@ PositiveInteger, decimal, $type, $value, $work),
+        }
+    };
+    (@ $rust:ty, $made:expr, $type:ident, $value:ident, $work:expr) => {{
+        #[allow(dead_code, reason = "not all work needs both")]
+        type $type = $rust;
+        #[allow(unused_variables, reason = "not all work needs both")]
+        let $value = |value: $rust| $made(value);
+        $work
+    }};
+}
+
+/// What is done with a value of the Rust type of a primitive type.
+macro_rules! by_value {
+    ($value:expr, $inner:ident => $work:expr, $items:ident => $list:expr) => {
+        match $value {
+            Value::String($inner) => $work,
+            Value::Boolean($inner) => $work,
+            Value::Decimal($inner) => $work,
+            Value::Float($inner) => $work,
+            Value::Double($inner) => $work,
+            Value::Duration($inner) => $work,
+            Value::DateTime($inner) => $work,
+            Value::Time($inner) => $work,
+            Value::Date($inner) => $work,
+            Value::GYearMonth($inner) => $work,
+            Value::GYear($inner) => $work,
+            Value::GMonthDay($inner) => $work,
+            Value::GDay($inner) => $work,
+            Value::GMonth($inner) => $work,
+            Value::HexBinary($inner) => $work,
+            Value::Base64Binary($inner) => $work,
+            Value::AnyUri($inner) => $work,
+            Value::QName($inner) => $work,
+            Value::Notation($inner) => $work,
+            Value::List($items) => $list,
+        }
+    };
+}
+
+fn decimal(value: impl Into<Integer>) -> Value {
+    Value::Decimal(Decimal::from(value.into()))
+}
+
+fn string(value: impl Into<String>) -> Value {
+    Value::String(value.into())
+}
+
+fn strings<T: Into<String>>(datatypes::List(items): datatypes::List<T, 1>) -> Value {
+    Value::List(items.into_iter().map(string).collect())
+}
+
+impl SimpleType {
+    /// A built-in type.
+    pub(crate) fn built_in(datatype: Datatype) -> Self {
+        let name = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::NAME);
+        let has_names = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::HAS_NAMES);
+        SimpleType { name, kind: Kind::Datatype(datatype), has_names }
+    }
+
+    /// The type that `xsi:type` names, if it is a built-in one.
+    pub(crate) fn type_name(&self) -> Option<TypeName> {
+        self.name.strip_prefix("xs:").map(|name| TypeName::new(XSD_NAMESPACE, name))
+    }
+
+    /// Reads an element of this type whose tags are known.
+    pub(crate) fn known(&self, decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Value, Error>> {
+        match self.kind {
+            Kind::Datatype(datatype) if !self.has_names && element.facets.is_none() => {
+                by_datatype!(datatype, T, made => <T as FromXml>::known(decoder, element).map(|value| value.map(made)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads content and end tag of an element.
+    pub(crate) fn read(
+        &self,
+        decoder: &mut Decoder<'_>,
+        element: &'static Element,
+        facets: Option<&'static dyn Check>,
+    ) -> Result<Value, Error> {
+        match self.kind {
+            // Its bytes may be beside the document.
+            Kind::Datatype(Datatype::Base64Binary) => {
+                let value = match facets {
+                    None => decoder.simple(element),
+                    Some(facets) => decoder.restricted(element, facets),
+                };
+                value.map(Value::Base64Binary)
+            }
+            Kind::Datatype(datatype) if !self.has_names && facets.is_none() => {
+                by_datatype!(datatype, T, made => decoder.simple::<T>(element).map(made))
+            }
+            _ => decoder.simple_of_run_time(element, &self, facets),
+        }
+    }
+
+    /// Whether a value is one that is listed, if this lists any.
+    fn lists(&self, value: &Value) -> bool {
+        match (&self.kind, value) {
+            (Kind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(&text.as_str()),
+            _ => true,
+        }
+    }
+}
+
+impl Lexical<Value> for &SimpleType {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn has_names(&self) -> bool {
+        self.has_names
+    }
+
+    fn heap_of(&self, text: &str) -> usize {
+        match &self.kind {
+            Kind::Datatype(datatype) => {
+                by_datatype!(*datatype, T, value => <T as datatypes::SimpleType>::heap_of(text))
+            }
+            Kind::List(item) => {
+                let each = |word| 2 * size_of::<Value>() + item.heap_of(word);
+                text.split_ascii_whitespace().map(each).sum()
+            }
+            Kind::Enumeration { .. } => 0,
+            Kind::Union { members, .. } => {
+                members.iter().map(|member| member.of.heap_of(text)).max().unwrap_or_default()
+            }
+        }
+    }
+
+    fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<Value, Option<String>> {
+        match &self.kind {
+            Kind::Datatype(datatype) => datatype.parse(text, scope),
+            Kind::List(item) => {
+                let read = |word| {
+                    let said = |problem| Some(Invalid::text(word, item.name, problem).message().to_owned());
+                    item.parse_in(word, scope).map_err(said)
+                };
+                words(text).map(read).collect::<Result<_, _>>().map(Value::List)
+            }
+            Kind::Enumeration { listed, white_space, is_strict } => {
+                let text = white_space.normalise(text);
+                if *is_strict && !listed.contains(&&*text) {
+                    return Err(Some(not_listed(listed)));
+                }
+                Ok(Value::String(text.into_owned()))
+            }
+            Kind::Union { members, .. } => {
+                let last = members.len().saturating_sub(1);
+                let found = members.iter().enumerate().find_map(|(index, Member { of, facets })| {
+                    let value = of.parse_in(text, scope).ok()?;
+                    let is_listed = index == last || of.lists(&value);
+                    let is_allowed = facets.is_none_or(|facets| facets.check(text, &value).is_ok());
+                    (is_listed && is_allowed).then_some(value)
+                });
+                found.ok_or(None)
+            }
+        }
+    }
+
+    fn parse_beyond_facets(&self, text: &str) -> Option<Value> {
+        match &self.kind {
+            Kind::Datatype(_) => None,
+            Kind::List(item) => {
+                let read = |word| item.parse_in(word, &Unscoped).ok().or_else(|| item.parse_beyond_facets(word));
+                words(text).map(read).collect::<Option<_>>().map(Value::List)
+            }
+            Kind::Enumeration { white_space, is_strict, .. } => {
+                is_strict.then(|| Value::String(white_space.normalise(text).into_owned()))
+            }
+            Kind::Union { members, has_facets } => {
+                let allowed = || members.iter().find_map(|member| member.of.parse_in(text, &Unscoped).ok());
+                let beyond = || members.iter().find_map(|member| member.of.parse_beyond_facets(text));
+                has_facets.then(|| allowed().or_else(beyond)).flatten()
+            }
+        }
+    }
+
+    fn is_fixed(&self, value: &Value, fixed: &str) -> bool {
+        self.has_names || self.parse_in(fixed, &Unscoped).is_ok_and(|fixed| fixed == *value)
+    }
+}
+
+/// What white space divides a text into.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty())
+}
+
+// ---- facets ----
+
+/// What a value must be beside being of its type.
+#[derive(Debug)]
+pub(crate) struct Restriction {
+    pub(crate) name: &'static str,
+    pub(crate) of: &'static SimpleType,
+    pub(crate) rule: Rule,
+}
+
+#[derive(Debug)]
+pub(crate) enum Rule {
+    Facets { facets: Facets<Seen>, before: Option<&'static dyn Check> },
+    Items(&'static dyn Check),
+    AnyOf(Vec<&'static dyn Check>),
+}
+
+/// A value as facets look at it. Of a union they see that values are equal, and no more.
+#[derive(Clone, Debug)]
+pub(crate) enum Seen {
+    Value(Value),
+    OfUnion(Value),
+}
+
+impl Seen {
+    pub(crate) fn new(value: Value, of: &SimpleType) -> Self {
+        if matches!(of.kind, Kind::Union { .. }) { Seen::OfUnion(value) } else { Seen::Value(value) }
+    }
+}
+
+impl FacetValue for Seen {
+    fn compare(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Seen::Value(one), Seen::Value(other)) => one.compare(other),
+            (Seen::OfUnion(one), Seen::OfUnion(other)) => (one == other).then_some(Ordering::Equal),
+            _ => None,
+        }
+    }
+
+    fn length(&self) -> Option<Length> {
+        if let Seen::Value(value) = self { value.length() } else { None }
+    }
+
+    fn digits(&self) -> Option<Digits> {
+        if let Seen::Value(value) = self { value.digits() } else { None }
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seen::Value(value) => value.fmt(f),
+            Seen::OfUnion(value) => {
+                by_value!(value, value => f.write_str(&text_of(value)), items => match has_names(items) {
+                    false => f.write_str(&text_of(&Items::<false>(items.clone()))),
+                    true => f.write_str(&text_of(&Items::<true>(items.clone()))),
+                })
+            }
+        }
+    }
+}
+
+impl Check for Restriction {
+    fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid> {
+        let of_binary;
+        let value = match (value.downcast_ref::<Value>(), value.downcast_ref::<Base64Binary>()) {
+            (Some(value), _) => value,
+            (None, Some(binary)) => {
+                of_binary = Value::Base64Binary(binary.clone());
+                &of_binary
+            }
+            (None, None) => return self.check_text(text),
+        };
+        let Restriction { name, of, rule } = self;
+        match rule {
+            Rule::Facets { facets, before } => {
+                if let Some(before) = before {
+                    before.check(text, value)?;
+                }
+                let normal = facets.white_space.normalise(text);
+                // The type may keep white space that the facet `whiteSpace` takes away.
+                let is_same = *normal == *text || of.has_names;
+                let changed = if is_same { None } else { of.parse_in(&normal, &Unscoped).ok() };
+                let seen = Seen::new(changed.unwrap_or_else(|| value.clone()), of);
+                let checked = facets.check(&normal, &seen);
+                checked.map_err(|problem| Invalid::text(text, name, Some(problem)))
+            }
+            Rule::Items(item) => {
+                let Value::List(items) = value else { return Ok(()) };
+                let checked = words(text).zip(items).try_for_each(|(text, value)| item.check(text, value));
+                checked.map_err(|problem| Invalid::text(text, name, Some(problem.message().to_owned())))
+            }
+            Rule::AnyOf(_) => self.check_text(text),
+        }
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Invalid> {
+        if let Rule::AnyOf(members) = &self.rule {
+            let is_taken = members.iter().any(|member| member.check_text(text).is_ok());
+            return if is_taken { Ok(()) } else { Err(Invalid::text(text, self.name, None)) };
+        }
+        let value = self.of.parse_in(text, &Unscoped).map_err(|problem| Invalid::text(text, self.name, problem))?;
+        self.check(text, &value)
+    }
+}
+
+/// Prefixes with their namespaces.
+pub(crate) struct Declared<'d>(pub(crate) &'d [(String, String)]);
+
+impl Scope for Declared<'_> {
+    fn namespace(&self, prefix: &str) -> Option<&str> {
+        let (_, namespace) = self.0.iter().find(|(known, _)| known == prefix)?;
+        Some(namespace)
+    }
+}
+
+// ---- writing ----
+
+/// Writes a value as the text of an element, whose start tag comes right before.
+pub(crate) fn write(value: &Value, out: &mut Encoder) {
+    by_value!(value, value => out.simple(value), items => match has_names(items) {
+        false => out.simple(&Items::<false>(items.clone())),
+        true => out.simple(&Items::<true>(items.clone())),
+    });
+}
+
+/// Writes a value as an attribute.
+pub(crate) fn write_attribute(name: &str, value: &Value, out: &mut Encoder) {
+    by_value!(value, value => out.attribute(name, value), items => match has_names(items) {
+        false => out.attribute(name, &Items::<false>(items.clone())),
+        true => out.attribute(name, &Items::<true>(items.clone())),
+    });
+}
+
+fn has_names(items: &[Value]) -> bool {
+    items.iter().any(|item| matches!(item, Value::QName(_) | Value::Notation(_)))
+}
+
+/// The items of a list, to be written.
+#[derive(PartialEq)]
+struct Items<const HAS_NAMES: bool>(Vec<Value>);
+
+impl<const HAS_NAMES: bool> Items<HAS_NAMES> {
+    /// Writes the items with blanks between. An item with no text would be lost, and one with white space would be two.
+    fn write_items(&self, out: &mut Vec<u8>, mut write: impl FnMut(&Value, &mut Vec<u8>) -> bool) -> bool {
+        let mut fine = true;
+        for (index, item) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.push(b' ');
+            }
+            let start = out.len();
+            fine &= write(item, out);
+            let text = &out[start..];
+            fine &= !text.is_empty() && !text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
+            fine &= !text.windows(5).any(|part| part == b"&#13;");
+        }
+        fine
+    }
+}
+
+impl<const HAS_NAMES: bool> datatypes::SimpleType for Items<HAS_NAMES> {
+    const NAME: &'static str = "list";
+    const HAS_NAMES: bool = HAS_NAMES;
+
+    fn parse(_: &str) -> Result<Self, Option<String>> {
+        Err(None)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        self.write_items(out, |item, out| by_value!(item, item => item.write(out), _items => false))
+    }
+
+    fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+        self.write_items(out, |item, out| by_value!(item, item => item.write_in(out, prefixes), _items => false))
+    }
+}

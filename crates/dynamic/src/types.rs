@@ -1,0 +1,300 @@
+//! The types of a contract: what the decoder and the encoder ask of them.
+//!
+//! They are made once for a contract, and are there until the process ends: the tables of a decoder are.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use castile_databinding::encoded::ArrayType;
+use castile_databinding::facets::Check;
+use castile_databinding::model::Order;
+use castile_databinding::schema::{Attributes, Content as Children, Element, First, RunTimeType, TypeName, Wildcard};
+use castile_databinding::{AnyType, FromXml};
+
+use crate::json::Key;
+use crate::simple::SimpleType;
+
+/// The type of an element.
+#[derive(Debug)]
+pub(crate) struct ElementType {
+    pub(crate) base: Base,
+    pub(crate) nil: Nil,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nil {
+    Never,
+    Plain,
+    /// Its attributes are there nonetheless.
+    WithAttributes,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Base {
+    Simple(&'static SimpleType),
+    Complex(&'static Place),
+    AnyType,
+    Nothing,
+    /// A node of a graph in SOAP encoding.
+    Shared(&'static ElementType),
+}
+
+/// Where a complex type is: types refer to each other, and may do so in circles.
+pub(crate) struct Place {
+    pub(crate) name: &'static str,
+    complex: OnceLock<Complex>,
+}
+
+impl Place {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Place { name, complex: OnceLock::new() }
+    }
+
+    /// Puts the type there. Nobody else does.
+    pub(crate) fn set(&self, complex: Complex) {
+        let _ = self.complex.set(complex);
+    }
+
+    pub(crate) fn get(&self) -> &Complex {
+        match self.complex.get() {
+            Some(complex) => complex,
+            None => unreachable!("all places are filled before a value is read"),
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Place").field(&self.name).finish()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Complex {
+    Struct(Struct),
+    Derived(Derived),
+    EncodedStruct(EncodedStruct),
+    EncodedArray(EncodedArray),
+}
+
+/// A complex type.
+#[derive(Debug)]
+pub(crate) struct Struct {
+    pub(crate) name: &'static str,
+    /// The name, if `xsi:type` may name no other.
+    pub(crate) type_name: Option<TypeName>,
+    pub(crate) table: &'static Attributes,
+    /// Those that are declared, in the order of the table.
+    pub(crate) attributes: Vec<Attribute>,
+    /// Whether there is room for others.
+    pub(crate) has_others: bool,
+    /// What the children are, for a lenient decoder.
+    pub(crate) children: &'static Children,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) struct Attribute {
+    pub(crate) of: &'static SimpleType,
+    pub(crate) presence: Presence,
+    /// The name as it stands in a tag.
+    pub(crate) tag: &'static str,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    Default,
+    /// It has no other value than this, which is written so.
+    Fixed {
+        written: &'static str,
+        is_required: bool,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Simple { of: &'static SimpleType, facets: Option<&'static dyn Check> },
+    Sequence(Particles),
+    All(Particles),
+    Mixed(&'static Group),
+}
+
+/// Particles, and the table of those that are elements.
+#[derive(Debug)]
+pub(crate) struct Particles {
+    pub(crate) table: &'static [Element],
+    pub(crate) list: Vec<Particle>,
+    /// What stands for each in JSON.
+    pub(crate) keys: Vec<Key>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Particle {
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) term: Term,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occurrence {
+    Required,
+    Optional,
+    Repeated,
+}
+
+impl Particle {
+    pub(crate) fn occurrence(&self) -> Occurrence {
+        match (self.min, self.max) {
+            (1, Some(1)) => Occurrence::Required,
+            (0, Some(1)) => Occurrence::Optional,
+            _ => Occurrence::Repeated,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Term {
+    Element {
+        /// Its number in the table.
+        index: usize,
+        start: &'static str,
+        end: &'static str,
+        /// Whether another element of this name may follow.
+        is_counted: bool,
+    },
+    Group(&'static Group),
+    /// The wildcard, and what it takes as what a group begins with.
+    Any(&'static Wildcard, &'static [First]),
+}
+
+/// A model group inside a type.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) first: &'static [First],
+    pub(crate) all: &'static [First],
+    pub(crate) kind: GroupKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum GroupKind {
+    Sequence(Particles),
+    All(Particles),
+    Choice(Particles),
+    /// A piece of mixed content: text, or one of these.
+    Piece(Particles, Option<Order>),
+}
+
+/// A type with all that are derived from it.
+#[derive(Debug)]
+pub(crate) struct Derived {
+    pub(crate) names: &'static [TypeName],
+    pub(crate) is_abstract: bool,
+    pub(crate) variants: Vec<Variant>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) of: &'static ElementType,
+    /// The name as it stands in `xsi:type`, which the type itself needs not.
+    pub(crate) tag: Option<&'static str>,
+    /// What it is called in JSON.
+    pub(crate) key: &'static str,
+}
+
+/// A struct in SOAP encoding.
+#[derive(Debug)]
+pub(crate) struct EncodedStruct {
+    pub(crate) name: &'static str,
+    pub(crate) type_name: Option<TypeName>,
+    pub(crate) is_call: bool,
+    /// Which accessor has the result of the call.
+    pub(crate) result: Option<&'static str>,
+    pub(crate) table: &'static [Element],
+    pub(crate) accessors: Vec<Accessor>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Accessor {
+    pub(crate) is_repeated: bool,
+    /// Whether it is left out if it has no value, and not nil.
+    pub(crate) is_optional: bool,
+    pub(crate) start: &'static str,
+    pub(crate) end: &'static str,
+}
+
+/// An array in SOAP encoding.
+#[derive(Debug)]
+pub(crate) struct EncodedArray {
+    pub(crate) array: &'static ArrayType,
+    /// The type of the items as it stands in `arrayType`.
+    pub(crate) tag: &'static str,
+    pub(crate) start: &'static str,
+    pub(crate) end: &'static str,
+}
+
+static OPEN: Children = Children::Open;
+static NONE: Attributes = Attributes::NONE;
+
+impl ElementType {
+    /// The type behind what is shared.
+    fn inner(&self) -> &Self {
+        match self.base {
+            Base::Shared(inner) => inner,
+            _ => self,
+        }
+    }
+}
+
+impl RunTimeType for ElementType {
+    fn is_nillable(&self) -> bool {
+        self.nil != Nil::Never
+    }
+
+    fn attributes(&self) -> &'static Attributes {
+        match self.inner().base {
+            Base::Simple(_) | Base::Nothing => &NONE,
+            Base::Complex(place) => match place.get() {
+                Complex::Struct(of) => of.table,
+                Complex::Derived(_) | Complex::EncodedStruct(_) | Complex::EncodedArray(_) => AnyType::ATTRIBUTES,
+            },
+            Base::AnyType | Base::Shared(_) => AnyType::ATTRIBUTES,
+        }
+    }
+
+    fn type_name(&self) -> Option<TypeName> {
+        match self.inner().base {
+            Base::Simple(of) => of.type_name(),
+            Base::Complex(place) => match place.get() {
+                Complex::Struct(Struct { type_name, .. }) | Complex::EncodedStruct(EncodedStruct { type_name, .. }) => {
+                    *type_name
+                }
+                Complex::Derived(_) | Complex::EncodedArray(_) => None,
+            },
+            Base::AnyType | Base::Nothing | Base::Shared(_) => None,
+        }
+    }
+
+    fn type_is_fixed(&self) -> bool {
+        match self.base {
+            Base::Simple(_) => true,
+            Base::Complex(place) => {
+                matches!(place.get(), Complex::EncodedStruct(EncodedStruct { type_name: Some(_), .. }))
+            }
+            // Whether it has an id is to be seen.
+            Base::Shared(_) | Base::AnyType | Base::Nothing => false,
+        }
+    }
+
+    fn content(&self) -> &'static Children {
+        match self.inner().base {
+            Base::Complex(place) => match place.get() {
+                Complex::Struct(of) => of.children,
+                Complex::Derived(_) | Complex::EncodedStruct(_) | Complex::EncodedArray(_) => &OPEN,
+            },
+            _ => &OPEN,
+        }
+    }
+}

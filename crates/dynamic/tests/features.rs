@@ -1,0 +1,158 @@
+//! The features of the generator at run time: what generated code reads, refuses and answers, with its words, is what is read, refused
+//! and answered without it.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use castile::http::Body;
+use castile::http::server::Endpoint;
+use castile_dynamic::{Contract, Operation, Options, Served, Value};
+use castile_soap::{Fault, Request, Response};
+use castile_xml::tree::{Attribute, Document, Element, Node};
+use castile_xsd::Files;
+use http_body_util::BodyExt;
+use tower_service::Service;
+
+/// The features, in order, that have messages and whose contract alone says what comes.
+fn features() -> Vec<PathBuf> {
+    let directory = fs::read_dir("../codegen/tests/features").unwrap();
+    let mut features: Vec<PathBuf> = directory.map(|entry| entry.unwrap().path()).collect();
+    // A file beside the contract names types of Rust; the answers of two have files.
+    let others = ["adjusted", "encoded", "rpc_literal"];
+    features.retain(|feature| !others.iter().any(|other| feature.ends_with(other)));
+    features.retain(|feature| !files(feature, "ok-").is_empty());
+    features.sort();
+    features
+}
+
+fn files(feature: &Path, prefix: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(feature).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        name.starts_with(prefix) && name.ends_with(".xml")
+    });
+    files.sort();
+    files
+}
+
+fn endpoint(feature: &Path) -> Endpoint<impl castile_soap::Service> {
+    let mut options = Options::default();
+    options.facets = feature.ends_with("facets") || feature.ends_with("lenient");
+    let contract = Contract::open(&feature.join("service.wsdl"), &Files::new(), &options).unwrap();
+    let echo = |operation: &'static Operation, request: Request<Value>| async move {
+        let value = request.into_inner();
+        // As JSON it is the same value.
+        let json = serde_json::to_string(&value).unwrap();
+        let read = operation.request_from_json(&serde_json::from_str(&json).unwrap());
+        match read {
+            Ok(read) if read == value || format!("{value:?}").contains("NaN") => {}
+            Ok(read) => {
+                let again = serde_json::to_string(&read).unwrap();
+                return Err(Fault::receiver(format!("\n{json}\nis not\n{again}")));
+            }
+            Err(error) => return Err(Fault::receiver(format!("\n{json}\n{error}"))),
+        }
+        let copy = value.clone();
+        let [copied, printed] = [&copy, &value].map(|value| format!("{value:?}"));
+        assert!(copied == printed && (copy == value || printed.contains("NaN")), "{printed} became {copied}");
+        Ok::<_, Fault>(Response::from(copy))
+    };
+    Endpoint::new(Served::new(contract.services[0], echo))
+}
+
+#[tokio::test]
+async fn what_is_read_and_refused_is_what_generated_code_reads_and_refuses() {
+    let mut different = Vec::new();
+    let features = features();
+    assert!(features.len() > 30, "{}", features.len());
+    for feature in features {
+        let mut endpoint = endpoint(&feature);
+        // Twice: the second time all tags are known to the reader.
+        for file in [files(&feature, "ok-"), files(&feature, "ok-")].concat() {
+            let sent = fs::read_to_string(&file).unwrap();
+            let (status, answer) = post(&mut endpoint, sent.clone()).await;
+            if status != 200 {
+                different.push(format!("{}: {answer}", file.display()));
+                continue;
+            }
+            let [sent, answer] = [sent, answer].map(|message| Document::parse(&message).unwrap());
+            let [sent, answer] = [&sent, &answer].map(|message| infoset(payload(message)));
+            if sent != answer {
+                different.push(format!("{}: sent\n{sent}\nanswered\n{answer}", file.display()));
+            }
+        }
+        for file in [files(&feature, "bad-"), files(&feature, "bad-")].concat() {
+            let (status, answer) = post(&mut endpoint, fs::read_to_string(&file).unwrap()).await;
+            let expected = fs::read_to_string(file.with_extension("error")).unwrap();
+            let found = match status {
+                500 => {
+                    let answer = Document::parse(&answer).unwrap();
+                    let [code, reason] = ["faultcode", "faultstring"].map(|name| child(payload(&answer), name));
+                    format!("{}: {}\n", code.trim_start_matches("soap:"), reason)
+                }
+                _ => answer,
+            };
+            if found != expected {
+                different.push(format!("{}: expected\n{expected}found\n{found}", file.display()));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
+}
+
+/// Status and body of the answer to a message.
+async fn post<S: castile_soap::Service>(endpoint: &mut Endpoint<S>, message: String) -> (u16, String) {
+    let request = http::Request::post("/").header("content-type", "text/xml; charset=utf-8");
+    let response = endpoint.call(request.body(Body::from(Bytes::from(message))).unwrap()).await.unwrap();
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn payload(message: &Document) -> Element<'_> {
+    let body = message.root().elements().find(|element| element.local() == "Body").unwrap();
+    body.elements().next().unwrap()
+}
+
+fn child(element: Element<'_>, name: &str) -> String {
+    element.elements().find(|child| child.local() == name).unwrap().text()
+}
+
+/// The content of an element: what doesn't count is left out, which is prefixes, the order of attributes, and white
+/// space between elements.
+fn infoset(element: Element<'_>) -> String {
+    let mut out = String::new();
+    let has_elements = element.elements().next().is_some();
+    for child in element.children() {
+        let child = match child {
+            Node::Element(child) => child,
+            Node::Text(text) => {
+                let text = text.trim();
+                if has_elements && !text.is_empty() {
+                    out.push_str(&format!("{text:?}\n"));
+                }
+                continue;
+            }
+        };
+        let mut attributes: Vec<String> = child.attributes().map(|attribute| shown(child, attribute)).collect();
+        attributes.sort();
+        let (namespace, local, attributes) = (child.namespace(), child.local(), attributes.concat());
+        out.push_str(&format!("<{{{namespace}}}{local}{attributes}>\n{}</>\n", infoset(child)));
+    }
+    if !has_elements {
+        out = element.text() + "\n";
+    }
+    out
+}
+
+/// An attribute; what `xsi:type` means depends on the declarations around it.
+fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
+    let (namespace, local, value) = (attribute.namespace(), attribute.local(), attribute.value());
+    if (namespace, local) == ("http://www.w3.org/2001/XMLSchema-instance", "type") {
+        return format!(" xsi:type={:?}", element.resolve_qname(value).unwrap());
+    }
+    format!(" {{{namespace}}}{local}={value:?}")
+}

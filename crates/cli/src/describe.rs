@@ -143,7 +143,7 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
 
 /// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
 /// in strings alone.
-fn json(what: &impl Serialize) -> anyhow::Result<String> {
+pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
     let text = serde_json::to_string_pretty(what).context("can't write JSON")? + "\n";
     let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
     if !text.contains(is_raw) {

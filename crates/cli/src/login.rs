@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use castile::http::client;
 use castile_load::{Along, Endpoint, Proxy};
 
 use crate::tls;
@@ -38,6 +39,43 @@ pub(crate) struct Arguments {
     /// Log in to the proxy with NAME:PASSWORD, the first line of this file
     #[arg(long, value_name = "FILE", requires = "proxy")]
     proxy_login: Option<PathBuf>,
+}
+
+/// Who a client is, for a command that makes one call.
+#[derive(Debug, clap::Args)]
+#[group(id = "credentials")]
+#[command(next_help_heading = "Login")]
+pub(crate) struct Credentials {
+    /// Log in with this name (Basic), and a password that is asked for
+    #[arg(short, long, value_name = "NAME", value_parser = name)]
+    user: Option<String>,
+    /// Take the password from the first line of this file; `-` is standard input
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
+    /// Send the token in the first line of this file (Bearer); `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "user")]
+    bearer: Option<PathBuf>,
+    /// Wait for the challenge of the server and answer it with Digest
+    #[arg(long, requires = "user")]
+    digest: bool,
+}
+
+impl Credentials {
+    /// What the transport logs in with.
+    pub(crate) fn credentials(&self) -> anyhow::Result<Option<client::Credentials>> {
+        if let Some(file) = &self.bearer {
+            return Ok(Some(client::Credentials::bearer(&first_line(file)?)?));
+        }
+        let Some(user) = &self.user else { return Ok(None) };
+        let password = match &self.password_file {
+            Some(file) => first_line(file)?,
+            None => asked(&format!("password of {user}"))?,
+        };
+        Ok(Some(match self.digest {
+            true => client::Credentials::digest(user, &password),
+            false => client::Credentials::basic(user, &password),
+        }))
+    }
 }
 
 /// The options of [`Arguments`].

@@ -10,6 +10,7 @@ mod output;
 mod bench;
 mod build;
 mod bundle;
+mod call;
 #[cfg(test)]
 mod changed;
 mod client;
@@ -45,6 +46,7 @@ enum Command {
     Describe(describe::Arguments),
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
+    Call(Box<call::Arguments>),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
@@ -75,6 +77,7 @@ fn run(command: Command) -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
+        Command::Call(arguments) => return call::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

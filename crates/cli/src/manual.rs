@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 10] = [
+const EXAMPLES: [(&str, &[&str]); 11] = [
     (
         "describe",
         &[
@@ -63,6 +63,16 @@ const EXAMPLES: [(&str, &[&str]); 10] = [
         &[
             "castile bundle orders.wsdl -o orders.castile --catalog catalog.xml",
             "castile bundle 'https://example.org/orders?wsdl' --fetch -o orders.castile",
+        ],
+    ),
+    (
+        "call",
+        &[
+            "castile call orders.wsdl GetOrder orderId=7",
+            "castile call orders.wsdl Place customer.name=Ann item[0].quantity=2",
+            "castile call orders.castile GetOrder --json order.json --as-json",
+            "castile call orders.wsdl GetOrder orderId=7 --dry-run",
+            "castile call orders.wsdl GetOrder orderId=7 --user ann --password-file pw.txt",
         ],
     ),
     (
@@ -123,7 +133,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = EXAMPLES.iter().take(7).filter_map(|(_, examples)| examples.first().copied());
+    let first = EXAMPLES.iter().take(8).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }

@@ -256,11 +256,17 @@ impl ClientArguments {
 
     /// The endpoint at a URL of http, or of https to be spoken to as these arguments say, through a proxy if there is one.
     pub(crate) fn endpoint(&self, url: &str, proxy: Option<Proxy>) -> anyhow::Result<Endpoint> {
+        let tls = self.for_url(url)?.map(|tls| Arc::new(Driver(tls)) as Arc<dyn castile_load::Tls>);
+        Ok(Endpoint::resolve_through(url, tls.as_ref(), proxy)?)
+    }
+
+    /// TLS for a URL, if that is one of https.
+    pub(crate) fn for_url(&self, url: &str) -> anyhow::Result<Option<client::Tls>> {
         if !url.starts_with("https://") {
             if self.is_given() {
                 bail!("{FOR_CLIENTS} are for https, and the URL is {url}");
             }
-            return Ok(Endpoint::resolve_through(url, None, proxy)?);
+            return Ok(None);
         }
         let ClientArguments { trust: Trust { authorities, client_cert, client_key }, server_name } = self;
         let mut options = client::TlsOptions::default();
@@ -271,7 +277,6 @@ impl ClientArguments {
             options.identity = Some(Identity::new(Pem::file(chain), Pem::file(key)));
         }
         options.server_name.clone_from(server_name);
-        let tls: Arc<dyn castile_load::Tls> = Arc::new(Driver(client::Tls::with_options(options)?));
-        Ok(Endpoint::resolve_through(url, Some(&tls), proxy)?)
+        Ok(Some(client::Tls::with_options(options)?))
     }
 }

@@ -1,0 +1,298 @@
+//! `castile call`: calls an operation of a service whose contract is read now.
+
+mod answer;
+mod arguments;
+mod tap;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use castile::codegen::{Caller, Encoder, NoDetail, Root};
+use castile::http::client::{self, Transport};
+use castile::mime::Part;
+use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
+use castile_dynamic::{Contract, Operation, Options, Service, Value};
+use castile_soap::{FromPayload, Headers, ToPayload, Written};
+use castile_wsdl::Severity;
+use http::{HeaderName, HeaderValue};
+use serde_json::Value as Json;
+
+use crate::{login, outcome, problems, quantity, source, tls};
+use tap::Tap;
+
+/// Call an operation of a service, with arguments from the command line, and print the answer
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, or a bundle
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    /// The operation, by its name in the contract
+    #[arg(value_name = "OPERATION")]
+    operation: String,
+    /// A value of the request: PATH=TEXT, or PATH:=JSON. A path is as in customer.name=Ann item[0].quantity=2 @priority=high
+    #[arg(value_name = "PATH=VALUE")]
+    values: Vec<String>,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Take the request from this file of JSON; `-` is standard input. Values of the command line are put into it
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    json: Option<PathBuf>,
+    /// Send the element of XML in this file as it is; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
+    xml: Option<PathBuf>,
+    /// Send the request to this URL, and not to the address in the contract
+    #[arg(long, value_name = "URL", help_heading = "Request")]
+    url: Option<String>,
+    /// The service, where several have the operation
+    #[arg(long, value_name = "NAME", help_heading = "Request")]
+    service: Option<String>,
+    /// A header of HTTP; may be repeated
+    #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
+    headers: Vec<String>,
+    /// A header block of SOAP: the element of XML in this file; may be repeated
+    #[arg(long = "soap-header", value_name = "FILE", help_heading = "Request")]
+    blocks: Vec<PathBuf>,
+    /// Attach this file; may be repeated
+    #[arg(long = "attach", value_name = "FILE", help_heading = "Request")]
+    attachments: Vec<PathBuf>,
+    /// How long the call may take
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
+    timeout: Duration,
+    /// Print the request, and send nothing
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    /// Print the answer as JSON, in a terminal too
+    #[arg(long = "as-json", help_heading = "Output")]
+    as_json: bool,
+    /// Print the message that came, as it came
+    #[arg(long, conflicts_with = "as_json", help_heading = "Output")]
+    raw: bool,
+    /// Write the attachments of the answer to this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    save: Option<PathBuf>,
+    /// Print what is sent and what comes on standard error
+    #[arg(short, long, help_heading = "Output")]
+    verbose: bool,
+    #[command(flatten)]
+    login: login::Credentials,
+    #[command(flatten)]
+    tls: tls::ClientArguments,
+}
+
+/// Calls, and prints what came.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    outcome::of(prepare(arguments).map(Some), |call| call.make(arguments))
+}
+
+/// A call that is ready to be sent.
+struct Prepared {
+    service: Service,
+    operation: &'static Operation,
+    request: Payload,
+    url: String,
+    blocks: Vec<AnyHeader>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    parts: Vec<Part>,
+    transport: Transport,
+}
+
+enum Payload {
+    Value(Value),
+    Xml(Raw),
+}
+
+fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
+    source::expect_contract(&arguments.wsdl)?;
+    let files = arguments.catalogs.files()?;
+    let shown = arguments.wsdl.display().to_string();
+    let contract = match Contract::open(&arguments.wsdl, &files, &Options::default()) {
+        Ok(contract) => contract,
+        Err(diagnostics) => {
+            problems::report(&shown, &diagnostics, Severity::Error)?;
+            bail!("{shown} can't be used");
+        }
+    };
+    let (service, operation) = find(&contract, arguments)?;
+    let request = match &arguments.xml {
+        Some(file) => Payload::Xml(Raw::new(element(file)?)),
+        None => Payload::Value(value(operation, arguments)?),
+    };
+    let url = match &arguments.url {
+        Some(url) => url.clone(),
+        None => service.description().address.to_owned(),
+    };
+    if url.is_empty() {
+        bail!("the contract has no address of the service {}: give it as --url", service.description().name);
+    }
+    let blocks = arguments.blocks.iter().map(|file| {
+        let any = Any::parse(&element(file)?).with_context(|| format!("{} is no header block", file.display()))?;
+        anyhow::Ok(AnyHeader::from(any))
+    });
+    let parts = arguments.attachments.iter().map(|file| {
+        let content = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
+        anyhow::Ok(Part::attachment("application/octet-stream", content)?)
+    });
+    Ok(Prepared {
+        service,
+        operation,
+        request,
+        blocks: blocks.collect::<Result<_, _>>()?,
+        headers: arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?,
+        parts: parts.collect::<Result<_, _>>()?,
+        transport: transport(arguments, &url)?,
+        url,
+    })
+}
+
+/// The operation of this name, and its service.
+fn find(contract: &Contract, arguments: &Arguments) -> anyhow::Result<(Service, &'static Operation)> {
+    let named = |service: &&Service| arguments.service.as_ref().is_none_or(|name| service.description().name == name);
+    let mut found = contract.services.iter().filter(named).filter_map(|service| {
+        let operation = service.operations().iter().find(|operation| operation.name() == arguments.operation)?;
+        Some((*service, operation))
+    });
+    if let Some(found) = found.next() {
+        return Ok(found);
+    }
+    if let Some(name) = &arguments.service
+        && !contract.services.iter().any(|service| service.description().name == name)
+    {
+        let known: Vec<&str> = contract.services.iter().map(|service| service.description().name).collect();
+        bail!("there is no service {name}; there are {}", known.join(", "));
+    }
+    let known: Vec<&str> =
+        contract.services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
+    bail!(castile_wsdl::unknown_operation(&arguments.operation, &known))
+}
+
+/// The value of the request: that of a file of JSON, into which those of the command line are put.
+fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result<Value> {
+    let mut json = match &arguments.json {
+        None => Json::Object(serde_json::Map::new()),
+        Some(file) => {
+            let text = text(file)?;
+            serde_json::from_str(&text).with_context(|| format!("{} is no JSON", file.display()))?
+        }
+    };
+    arguments::put_all(&mut json, &arguments.values)?;
+    let read = operation.request_from_json(&json);
+    read.with_context(|| format!("the request is none of {}", operation.name()))
+}
+
+fn text(file: &Path) -> anyhow::Result<String> {
+    /// No message is larger by default.
+    const MOST: u64 = 16 << 20;
+    let mut text = String::new();
+    let read = match file == Path::new("-") {
+        true => std::io::stdin().lock().take(MOST + 1).read_to_string(&mut text),
+        false => std::fs::File::open(file).and_then(|file| file.take(MOST + 1).read_to_string(&mut text)),
+    };
+    read.with_context(|| format!("{} can't be read", file.display()))?;
+    if text.len() as u64 > MOST {
+        bail!("{} has more than {} MiB", file.display(), MOST >> 20);
+    }
+    Ok(text)
+}
+
+/// The element in a file of XML, without what stands before and behind it.
+fn element(file: &Path) -> anyhow::Result<String> {
+    let any = Any::parse(&text(file)?).with_context(|| format!("{} is no element of XML", file.display()))?;
+    Ok(any.xml().into_owned())
+}
+
+fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
+    let Some((name, value)) = line.split_once(':') else {
+        bail!("found the header {line:?}, expected NAME: VALUE");
+    };
+    let name = name.trim().parse().with_context(|| format!("{name:?} is no name of a header"))?;
+    let value = value.trim().parse().with_context(|| format!("{line:?} has characters that no header can hold"))?;
+    Ok((name, value))
+}
+
+fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
+    let mut options = client::Options::default();
+    options.request_timeout = arguments.timeout;
+    options.credentials = arguments.login.credentials()?;
+    if let Some(tls) = arguments.tls.for_url(url)? {
+        options.tls = tls;
+    }
+    Ok(Transport::with_options(options))
+}
+
+impl Prepared {
+    /// Sends the call and prints its answer. The exit code tells a fault from a response.
+    fn make(self, arguments: &Arguments) -> anyhow::Result<u8> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.exchange(arguments))
+    }
+
+    async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
+        let Prepared { service, operation, request, url, blocks, headers, parts, transport } = self;
+        let tap = Tap::new(transport, arguments.dry_run, arguments.raw || arguments.verbose);
+        let mut options = ClientOptions::default();
+        options.timeout = Some(arguments.timeout);
+        let caller = Caller::with_transport(&url, tap.clone(), service.description())?.with_options(options);
+        let soap = operation.soap();
+        let beside = Beside { blocks: &blocks, headers, parts };
+        let answer = match soap.response {
+            Some(_) => beside.send(caller.call(soap, &request)).await.map(Some),
+            None => beside.send(caller.one_way(soap, &request)).await.map(|response: Response<()>| {
+                let (message, attachments) = response.into_parts();
+                let () = message;
+                drop(attachments);
+                None
+            }),
+        };
+        if arguments.dry_run {
+            return tap.print_request();
+        }
+        if arguments.verbose {
+            tap.tell();
+        }
+        answer::print(operation, answer, &tap, arguments).await
+    }
+}
+
+/// What goes with a request.
+struct Beside<'a> {
+    blocks: &'a [AnyHeader],
+    headers: Vec<(HeaderName, HeaderValue)>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Beside<'a> {
+    async fn send<R: FromPayload + Send + 'static>(
+        self,
+        mut call: Call<'a, Payload, R, NoDetail, Tap>,
+    ) -> Result<Response<R>, CallError> {
+        for block in self.blocks {
+            call = call.header(block);
+        }
+        for (name, value) in self.headers {
+            call = call.http_header(name, value);
+        }
+        for part in self.parts {
+            call = call.attach(part);
+        }
+        call.send().await
+    }
+}
+
+impl ToPayload for Payload {
+    fn write(
+        &self,
+        version: soap::Version,
+        header: Headers<'_>,
+        root: &Root,
+        out: Encoder,
+        mtom: Option<usize>,
+    ) -> Result<Written, castile_soap::Error> {
+        match self {
+            Payload::Value(value) => value.write(version, header, root, out, mtom),
+            Payload::Xml(xml) => xml.write(version, header, root, out, mtom),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What came, for people and for programs.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use anyhow::Context;
+use castile::mime::Attachments;
+use castile::{CallError, Detail, Fault, FaultCode, Response};
+use castile_dynamic::{FaultDetail, Operation, Value};
+use castile_xml::visible;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::Arguments;
+use super::tap::Tap;
+use crate::{describe, outcome, problems};
+
+/// The exit code of a fault: it was done, and came out wrong.
+const FAULT: u8 = 1;
+
+/// Prints an answer, which is none where the operation has no response.
+pub(super) async fn print(
+    operation: &Operation,
+    answer: Result<Option<Response<Value>>, CallError>,
+    tap: &Tap,
+    arguments: &Arguments,
+) -> anyhow::Result<u8> {
+    let is_for_people = !arguments.as_json && std::io::stdout().is_terminal();
+    match answer {
+        Ok(None) => {
+            note!("the request was taken; {} has no response", operation.name());
+            Ok(0)
+        }
+        Ok(Some(response)) => {
+            let (value, attachments) = response.into_parts();
+            match arguments.raw {
+                true => tap.print_response(),
+                false => show(&value, is_for_people)?,
+            }
+            save(attachments, arguments.save.as_deref()).await?;
+            Ok(0)
+        }
+        Err(CallError::Fault { fault, .. }) => {
+            match arguments.raw {
+                true => tap.print_response(),
+                false => show_fault(operation, &fault, is_for_people)?,
+            }
+            Ok(FAULT)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn show(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<()> {
+    match is_for_people {
+        false => out!("{}", describe::json(value)?.trim_end()),
+        true => {
+            let tree: Tree = serde_json::from_str(&serde_json::to_string(value)?)?;
+            tree.print("", 0);
+        }
+    }
+    Ok(())
+}
+
+/// What a fault says.
+#[derive(Serialize)]
+struct Told<'f> {
+    code: &'f str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subcodes: Vec<String>,
+    reason: &'f str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'f str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<FaultDetail>,
+}
+
+fn show_fault(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<()> {
+    let code = match &fault.code {
+        FaultCode::VersionMismatch => "VersionMismatch",
+        FaultCode::MustUnderstand => "MustUnderstand",
+        FaultCode::DataEncodingUnknown => "DataEncodingUnknown",
+        FaultCode::Sender => "Sender",
+        FaultCode::Receiver => "Receiver",
+        FaultCode::Other(name) => name.local.as_str(),
+        _ => "Other",
+    };
+    let detail = match &fault.detail {
+        Detail::Other(xml) if !xml.trim().is_empty() => Some(operation.fault_detail(xml)),
+        _ => None,
+    };
+    let subcodes = fault.subcodes.iter().map(ToString::to_string).collect();
+    let told = Told { code, subcodes, reason: fault.reason.as_str(), role: fault.role.as_deref(), detail };
+    if !is_for_people {
+        #[derive(Serialize)]
+        struct Whole<'f> {
+            fault: Told<'f>,
+        }
+        return show(&Whole { fault: told }, false);
+    }
+    let style = problems::ERROR;
+    out!("{style}fault{style:#} {code}: {}", castile_xml::visible_lines(told.reason));
+    for subcode in &told.subcodes {
+        out!("  subcode: {}", visible(subcode));
+    }
+    if let Some(detail) = &told.detail {
+        let tree: Tree = serde_json::from_str(&serde_json::to_string(detail)?)?;
+        tree.print("detail", 1);
+    }
+    Ok(())
+}
+
+/// Writes the attachments of an answer into a folder. Without one it says how many there are.
+async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Result<()> {
+    /// One after the other is held while it is written.
+    const MOST: usize = 1 << 30;
+    let mut number = 0;
+    while let Some(attachment) = attachments.next().await? {
+        number += 1;
+        let Some(folder) = folder else { continue };
+        outcome::make_folder(folder)?;
+        let content = attachment.collect(MOST).await?;
+        let file = folder.join(format!("attachment-{number}"));
+        std::fs::write(&file, content).with_context(|| format!("can't write {}", file.display()))?;
+        note!("{}", visible(&file.display().to_string()));
+    }
+    if number > 0 && folder.is_none() {
+        note!("{number} attachments came: --save DIR writes them");
+    }
+    Ok(())
+}
+
+/// JSON whose members are in order.
+enum Tree {
+    Leaf(String),
+    Items(Vec<Tree>),
+    Members(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    fn print(&self, name: &str, depth: usize) {
+        const NAME: anstyle::Style = anstyle::Style::new().bold();
+        let indent = "  ".repeat(depth);
+        let name_shown = visible(name);
+        match self {
+            Tree::Leaf(text) if name.is_empty() => out!("{indent}{}", castile_xml::visible_lines(text)),
+            Tree::Leaf(text) => out!("{indent}{NAME}{name_shown}{NAME:#}: {}", visible(text)),
+            Tree::Items(items) => {
+                for (number, item) in items.iter().enumerate() {
+                    item.print(&format!("{name}[{number}]"), depth);
+                }
+            }
+            Tree::Members(members) => {
+                let mut inner = depth;
+                if !name.is_empty() {
+                    out!("{indent}{NAME}{name_shown}{NAME:#}");
+                    inner += 1;
+                }
+                members.iter().for_each(|(name, member)| member.print(name, inner));
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Leaf("nil".to_owned()))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::Leaf(value.to_string()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::Leaf(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
+        let mut tree = Vec::new();
+        while let Some(item) = items.next_element()? {
+            tree.push(item);
+        }
+        Ok(Tree::Items(tree))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Tree, A::Error> {
+        let mut tree = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            tree.push(member);
+        }
+        Ok(Tree::Members(tree))
+    }
+}

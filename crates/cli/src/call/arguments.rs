@@ -1,0 +1,166 @@
+//! Values on the command line: where they stand in the request, and what they are.
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value as Json};
+
+/// Items of an array are not made beyond this many: a number may be mistyped.
+const ITEMS: usize = 10_000;
+
+/// A step of a path.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Member(String),
+    Item(usize),
+}
+
+/// Puts values, each as `PATH=TEXT` or `PATH:=JSON`, into an object.
+pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    for argument in values {
+        let Some((path, text)) = argument.split_once('=') else {
+            bail!("found {argument:?}, expected PATH=TEXT or PATH:=JSON");
+        };
+        let (path, value) = match path.strip_suffix(':') {
+            None => (path, Json::String(text.to_owned())),
+            Some(path) => {
+                let value = serde_json::from_str(text);
+                (path, value.with_context(|| format!("what stands behind {path}:= is no JSON"))?)
+            }
+        };
+        if seen.contains(&path) {
+            bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several");
+        }
+        seen.push(path);
+        put(json, path, value)?;
+    }
+    Ok(())
+}
+
+fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
+    let mut place = json;
+    let mut walked = String::new();
+    for step in steps(path)? {
+        match step {
+            Step::Member(name) => {
+                if place.is_null() {
+                    *place = Json::Object(Map::new());
+                }
+                let Json::Object(members) = place else {
+                    bail!("{path}: {} is a value by itself, and has no {name}", shown(&walked));
+                };
+                if !walked.is_empty() {
+                    walked.push('.');
+                }
+                walked += &name;
+                place = members.entry(name).or_insert(Json::Null);
+            }
+            Step::Item(number) => {
+                if number >= ITEMS {
+                    bail!("{path}: found the item {number}, expected less than {ITEMS}");
+                }
+                if place.is_null() {
+                    *place = Json::Array(Vec::new());
+                }
+                let Json::Array(items) = place else {
+                    bail!("{path}: {} is a value by itself, and has no items", shown(&walked));
+                };
+                if items.len() <= number {
+                    items.resize(number + 1, Json::Null);
+                }
+                walked += &format!("[{number}]");
+                place = &mut items[number];
+            }
+        }
+    }
+    *place = value;
+    Ok(())
+}
+
+fn shown(walked: &str) -> &str {
+    if walked.is_empty() { "the request" } else { walked }
+}
+
+/// `order.item[0].name`. Namespaces may have dots: what stands in braces is a part of a name.
+fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    loop {
+        let mut depth = 0;
+        let end = rest.find(|c: char| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            depth <= 0 && matches!(c, '.' | '[')
+        });
+        let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        if name.is_empty() {
+            bail!("found the path {path:?}, expected names with a dot between them, and numbers of items in brackets");
+        }
+        steps.push(Step::Member(name.to_owned()));
+        rest = behind;
+        while let Some(inner) = rest.strip_prefix('[') {
+            let Some((number, behind)) = inner.split_once(']') else {
+                bail!("found the path {path:?}, of which a bracket is not closed");
+            };
+            let Ok(number) = number.parse() else {
+                bail!("found the item {number:?} in {path:?}, expected a number from 0");
+            };
+            steps.push(Step::Item(number));
+            rest = behind;
+        }
+        match rest.strip_prefix('.') {
+            Some(behind) => rest = behind,
+            None if rest.is_empty() => return Ok(steps),
+            None => bail!("found {rest:?} in the path {path:?}, expected a dot before a name"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(values: &[&str]) -> Result<String, String> {
+        let mut json = Json::Object(Map::new());
+        let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        put_all(&mut json, &values).map(|()| json.to_string()).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn values_stand_where_their_paths_say() {
+        for (values, expected) in [
+            (&["a=1"][..], r#"{"a":"1"}"#),
+            (&["a.b=x=y", "a.@c="], r#"{"a":{"@c":"","b":"x=y"}}"#),
+            (&["a[1].b=2", "a[0]:=null"], r#"{"a":[null,{"b":"2"}]}"#),
+            (&["a:={\"b\":[1]}", "a.b[1]=x"], r#"{"a":{"b":[1,"x"]}}"#),
+            (&["{urn:x.y}a.b=1"], r#"{"{urn:x.y}a":{"b":"1"}}"#),
+            (&["a[0][1]=1"], r#"{"a":[[null,"1"]]}"#),
+        ] {
+            assert_eq!(made(values).as_deref(), Ok(expected), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_told() {
+        for (values, expected) in [
+            (&["a"][..], "found \"a\", expected PATH=TEXT or PATH:=JSON"),
+            (&["=1"], "found the path \"\", expected names with a dot between them, and numbers of items in brackets"),
+            (
+                &["a.=1"],
+                "found the path \"a.\", expected names with a dot between them, and numbers of items in brackets",
+            ),
+            (&["a[x]=1"], "found the item \"x\" in \"a[x]\", expected a number from 0"),
+            (&["a[0=1"], "found the path \"a[0\", of which a bracket is not closed"),
+            (&["a[0]b=1"], "found \"b\" in the path \"a[0]b\", expected a dot before a name"),
+            (&["a[99999]=1"], "a[99999]: found the item 99999, expected less than 10000"),
+            (&["a=1", "a=2"], "found a twice, expected a[0], a[1] and so on for several"),
+            (&["a=1", "a.b=2"], "a.b: a is a value by itself, and has no b"),
+            (&["a=1", "a[0]=2"], "a[0]: a is a value by itself, and has no items"),
+        ] {
+            assert_eq!(made(values).unwrap_err(), expected, "{values:?}");
+        }
+        assert!(made(&["a:={"]).unwrap_err().starts_with("what stands behind a:= is no JSON: "));
+    }
+}

@@ -1,0 +1,146 @@
+//! A transport that keeps what goes over it, for those who want to see it.
+
+use std::fmt::Write;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use anyhow::bail;
+use bytes::Bytes;
+use castile::http::Body;
+use castile::http::client::Transport;
+use castile_xml::visible_lines;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
+use tower_service::Service;
+
+use crate::output;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A transport, and what it carried.
+#[derive(Clone)]
+pub(super) struct Tap {
+    transport: Transport,
+    is_dry: bool,
+    records: bool,
+    carried: Arc<Mutex<Carried>>,
+}
+
+#[derive(Default)]
+struct Carried {
+    request: Option<Message>,
+    response: Option<Message>,
+}
+
+/// The head of a message of HTTP as text, and its body.
+struct Message {
+    head: String,
+    body: Bytes,
+}
+
+impl Tap {
+    /// What goes over `transport`, or in a dry run would go, is kept where that is asked for.
+    pub(super) fn new(transport: Transport, is_dry: bool, records: bool) -> Self {
+        Tap { transport, is_dry, records: records || is_dry, carried: Arc::default() }
+    }
+
+    fn carried(&self) -> MutexGuard<'_, Carried> {
+        self.carried.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prints the request of a dry run.
+    pub(super) fn print_request(&self) -> anyhow::Result<u8> {
+        match &self.carried().request {
+            Some(Message { head, body }) => {
+                out!("{head}");
+                out!("{}", visible_lines(&String::from_utf8_lossy(body)));
+                Ok(0)
+            }
+            None => bail!("the request can't be written"),
+        }
+    }
+
+    /// Tells what was carried on standard error.
+    pub(super) fn tell(&self) {
+        let Carried { request, response } = &*self.carried();
+        for (sign, message) in [('>', request), ('<', response)] {
+            for line in message.iter().flat_map(|message| message.head.lines()) {
+                note!("{sign} {}", castile_xml::visible(line));
+            }
+            for line in message.iter().map(|message| String::from_utf8_lossy(&message.body)) {
+                note!("{}", visible_lines(&line));
+            }
+        }
+    }
+
+    /// Prints the body of the answer as it came.
+    pub(super) fn print_response(&self) {
+        if let Some(Message { body, .. }) = &self.carried().response {
+            output::with(|output| {
+                output.write_all(body)?;
+                output.write_all(b"\n")
+            });
+        }
+    }
+}
+
+/// Header lines, in which secrets are not shown.
+fn lines(headers: &HeaderMap) -> String {
+    let secret = [
+        http::header::AUTHORIZATION,
+        http::header::COOKIE,
+        http::header::SET_COOKIE,
+        http::header::PROXY_AUTHORIZATION,
+    ];
+    let mut lines = String::new();
+    for (name, value) in headers {
+        let shown = match secret.contains(name) {
+            true => "…".into(),
+            false => String::from_utf8_lossy(value.as_bytes()),
+        };
+        // A `String` takes all that is written.
+        let _ = writeln!(lines, "{name}: {shown}");
+    }
+    lines
+}
+
+impl Service<Request<Body>> for Tap {
+    type Response = Response<UnsyncBoxBody<Bytes, BoxError>>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.transport.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let mut tap = self.clone();
+        Box::pin(async move {
+            let request = match tap.records {
+                false => request,
+                true => {
+                    let (head, body) = request.into_parts();
+                    let body = body.collect().await?.to_bytes();
+                    let shown = format!("{} {}\n{}", head.method, head.uri, lines(&head.headers));
+                    tap.carried().request = Some(Message { head: shown, body: body.clone() });
+                    if tap.is_dry {
+                        return Err("a dry run sends nothing".into());
+                    }
+                    Request::from_parts(head, Body::from(body))
+                }
+            };
+            let response = tap.transport.call(request).await?;
+            let (head, body) = response.into_parts();
+            if !tap.records {
+                return Ok(Response::from_parts(head, body.map_err(Into::into).boxed_unsync()));
+            }
+            let body = body.collect().await?.to_bytes();
+            let shown = format!("{}\n{}", head.status, lines(&head.headers));
+            tap.carried().response = Some(Message { head: shown, body: body.clone() });
+            let body = Full::new(body).map_err(|never| match never {}).boxed_unsync();
+            Ok(Response::from_parts(head, body))
+        })
+    }
+}

@@ -179,7 +179,7 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
     };
     arguments::put_all(&mut json, &arguments.values)?;
     let read = operation.request_from_json(&json);
-    read.with_context(|| format!("the request is none of {}", operation.name()))
+    read.with_context(|| format!("{} can't be called with this", operation.name()))
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {

@@ -46,7 +46,8 @@ fn what_calls_print() {
         let arguments: Vec<String> = words(arguments).iter().map(|word| word.replace("URL", &url)).collect();
         let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
         let output = command.arg("call").args(&arguments).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
-        let [told, noted] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap().replace(&url, "URL"));
+        let [told, noted] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap().replace(&url, "URL"));
         let code = output.status.code().unwrap();
         let found = format!("{first}\n{told}{noted}exit code {code}\n");
         if std::env::var_os("BLESS").is_some() {

@@ -18,8 +18,8 @@ mod render;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_plan::{names, planned, stem};
 pub use castile_plan::{FaultTypes, Options, TypeOptions};
+use castile_plan::{names, planned, stem};
 pub use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};

@@ -180,7 +180,7 @@ impl<'p> Maker<'p> {
         let simple = self.simple(&base);
         let rule = match &of.rule {
             plan::Rule::Facets { facets, of: before } => {
-                Rule::Facets { facets: self::facets(facets, simple), before: self.facets(before.as_ref()) }
+                Rule::Facets { facets: Box::new(self::facets(facets, simple)), before: self.facets(before.as_ref()) }
             }
             plan::Rule::Items(item) => Rule::Items(self.facets(Some(item))?),
             plan::Rule::AnyOf(members) => {

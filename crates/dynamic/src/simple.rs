@@ -293,7 +293,7 @@ pub(crate) struct Restriction {
 
 #[derive(Debug)]
 pub(crate) enum Rule {
-    Facets { facets: Facets<Seen>, before: Option<&'static dyn Check> },
+    Facets { facets: Box<Facets<Seen>>, before: Option<&'static dyn Check> },
     Items(&'static dyn Check),
     AnyOf(Vec<&'static dyn Check>),
 }

@@ -180,4 +180,3 @@ pub fn stem(path: &Path) -> String {
     let is_twice = !rest.is_empty() && end.eq_ignore_ascii_case(".wsdl");
     if is_twice { rest.to_owned() } else { stem.into_owned() }
 }
-

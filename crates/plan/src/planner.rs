@@ -38,12 +38,7 @@ use particles::Origin;
 /// generated is a warning among the diagnostics, or an error if nothing is left.
 ///
 /// `options` say which operations are needed, and whether facets are. `is_broken` says whether the contract has an error.
-pub fn plan(
-    definitions: &Definitions,
-    options: &Options,
-    is_broken: bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Plan {
+pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagnostics: &mut Vec<Diagnostic>) -> Plan {
     let schema = &definitions.schema;
     let mut planner = Planner {
         definitions,

@@ -216,7 +216,8 @@ impl<'a> Decoder<'a> {
         if let Some(value) = T::referenced(self, element, self.start_of(place)) {
             return Ok(Some(value));
         }
-        let value = self.follow(place, reference, element, Typed::of::<T>(element), |decoder| T::content(decoder, element));
+        let value =
+            self.follow(place, reference, element, Typed::of::<T>(element), |decoder| T::content(decoder, element));
         self.note_reference(reference);
         value
     }

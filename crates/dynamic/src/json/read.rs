@@ -338,16 +338,36 @@ impl<'j> Object<'j> {
 
     /// That all members had a use.
     fn finish(&self, expected: impl Iterator<Item = String>, at: &At<'_>) -> Result<(), JsonError> {
-        /// More names don't help.
-        const SHOWN: usize = 12;
-        let Some((name, _)) = self.rest().next() else { return Ok(()) };
-        let mut expected: Vec<String> = expected.take(SHOWN + 1).collect();
-        if expected.len() > SHOWN {
-            expected[SHOWN] = "…".to_owned();
+        match self.rest().next() {
+            Some((name, _)) => Err(unknown(name, expected.collect(), at)),
+            None => Ok(()),
         }
-        let expected = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
-        Err(At::Member(at, name).wrong(format!("there is no such member; there are {expected}")))
     }
+
+    /// What to tell of a problem: where a member is missing, a misspelt one is the reason.
+    fn reason(&self, problem: JsonError, expected: impl Iterator<Item = String>, at: &At<'_>) -> JsonError {
+        let expected: Vec<String> = expected.collect();
+        let is_unknown = |name: &&String| !matches!(name.as_str(), TYPE | ID | NIL) && !expected.contains(name);
+        match self.members.keys().find(is_unknown) {
+            Some(name) => unknown(name, expected, at),
+            None => problem,
+        }
+    }
+}
+
+fn unknown(name: &str, mut expected: Vec<String>, at: &At<'_>) -> JsonError {
+    /// More names don't help.
+    const SHOWN: usize = 12;
+    let similar = expected.iter().find(|known| known.eq_ignore_ascii_case(name));
+    if let Some(similar) = similar {
+        return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
+    }
+    if expected.len() > SHOWN {
+        expected.truncate(SHOWN);
+        expected.push("…".to_owned());
+    }
+    let expected = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
+    At::Member(at, name).wrong(format!("there is no such member; there are {expected}"))
 }
 
 fn structure(
@@ -373,7 +393,7 @@ fn structure(
             None => None,
         };
         attributes.push(match (attribute.presence, found) {
-            (Presence::Required, None) => return Err(at.wrong("it is not there, and must be")),
+            (Presence::Required, None) => return Err(at.wrong("it is required, and missing")),
             (Presence::Default, None) => {
                 let default = declared.constraint.map_or("", ValueConstraint::value);
                 Some(parse(default, attribute.of).map_err(|problem| at.wrong(problem.message()))?)
@@ -397,7 +417,8 @@ fn structure(
         }
         _ if !is_object => return Err(at.instead(json, "an object")),
         Content::Sequence(particles) | Content::All(particles) => {
-            ContentValue::Particles(slots(&mut object, particles, nodes, at)?)
+            let read = slots(&mut object, particles, nodes, at);
+            ContentValue::Particles(read.map_err(|problem| object.reason(problem, of.names(), at))?)
         }
         Content::Mixed(piece) => {
             let pieces = match object.take(CONTENT) {
@@ -479,7 +500,7 @@ fn slot(
             match json {
                 Some(Json::Null) if occurrence == Occurrence::Optional && of.nil == Nil::Never => Ok(Slot::Absent),
                 None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-                None => Err(at.wrong("it is not there, and must be")),
+                None => Err(at.wrong("it is required, and missing")),
                 Some(json) => value(json, of, element.facets, nodes, &at).map(Slot::One),
             }
         }
@@ -498,7 +519,7 @@ fn slot(
         (Term::Group(of), _) => match json {
             Some(json) => group_object(json, of, nodes, &at).map(|group| Slot::Group(Box::new(group))),
             None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-            None => Err(at.wrong("it is not there, and must be")),
+            None => Err(at.wrong("it is required, and missing")),
         },
         (Term::Any(..), Occurrence::Repeated) => {
             let items = many(json, particle, &at)?.iter().enumerate();
@@ -508,7 +529,7 @@ fn slot(
         (Term::Any(..), _) => match json {
             Some(json) => xml(json, &at).map(Slot::Any),
             None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-            None => Err(at.wrong("it is not there, and must be")),
+            None => Err(at.wrong("it is required, and missing")),
         },
     }
 }
@@ -532,8 +553,9 @@ fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<
 
 fn group_object(json: &Json, of: &'static Group, nodes: &mut Nodes, at: &At<'_>) -> Result<GroupValue, JsonError> {
     let mut object = Object::of(json, at)?;
-    let group = group(&mut object, of, nodes, at)?;
-    object.finish(of.members().into_iter().map(str::to_owned), at)?;
+    let names = || of.members().into_iter().map(str::to_owned);
+    let group = group(&mut object, of, nodes, at).map_err(|problem| object.reason(problem, names(), at))?;
+    object.finish(names(), at)?;
     Ok(group)
 }
 

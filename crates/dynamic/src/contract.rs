@@ -182,6 +182,11 @@ impl Operation {
         FaultDetail { entries: entries.unwrap_or_default() }
     }
 
+    /// The elements that the detail of a fault may have.
+    pub fn faults(&self) -> impl Iterator<Item = &'static Element> {
+        self.faults.iter().map(|part| &part.element)
+    }
+
     /// What messages are read and written by.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap

@@ -10,7 +10,12 @@
 //!     cargo run -p castile-codegen --example contracts -- judge FAMILY OUT
 //!
 //! prints what Castile's own validator says about the messages, once the program has run.
+//!
+//!     cargo run -p castile-codegen --example contracts -- agree FAMILY OUT
+//!
+//! prints where reading and writing them by the contract alone differs from what the program did.
 
+mod agree;
 mod cases;
 mod contracts;
 mod encoded;
@@ -32,6 +37,10 @@ fn main() -> Result<(), Error> {
     let (family, castile, out, most) = match &arguments[..] {
         [judge, family, out] if judge == "judge" => {
             println!("{}", judge::judge(&Path::new(family).canonicalize()?, Path::new(out))?);
+            return Ok(());
+        }
+        [agree, family, out] if agree == "agree" => {
+            println!("{}", agree::agree(&Path::new(family).canonicalize()?, Path::new(out))?);
             return Ok(());
         }
         [family, castile, out] => (family, castile, out, usize::MAX),

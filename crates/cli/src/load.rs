@@ -1,6 +1,5 @@
 //! `castile load`: loads any SOAP service that a contract describes.
 
-mod envelope;
 mod expression;
 mod feed;
 mod judge;
@@ -23,7 +22,7 @@ use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::quantity::count;
-use crate::{bench, login, outcome, output, problems, source, tls};
+use crate::{bench, envelope, login, outcome, output, problems, source, tls};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};

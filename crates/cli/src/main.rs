@@ -14,7 +14,9 @@ mod call;
 #[cfg(test)]
 mod changed;
 mod client;
+mod contract;
 mod describe;
+mod envelope;
 mod fetch;
 mod floor;
 mod generate;
@@ -28,9 +30,12 @@ mod process;
 mod quakes;
 mod quantity;
 mod report;
+mod sample;
 mod serve;
+mod shape;
 mod source;
 mod tls;
+mod typed;
 mod users;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
@@ -47,6 +52,7 @@ enum Command {
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
     Call(Box<call::Arguments>),
+    Sample(sample::Arguments),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
@@ -78,6 +84,7 @@ fn run(command: Command) -> ExitCode {
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Call(arguments) => return call::run(&arguments),
+        Command::Sample(arguments) => sample::run(arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

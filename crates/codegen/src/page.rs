@@ -24,7 +24,6 @@
 //! end are left out.
 #![allow(clippy::tabs_in_doc_comments, reason = "the format has tabs")]
 
-mod example;
 mod types;
 
 use std::collections::HashMap;
@@ -36,7 +35,7 @@ use castile_xsd::TypeId;
 use castile_xsd::encoded::Encoding;
 
 use castile_plan::plan::{Plan, Service};
-use example::indented;
+use castile_plan::indented;
 use types::Row;
 
 /// So long a text is written whole. Behind it are neither examples nor rows.

@@ -9,9 +9,10 @@ use castile_plan::plan::{self, Plan};
 use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
 use castile_soap::{
-    Description, Dispatch, Fault, Operation as SoapOperation, Payload, Pending, Request, Response, Root,
+    Description, Dispatch, Document, Fault, Operation as SoapOperation, Payload, Pending, Request, Response, Root,
+    ToPayload, Version, message,
 };
-use castile_wsdl::Diagnostic;
+use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::{Limits, Reader, Token};
 use castile_xsd::Files;
 use serde::ser::SerializeMap;
@@ -44,6 +45,8 @@ pub struct Options {
 pub struct Contract {
     /// Its services, each with one binding.
     pub services: Vec<Service>,
+    /// What its documents say.
+    pub definitions: Definitions,
     /// What could be better in the contract, or was left out.
     pub diagnostics: Vec<Diagnostic>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
@@ -53,6 +56,7 @@ pub struct Contract {
 /// A service of a contract.
 #[derive(Clone, Copy, Debug)]
 pub struct Service {
+    binding: BindingId,
     description: &'static Description,
     operations: &'static [Operation],
 }
@@ -61,6 +65,10 @@ pub struct Service {
 #[derive(Debug)]
 pub struct Operation {
     soap: &'static SoapOperation,
+    /// Which it is of its port type: two may have one name.
+    number: usize,
+    /// The version of SOAP that clients speak unless they are told otherwise.
+    version: Version,
     /// What the contract says about it, empty if nothing.
     pub documentation: &'static str,
     faults: &'static [FaultPart],
@@ -104,6 +112,22 @@ impl Serialize for FaultDetail {
     }
 }
 
+/// Reads what stands in a body.
+fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Value, castile_soap::Error> {
+    let is_root = || {
+        let name = Any::parse(xml).ok().map(|any| any.name().clone());
+        name.is_some_and(|name| name.is(root.element.namespace, root.element.name))
+    };
+    // An element alone is read by itself, so that errors have the places of the text.
+    if root.body.is_none() && !root.is_encoded && !root.wraps_parts && is_root() {
+        let read = read_element(xml, &root.element);
+        return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
+    }
+    let namespace = version.namespace();
+    let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
+    message::read(root, envelope.as_bytes(), Limits::default())
+}
+
 /// Reads an element by itself.
 fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_databinding::Error> {
     let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
@@ -122,10 +146,18 @@ impl Contract {
         of_plan.types.clone_from(&options.types);
         of_plan.strict = options.strict;
         of_plan.faults = FaultTypes::All;
-        let (_, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
+        let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
         let mut maker = Maker::new(&plan);
-        let services = plan.services.iter().map(|service| maker.service(&plan, service)).collect();
-        Ok(Contract { services, diagnostics, summary: plan.summary() })
+        let documents = castile_plan::documents(&definitions.sources, &castile_plan::stem(path));
+        let documents = maker.documents(&documents);
+        let services = plan.services.iter().map(|service| maker.service(&plan, service, documents)).collect();
+        Ok(Contract { services, definitions, diagnostics, summary: plan.summary() })
+    }
+
+    /// What the contract says of an operation of a service.
+    pub fn bound(&self, service: &Service, operation: &Operation) -> Option<&BindingOperation> {
+        let bound = &self.definitions[service.binding].operations;
+        bound.iter().find(|bound| bound.operation == operation.number)
     }
 }
 
@@ -166,6 +198,25 @@ impl Operation {
         }
     }
 
+    /// The value of a request, out of the XML in the body of its message.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn request_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
+        read_payload(&self.soap.request, xml, self.version)
+    }
+
+    /// The value of a response, out of the XML in the body of its message.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn response_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
+        match &self.soap.response {
+            Some(root) => read_payload(root, xml, self.version),
+            None => Ok(Value::Empty),
+        }
+    }
+
     /// The detail of a fault, out of the XML between its tags.
     pub fn fault_detail(&self, xml: &str) -> FaultDetail {
         // A text directly in it is nothing that a contract declares.
@@ -194,12 +245,27 @@ impl Operation {
 }
 
 impl<'p> Maker<'p> {
-    fn service(&mut self, plan: &'p Plan, service: &'p plan::Service) -> Service {
+    /// The documents as a server shows them.
+    fn documents(&mut self, documents: &[castile_plan::Document]) -> &'static [Document] {
+        let kept = documents.iter().map(|castile_plan::Document { query, text, imports, .. }| {
+            let imports = imports.iter().map(|(location, query)| (self.text(location), self.text(query)));
+            let imports = leak_all(imports.collect());
+            Document { query: self.text(query), text: self.text(text), imports }
+        });
+        leak_all(kept.collect())
+    }
+
+    fn service(
+        &mut self,
+        plan: &'p Plan,
+        service: &'p plan::Service,
+        documents: &'static [Document],
+    ) -> Service {
         let operations: Vec<SoapOperation> =
             service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
         let operations = leak_all(operations);
         let mut description = Description::new(self.text(&service.name), self.text(&service.namespace), operations)
-            .with_documents(&[], self.text(&service.address))
+            .with_documents(documents, self.text(&service.address))
             .with_documentation(self.text(&service.documentation));
         if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
             description = description.with_version(castile_soap::Version::Soap12);
@@ -217,11 +283,13 @@ impl<'p> Maker<'p> {
         }
         let made = service.operations.iter().zip(operations).map(|(operation, soap)| Operation {
             soap,
+            number: operation.number,
+            version: description.version,
             documentation: self.text(&operation.documentation),
             faults: self.faults(operation.faults.as_ref()),
         });
         let made = made.collect();
-        Service { description: leak(description), operations: leak_all(made) }
+        Service { binding: service.binding, description: leak(description), operations: leak_all(made) }
     }
 
     fn operation(&mut self, plan: &'p Plan, operation: &'p plan::Operation) -> SoapOperation {
@@ -289,24 +357,30 @@ fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
 
 /// Answers the requests of a service that is known at run time only.
 pub trait Handler: Send + Sync + 'static {
+    /// What it answers with, a [`Value`] or what is written from one.
+    type Answer: ToPayload + Send + 'static;
+
     /// Answers a request.
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Response<Self::Answer>, Fault>> + Send;
 }
 
-impl<F, A> Handler for F
+impl<F, A, R> Handler for F
 where
     F: Fn(&'static Operation, Request<Value>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Response<Value>, Fault>> + Send + 'static,
+    A: Future<Output = Result<Response<R>, Fault>> + Send + 'static,
+    R: ToPayload + Send + 'static,
 {
+    type Answer = R;
+
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send {
+    ) -> impl Future<Output = Result<Response<R>, Fault>> + Send {
         self(operation, request)
     }
 }

@@ -11,7 +11,8 @@ use castile_xml::{Charset, Limits, Memory, Reader, Token};
 use castile_xsd::validate::{Chosen, Problem, Validator};
 
 use super::expression::{Expression, Tree};
-use super::service::{Operation, Service, Shape};
+use super::service::{Operation, Service};
+use crate::shape::Shape;
 
 /// How much of an answer that is none is quoted.
 const QUOTED: usize = 200;

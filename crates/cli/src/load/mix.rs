@@ -9,12 +9,13 @@ use anyhow::{Context, bail};
 use castile_xml::tree::{Document, Position};
 use castile_xsd::validate::Problem;
 
-use super::envelope::Fragment;
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};
-use super::service::{Operation, Service, Shape};
+use super::service::{Operation, Service};
 use super::template::{Place, Template};
-use super::{envelope, places, sample};
+use super::{places, sample};
+use crate::envelope::{self, Fragment};
+use crate::shape::Shape;
 
 /// All that users have in common.
 #[derive(Debug)]

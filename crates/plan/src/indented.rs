@@ -2,13 +2,13 @@
 
 use castile_xml::tree::{Document, Element, Node};
 
-use castile_plan::grown;
+use crate::grown;
 
 /// How many levels are indented: spaces must not be more than what stands between them.
 const MOST_INDENTED: usize = 20;
 
 /// The elements of a body, indented where that means nothing: where an element has no text beside its elements.
-pub(super) fn indented(elements: &str) -> String {
+pub fn indented(elements: &str) -> String {
     // A document has one element.
     let Ok(document) = Document::parse(&format!("<body>{elements}</body>")) else { return elements.to_owned() };
     let mut out = String::new();

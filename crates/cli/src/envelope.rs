@@ -6,12 +6,12 @@ use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 
 /// The namespaces of all versions.
-pub(super) fn is_envelope(namespace: &str) -> Option<Version> {
+pub(crate) fn is_envelope(namespace: &str) -> Option<Version> {
     Version::ALL.into_iter().find(|version| version.namespace() == namespace)
 }
 
 /// Writes an envelope with header blocks and a payload, each well-formed XML that declares what it uses.
-pub(super) fn write(version: Version, blocks: &[String], payload: &str) -> String {
+pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> String {
     let header = match blocks {
         [] => String::new(),
         blocks => format!("<soap:Header>{}</soap:Header>", blocks.concat()),
@@ -22,18 +22,18 @@ pub(super) fn write(version: Version, blocks: &[String], payload: &str) -> Strin
 
 /// An element that can stand in another document.
 #[derive(Debug)]
-pub(super) struct Fragment {
+pub(crate) struct Fragment {
     /// The text of a document without what stands before its element.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Where it begins in the document.
-    pub(super) position: Position,
+    pub(crate) position: Position,
 }
 
 /// The element of a document.
 ///
 /// # Errors
 /// It is not well-formed, or has a document type declaration.
-pub(super) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
+pub(crate) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
     let text = castile_xml::decode(bytes, None).map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
     let document = Document::parse(&text).map_err(|error| {
         let position = error.position();
@@ -47,7 +47,7 @@ pub(super) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
 }
 
 /// The children of the body of an envelope, and the blocks of its header.
-pub(super) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Vec<Element<'_>>)> {
+pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Vec<Element<'_>>)> {
     let envelope = document.root();
     let namespace = envelope.namespace();
     let child = |local: &str| envelope.elements().find(|element| element.is(namespace, local));
@@ -57,7 +57,7 @@ pub(super) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Ve
 }
 
 /// The name of an element.
-pub(super) fn name(element: Element<'_>) -> ExpandedName {
+pub(crate) fn name(element: Element<'_>) -> ExpandedName {
     ExpandedName::new(element.namespace(), element.local())
 }
 

@@ -34,7 +34,7 @@ struct Kept {
 
 /// The WSDL and all that it imports. Schemas that the library brings are among them: a contract says of some where they were once, of
 /// others nothing, and clients may not know them.
-pub(crate) fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
+pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     let Some(first) = sources.first() else { return Vec::new() };
     let parsed = |file: FileId| tree::Document::parse(sources.text(file)).ok();
     let mut all = vec![Kept { id: first, tree: parsed(first), file: format!("{stem}.wsdl"), query: "wsdl".to_owned() }];

@@ -37,6 +37,7 @@ mod source;
 mod tls;
 mod typed;
 mod users;
+mod validate;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]
@@ -53,6 +54,7 @@ enum Command {
     Bundle(bundle::Arguments),
     Call(Box<call::Arguments>),
     Sample(sample::Arguments),
+    Validate(validate::Arguments),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
@@ -85,6 +87,7 @@ fn run(command: Command) -> ExitCode {
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Call(arguments) => return call::run(&arguments),
         Command::Sample(arguments) => sample::run(arguments),
+        Command::Validate(arguments) => return validate::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

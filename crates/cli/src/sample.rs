@@ -249,15 +249,13 @@ fn write(folder: &Path, samples: &[(String, Sample)]) -> anyhow::Result<()> {
     let files = samples.iter().map(|(name, sample)| {
         Ok(match sample {
             Sample::Xml(text) => (folder.join(format!("{name}.xml")), format!("{text}\n")),
-            Sample::Json(value) => {
-                (folder.join(format!("{name}.json")), pretty(value)? + "\n")
-            }
+            Sample::Json(value) => (folder.join(format!("{name}.json")), pretty(value)? + "\n"),
         })
     });
     let files: Vec<(PathBuf, String)> = files.collect::<anyhow::Result<_>>()?;
-    files.iter().try_for_each(|(path, text)| {
-        castile_load::report::expect_own(path, |bytes: &[u8]| bytes == text.as_bytes())
-    })?;
+    files
+        .iter()
+        .try_for_each(|(path, text)| castile_load::report::expect_own(path, |bytes: &[u8]| bytes == text.as_bytes()))?;
     outcome::make_folder(folder)?;
     for (path, text) in files {
         outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);

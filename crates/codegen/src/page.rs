@@ -34,8 +34,8 @@ use castile_wsdl::{
 use castile_xsd::TypeId;
 use castile_xsd::encoded::Encoding;
 
-use castile_plan::plan::{Plan, Service};
 use castile_plan::indented;
+use castile_plan::plan::{Plan, Service};
 use types::Row;
 
 /// So long a text is written whole. Behind it are neither examples nor rows.

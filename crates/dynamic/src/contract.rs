@@ -255,12 +255,7 @@ impl<'p> Maker<'p> {
         leak_all(kept.collect())
     }
 
-    fn service(
-        &mut self,
-        plan: &'p Plan,
-        service: &'p plan::Service,
-        documents: &'static [Document],
-    ) -> Service {
+    fn service(&mut self, plan: &'p Plan, service: &'p plan::Service, documents: &'static [Document]) -> Service {
         let operations: Vec<SoapOperation> =
             service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
         let operations = leak_all(operations);

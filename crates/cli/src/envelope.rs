@@ -20,6 +20,20 @@ pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> Strin
     format!("<soap:Envelope xmlns:soap=\"{namespace}\">{header}<soap:Body>{payload}</soap:Body></soap:Envelope>")
 }
 
+/// Writes an envelope with a fault that has this detail: elements that declare what they use.
+pub(crate) fn of_fault(version: Version, detail: &str) -> String {
+    let fault = match version == Version::Soap12 {
+        false => format!(
+            "<soap:Fault><faultcode>soap:Server</faultcode><faultstring>a sample</faultstring><detail>{detail}</detail></soap:Fault>"
+        ),
+        true => format!(
+            "<soap:Fault><soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang=\"en\">a \
+             sample</soap:Text></soap:Reason><soap:Detail>{detail}</soap:Detail></soap:Fault>"
+        ),
+    };
+    write(version, &[], &fault)
+}
+
 /// An element that can stand in another document.
 #[derive(Debug)]
 pub(crate) struct Fragment {

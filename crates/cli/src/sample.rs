@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castile_dynamic::{Contract, Operation, Options, Service, Value};
+use castile_dynamic::{Contract, FaultDetail, Operation, Options, Service, Value};
 use castile_wsdl::{BindingMessage, BindingOperation};
 use castile_xml::tree::Document;
 use castile_xml::visible_lines;
@@ -35,7 +35,10 @@ pub(crate) struct Arguments {
     /// Print what is answered
     #[arg(long)]
     response: bool,
-    /// Print what stands in the body, as JSON
+    /// Print the faults that the contract declares
+    #[arg(long, conflicts_with_all = ["response", "comments"])]
+    fault: bool,
+    /// Print what stands in the body, as JSON; of a fault what stands in its detail
     #[arg(long)]
     json: bool,
     /// Say of each element which type it has, and how often it may come
@@ -44,6 +47,9 @@ pub(crate) struct Arguments {
     /// Write a file for each operation to this folder
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace files that have something else in them
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 /// Prints, or writes, what is asked for.
@@ -59,10 +65,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         if !names.insert(name.clone()) {
             name = format!("{}.{name}", service.description().name);
         }
-        match sample(&contract, &service, operation, &arguments) {
-            Ok(Some(sample)) => samples.push((name, sample)),
-            Ok(None) if arguments.all => {}
-            Ok(None) => bail!("{} has no response", operation.name()),
+        let made = match arguments.fault {
+            true => faults(&contract, &service, operation, &name, arguments.json),
+            false => sample(&contract, &service, operation, &arguments)
+                .map(|sample| sample.map(|sample| (name, sample)).into_iter().collect()),
+        };
+        match made {
+            Ok(made) if made.is_empty() && !arguments.all => {
+                let what = if arguments.fault { "declares no fault" } else { "has no response" };
+                bail!("{} {what}", operation.name());
+            }
+            Ok(made) => samples.extend(made),
             Err(error) if arguments.all => {
                 missing += 1;
                 outcome::tell("error", format_args!("{error:#}"));
@@ -71,8 +84,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     }
     match &arguments.out {
-        Some(folder) => write(folder, &samples)?,
-        None => print(&samples, arguments.all)?,
+        Some(folder) => write(folder, &samples, arguments.force)?,
+        None => print(&samples, arguments.all || arguments.fault)?,
     }
     match missing {
         0 => Ok(()),
@@ -80,10 +93,21 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// A message: an envelope, or what stands in its body.
+/// A message: an envelope, or what stands in its body or in the detail of its fault.
 enum Sample {
     Xml(String),
     Json(Value),
+    Detail(FaultDetail),
+}
+
+impl Serialize for Sample {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Sample::Xml(text) => text.serialize(serializer),
+            Sample::Json(value) => value.serialize(serializer),
+            Sample::Detail(detail) => detail.serialize(serializer),
+        }
+    }
 }
 
 /// The operations that are asked for, with their services.
@@ -140,6 +164,27 @@ fn sample(
     Ok(Some(Sample::Xml(text)))
 }
 
+/// A message for each fault that an operation declares, with its name.
+fn faults(
+    contract: &Contract,
+    service: &Service,
+    operation: &'static Operation,
+    name: &str,
+    is_json: bool,
+) -> anyhow::Result<Vec<(String, Sample)>> {
+    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let samples = shape::faults(bound).map(|(fault, id)| {
+        let detail = shape::sample_of_block(&contract.definitions, id);
+        let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
+        let sample = match is_json {
+            true => Sample::Detail(operation.fault_detail(&detail)),
+            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
+        };
+        Ok((format!("{name}.{fault}"), sample))
+    });
+    samples.collect()
+}
+
 /// A message of an operation, and what stands in it.
 pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&BindingMessage, Shape)> {
     let message = if is_response { &bound.output } else { &bound.input };
@@ -156,7 +201,7 @@ fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<Strin
     let document = Document::parse(text)?;
     let mut comments: Vec<(usize, String)> = Vec::new();
     typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, .. }| {
-        let parts = [type_id.map(|id| type_name(schema, id)), occurs.and_then(often)];
+        let parts = [type_id.and_then(|id| type_name(schema, id)), occurs.and_then(often)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if !parts.is_empty() {
             let offset = element.offset();
@@ -177,20 +222,18 @@ fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<Strin
     Ok(out)
 }
 
-/// The name of a type, or for one without a name what it is derived from.
-fn type_name(schema: &Schema, id: TypeId) -> String {
-    let name = schema[id].name().map(|name| (name, "")).or_else(|| {
-        let mut bases = schema.bases(id).filter_map(|base| schema[base].name());
-        Some((bases.next()?, "a kind of "))
-    });
-    match name {
-        // Two hyphens end a comment.
-        Some((name, kind)) if !name.local().contains("--") => {
-            let prefix = if name.namespace() == XSD_NAMESPACE { "xs:" } else { "" };
-            format!("{kind}{prefix}{}", name.local())
-        }
-        _ => "a type without a name".to_owned(),
+/// The name of a type. One without a name is told by what it restricts or extends; that it is `xs:anyType` says nothing.
+fn type_name(schema: &Schema, id: TypeId) -> Option<String> {
+    let (name, kind) = match schema[id].name() {
+        Some(name) => (name, ""),
+        None => (schema.bases(id).find_map(|base| schema[base].name())?, "a kind of "),
+    };
+    let is_built_in = name.namespace() == XSD_NAMESPACE;
+    // Two hyphens end a comment.
+    if name.local().contains("--") || is_built_in && name.local() == "anyType" && !kind.is_empty() {
+        return None;
     }
+    Some(format!("{kind}{}{}", if is_built_in { "xs:" } else { "" }, name.local()))
 }
 
 /// How often something may come; nothing if it comes once.
@@ -204,34 +247,31 @@ fn often(occurs: Occurs) -> Option<String> {
     })
 }
 
-fn print(samples: &[(String, Sample)], is_all: bool) -> anyhow::Result<()> {
+fn print(samples: &[(String, Sample)], are_named: bool) -> anyhow::Result<()> {
     for (number, (name, sample)) in samples.iter().enumerate() {
         match sample {
             Sample::Xml(text) => {
-                if is_all {
+                if are_named {
                     let before = if number == 0 { "" } else { "\n" };
                     out!("{before}<!-- {name} -->");
                 }
                 out!("{}", visible_lines(text));
             }
             // All together are one document.
-            Sample::Json(_) if is_all => {}
-            Sample::Json(value) => out!("{}", visible_lines(&pretty(value)?)),
+            Sample::Json(_) | Sample::Detail(_) if are_named => {}
+            Sample::Json(_) | Sample::Detail(_) => out!("{}", visible_lines(&pretty(sample)?)),
         }
     }
-    let of_json = samples.iter().filter_map(|(name, sample)| match sample {
-        Sample::Json(value) => Some((name, value)),
-        Sample::Xml(_) => None,
-    });
-    let of_json: Vec<_> = of_json.collect();
-    if is_all && !of_json.is_empty() {
+    let of_json = samples.iter().filter(|(_, sample)| !matches!(sample, Sample::Xml(_)));
+    let of_json: Vec<_> = of_json.map(|(name, sample)| (name, sample)).collect();
+    if are_named && !of_json.is_empty() {
         out!("{}", visible_lines(&pretty(&InOrder(of_json))?));
     }
     Ok(())
 }
 
 /// An object with these members.
-struct InOrder<'s>(Vec<(&'s String, &'s Value)>);
+struct InOrder<'s>(Vec<(&'s String, &'s Sample)>);
 
 impl Serialize for InOrder<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -243,19 +283,22 @@ fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)?)
 }
 
-/// Writes a file for each. None replaces a file with something else in it.
-fn write(folder: &Path, samples: &[(String, Sample)]) -> anyhow::Result<()> {
+/// Writes a file for each. None replaces a file with something else in it, unless that is asked for.
+fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow::Result<()> {
     outcome::expect_folder(folder)?;
     let files = samples.iter().map(|(name, sample)| {
         Ok(match sample {
             Sample::Xml(text) => (folder.join(format!("{name}.xml")), format!("{text}\n")),
-            Sample::Json(value) => (folder.join(format!("{name}.json")), pretty(value)? + "\n"),
+            Sample::Json(_) | Sample::Detail(_) => (folder.join(format!("{name}.json")), pretty(sample)? + "\n"),
         })
     });
     let files: Vec<(PathBuf, String)> = files.collect::<anyhow::Result<_>>()?;
-    files
-        .iter()
-        .try_for_each(|(path, text)| castile_load::report::expect_own(path, |bytes: &[u8]| bytes == text.as_bytes()))?;
+    for (path, text) in &files {
+        let is_other = || std::fs::read(path).map_or_else(|_| path.exists(), |found| found != text.as_bytes());
+        if !replaces && is_other() {
+            bail!("{} is there and has something else in it: --force replaces it", path.display());
+        }
+    }
     outcome::make_folder(folder)?;
     for (path, text) in files {
         outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);

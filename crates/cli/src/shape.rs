@@ -104,7 +104,12 @@ pub(crate) fn blocks(message: &BindingMessage) -> Vec<ElementId> {
     message.headers.iter().filter_map(|header| element(&header.part)).collect()
 }
 
-/// A header block.
+/// The faults of an operation that are elements, with their names.
+pub(crate) fn faults(operation: &BindingOperation) -> impl Iterator<Item = (&str, ElementId)> {
+    operation.faults.iter().filter_map(|fault| Some((fault.name.as_str(), element(fault.part.as_ref()?)?)))
+}
+
+/// A header block, or what stands in the detail of a fault.
 ///
 /// # Errors
 /// There is none: what must be there is abstract, or never ends.

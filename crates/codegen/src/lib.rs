@@ -11,7 +11,6 @@
 //! written. [`generate`] gives the source without touching files.
 
 mod cost;
-mod page;
 mod render;
 
 use std::fs;
@@ -95,7 +94,7 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let stem = stem(path);
     let documents = castile_plan::documents(&definitions.sources, &stem);
     let page = (options.page && options.server && !plan.services.is_empty())
-        .then(|| Page { file: format!("{stem}.page"), text: page::page(&definitions, &plan) });
+        .then(|| Page { file: format!("{stem}.page"), text: castile_plan::page(&definitions, &plan) });
     let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
     let source = render::render(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();

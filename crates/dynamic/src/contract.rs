@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::Path;
 
 use castile_databinding::schema::{Element, First};
-use castile_databinding::{Any, AnyType, Decoder};
+use castile_databinding::{Any, AnyType, Decoder, Encoder};
 use castile_plan::plan::{self, Plan};
 use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
 use castile_soap::{
-    Description, Dispatch, Document, Fault, Operation as SoapOperation, Payload, Pending, Request, Response, Root,
-    ToPayload, Version, message,
+    Description, Dispatch, Document, Fault, Operation as SoapOperation, Page, Payload, Pending, Request, Response,
+    Root, ToPayload, Version, message,
 };
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::{Limits, Reader, Token};
@@ -35,6 +35,8 @@ pub struct Options {
     pub types: Vec<String>,
     /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on it.
     pub strict: bool,
+    /// Whether services have a page for people, which servers with the feature `page` show.
+    pub page: bool,
 }
 
 /// A contract that was read at run time.
@@ -78,6 +80,9 @@ pub struct Operation {
 #[derive(Debug)]
 struct FaultPart {
     element: Element,
+    /// Its tags as they are written.
+    start: &'static str,
+    end: &'static str,
 }
 
 /// What a fault says: an element for each thing.
@@ -150,7 +155,13 @@ impl Contract {
         let mut maker = Maker::new(&plan);
         let documents = castile_plan::documents(&definitions.sources, &castile_plan::stem(path));
         let documents = maker.documents(&documents);
-        let services = plan.services.iter().map(|service| maker.service(&plan, service, documents)).collect();
+        let page =
+            (options.page && !plan.services.is_empty()).then(|| maker.text(&castile_plan::page(&definitions, &plan)));
+        let services = plan.services.iter().enumerate().map(|(number, service)| {
+            let page = page.map(|text| Page::new(text, number));
+            maker.service(&plan, service, documents, page)
+        });
+        let services = services.collect();
         Ok(Contract { services, definitions, diagnostics, summary: plan.summary() })
     }
 
@@ -238,6 +249,43 @@ impl Operation {
         self.faults.iter().map(|part| &part.element)
     }
 
+    /// The names of the elements that the detail of a fault may have.
+    pub fn fault_names(&self) -> impl Iterator<Item = &'static str> {
+        self.faults.iter().map(|part| part.element.name)
+    }
+
+    /// The XML between the tags of the detail of a fault, out of JSON: an object with a member for each element, which is called as
+    /// that is.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn fault_detail_from_json(&self, json: &serde_json::Value) -> Result<String, JsonError> {
+        let wrong = |path: &str, message: String| JsonError { path: path.to_owned(), message };
+        let serde_json::Value::Object(members) = json else {
+            return Err(wrong("", "expected an object with the elements of the detail".to_owned()));
+        };
+        let mut out = Vec::new();
+        for (name, json) in members {
+            let Some(part) = self.faults.iter().find(|part| part.element.name == name.as_str()) else {
+                let known: Vec<&str> = self.fault_names().collect();
+                let message = match known.is_empty() {
+                    true => format!("{} declares no faults, so their details are XML", self.name()),
+                    false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
+                };
+                return Err(wrong(name, message));
+            };
+            let value = Value::from_json(json, &part.element).map_err(|JsonError { path, message }| {
+                let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+                JsonError { path: format!("{name}{separator}{path}"), message }
+            })?;
+            let mut encoder = Encoder::new(out);
+            encoder.payload(part.start);
+            encoder.element(part.start, &value, part.end);
+            out = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
+        }
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
     /// What messages are read and written by.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap
@@ -255,7 +303,13 @@ impl<'p> Maker<'p> {
         leak_all(kept.collect())
     }
 
-    fn service(&mut self, plan: &'p Plan, service: &'p plan::Service, documents: &'static [Document]) -> Service {
+    fn service(
+        &mut self,
+        plan: &'p Plan,
+        service: &'p plan::Service,
+        documents: &'static [Document],
+        page: Option<Page>,
+    ) -> Service {
         let operations: Vec<SoapOperation> =
             service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
         let operations = leak_all(operations);
@@ -264,6 +318,9 @@ impl<'p> Maker<'p> {
             .with_documentation(self.text(&service.documentation));
         if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
             description = description.with_version(castile_soap::Version::Soap12);
+        }
+        if let Some(page) = page {
+            description = description.with_page(page);
         }
         if service.is_mtom {
             description = description.with_mtom();
@@ -339,7 +396,8 @@ impl<'p> Maker<'p> {
         let variants = faults.iter().flat_map(|faults| &faults.variants);
         let parts = variants.map(|variant| {
             let of = self.element_type(&variant.base, Nil::Never);
-            FaultPart { element: self.element(&variant.root.element, of) }
+            let plan::Root { element, start, end, .. } = &variant.root;
+            FaultPart { element: self.element(element, of), start: self.text(start), end: self.text(end) }
         });
         let parts = parts.collect();
         leak_all(parts)

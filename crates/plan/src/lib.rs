@@ -10,6 +10,7 @@ mod documents;
 mod indented;
 pub mod names;
 mod options;
+mod page;
 pub mod plan;
 mod planner;
 pub mod tags;
@@ -22,6 +23,7 @@ use castile_xsd::Files;
 pub use documents::{Document, documents};
 pub use indented::indented;
 pub use options::{TypeOptions, file_beside};
+pub use page::page;
 pub use plan::Plan;
 pub use planner::{grown, is_of_security};
 

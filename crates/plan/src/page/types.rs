@@ -9,7 +9,7 @@ use castile_xsd::encoded::{Items, Kind, encoding_type};
 use castile_xsd::{ElementId, TypeId};
 
 use super::{MOST_IN_ROW, Writer, shortened};
-use castile_plan::grown;
+use crate::grown;
 
 /// The most rows of one type or message.
 const MOST_ROWS: usize = 500;

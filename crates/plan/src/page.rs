@@ -34,8 +34,8 @@ use castile_wsdl::{
 use castile_xsd::TypeId;
 use castile_xsd::encoded::Encoding;
 
-use castile_plan::indented;
-use castile_plan::plan::{Plan, Service};
+use crate::indented;
+use crate::plan::{Plan, Service};
 use types::Row;
 
 /// So long a text is written whole. Behind it are neither examples nor rows.
@@ -53,7 +53,7 @@ const MOST_MADE: usize = 64 << 20;
 const DEPTH: usize = 4;
 
 /// The text for all services of a plan, which was made of these definitions.
-pub(crate) fn page(definitions: &Definitions, plan: &Plan) -> String {
+pub fn page(definitions: &Definitions, plan: &Plan) -> String {
     let (out, types, numbers) = Default::default();
     let mut writer = Writer { definitions, out, types, numbers, failures: 0, made: 0 };
     for service in &plan.services {
@@ -112,8 +112,7 @@ impl Writer<'_> {
             self.rows("headers", &rows);
             self.example("request", |sampler| body(sampler, operation, input, name, version));
             self.example("blocks", |sampler| {
-                let understood =
-                    headers.iter().filter(|header| !castile_plan::is_of_security(self.definitions, header));
+                let understood = headers.iter().filter(|header| !crate::is_of_security(self.definitions, header));
                 understood.filter_map(|header| element(&header.part)).map(|id| sampler.element(id).ok()).collect()
             });
         }

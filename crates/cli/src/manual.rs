@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 12] = [
+const EXAMPLES: [(&str, &[&str]); 13] = [
     (
         "describe",
         &[
@@ -82,6 +82,15 @@ const EXAMPLES: [(&str, &[&str]); 12] = [
             "castile sample orders.wsdl GetOrder --response --json",
             "castile sample orders.wsdl Place --comments",
             "castile sample orders.castile --all -o samples",
+        ],
+    ),
+    (
+        "validate",
+        &[
+            "castile validate request.xml --contract orders.wsdl",
+            "castile validate *.xml --contract orders.castile --response --json",
+            "castile validate order.xml --contract orders.xsd",
+            "castile sample orders.wsdl Place | castile validate - --contract orders.wsdl",
         ],
     ),
     (

@@ -22,7 +22,7 @@ use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::quantity::count;
-use crate::{bench, envelope, login, outcome, output, problems, source, tls};
+use crate::{bench, envelope, login, outcome, problems, source, tls};
 use expression::Expression;
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -207,17 +207,7 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     problems::report(&shown, &diagnostics, Severity::Error)?;
     let Some(definitions) = definitions else { bail!("{shown} is no contract") };
-    if defects > 0 {
-        let (style, count) = (problems::WARNING, problems::counted(defects, "defect"));
-        let what = if defects == 1 { "it is" } else { "they are" };
-        let quoted = output::shell_quoted(&shown);
-        note!(
-            "{style}warning{style:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` shows \
-             more",
-            visible(&shown),
-            visible(&quoted)
-        );
-    }
+    problems::warn_of_defects(&shown, defects);
     // It serves all threads until the process ends.
     Ok(Box::leak(Box::new(definitions)))
 }

@@ -17,13 +17,16 @@ mod client;
 mod contract;
 mod describe;
 mod envelope;
+mod expression;
 mod fetch;
 mod floor;
 mod generate;
 mod load;
 mod login;
 mod manual;
+mod mock;
 mod outcome;
+mod path;
 mod peers;
 mod problems;
 mod process;
@@ -32,11 +35,14 @@ mod quantity;
 mod report;
 mod sample;
 mod serve;
+mod server;
 mod shape;
 mod source;
+mod template;
 mod tls;
 mod typed;
 mod users;
+mod valid;
 mod validate;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
@@ -53,6 +59,7 @@ enum Command {
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
     Call(Box<call::Arguments>),
+    Mock(Box<mock::Arguments>),
     Sample(sample::Arguments),
     Validate(validate::Arguments),
     Serve(serve::Arguments),
@@ -86,6 +93,10 @@ fn run(command: Command) -> ExitCode {
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Call(arguments) => return call::run(&arguments),
+        Command::Mock(arguments) => match mock::run(*arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Sample(arguments) => sample::run(arguments),
         Command::Validate(arguments) => return validate::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {

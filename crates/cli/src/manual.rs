@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 13] = [
+const EXAMPLES: [(&str, &[&str]); 14] = [
     (
         "describe",
         &[
@@ -73,6 +73,15 @@ const EXAMPLES: [(&str, &[&str]); 13] = [
             "castile call orders.castile GetOrder --json order.json --as-json",
             "castile call orders.wsdl GetOrder orderId=7 --dry-run",
             "castile call orders.wsdl GetOrder orderId=7 --user ann --password-file pw.txt",
+        ],
+    ),
+    (
+        "mock",
+        &[
+            "castile mock orders.wsdl",
+            "castile mock orders.wsdl --latency 20ms..80ms --fault-rate 5%",
+            "castile mock orders.wsdl --data answers --addr 127.0.0.1:8081",
+            "castile mock orders.wsdl --data answers --lenient --access-log json",
         ],
     ),
     (
@@ -151,7 +160,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = EXAMPLES.iter().take(9).filter_map(|(_, examples)| examples.first().copied());
+    let first = EXAMPLES.iter().take(10).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }

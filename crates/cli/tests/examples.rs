@@ -34,7 +34,9 @@ impl Server {
         let mut printed = String::new();
         while output.read_line(&mut printed).unwrap() > 0 {
             let url = printed.lines().find_map(|line| line.strip_prefix("listening on "));
-            if let Some(url) = url.map(|url| url.trim_end_matches('/').to_owned()) {
+            // Behind that come the URLs of contracts, one at least.
+            if let (Some(url), true) = (url, printed.ends_with("?wsdl\n")) {
+                let url = url.trim_end_matches('/').to_owned();
                 return Ok((Server { child, output, url }, printed));
             }
         }
@@ -81,6 +83,11 @@ fn what_samples_print() {
 #[test]
 fn what_validations_print() {
     check("validate", None);
+}
+
+#[test]
+fn what_mocks_answer() {
+    check("mock", None);
 }
 
 /// Compares what the examples in a folder print with what they are said to print.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use castile_databinding::schema::{Element, First};
-use castile_databinding::{Any, AnyType, Decoder, Encoder};
+use castile_databinding::{Any, AnyType, Decoder, Encoder, ExpandedName};
 use castile_plan::plan::{self, Plan};
 use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
@@ -119,18 +119,32 @@ impl Serialize for FaultDetail {
 
 /// Reads what stands in a body.
 fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Value, castile_soap::Error> {
-    let is_root = || {
-        let name = Any::parse(xml).ok().map(|any| any.name().clone());
-        name.is_some_and(|name| name.is(root.element.namespace, root.element.name))
-    };
+    let name = root_name(xml);
+    let is_envelope = |version: &Version| name.as_ref().is_some_and(|name| name.is(version.namespace(), "Envelope"));
+    if Version::ALL.iter().any(is_envelope) {
+        return message::read(root, xml.as_bytes(), Limits::default());
+    }
+    let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
     // An element alone is read by itself, so that errors have the places of the text.
-    if root.body.is_none() && !root.is_encoded && !root.wraps_parts && is_root() {
+    if root.body.is_none() && !root.is_encoded && !root.wraps_parts && is_root {
         let read = read_element(xml, &root.element);
         return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
     }
     let namespace = version.namespace();
     let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
     message::read(root, envelope.as_bytes(), Limits::default())
+}
+
+/// The name of the element that a text is, if it is one.
+fn root_name(xml: &str) -> Option<ExpandedName> {
+    let mut reader = Reader::new(xml.as_bytes(), Limits::default()).ok()?;
+    loop {
+        match reader.next().ok()? {
+            Token::StartTag(tag) => return Some(ExpandedName::new(reader.namespace(tag.namespace), tag.name.local())),
+            Token::End => return None,
+            _ => {}
+        }
+    }
 }
 
 /// Reads an element by itself.
@@ -209,7 +223,7 @@ impl Operation {
         }
     }
 
-    /// The value of a request, out of the XML in the body of its message.
+    /// The value of a request, out of XML: an envelope without header blocks that must be understood, or what stands in its body.
     ///
     /// # Errors
     /// What is wrong, and where.
@@ -217,7 +231,7 @@ impl Operation {
         read_payload(&self.soap.request, xml, self.version)
     }
 
-    /// The value of a response, out of the XML in the body of its message.
+    /// The value of a response, out of XML as for [`request_from_xml`](Self::request_from_xml).
     ///
     /// # Errors
     /// What is wrong, and where.

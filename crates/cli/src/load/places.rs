@@ -9,8 +9,8 @@ use castile_xsd::components::Content;
 use castile_xsd::{ExpandedName, Schema, TypeId};
 
 use super::feed::Feed;
-use super::template::split;
 use crate::shape::Shape;
+use crate::template::split;
 use crate::typed::{self, Typed};
 
 /// How many problems are told.

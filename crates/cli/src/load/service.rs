@@ -127,19 +127,9 @@ impl Service {
         })
     }
 
-    /// The prefixes that expressions may use: those of the contract's root element, `soap` for the envelope, `tns` for
-    /// the target namespace.
+    /// The prefixes that expressions may use.
     pub(super) fn prefixes(&self) -> Vec<(String, String)> {
-        let mut prefixes = vec![
-            ("soap".to_owned(), self.version.namespace().to_owned()),
-            ("tns".to_owned(), self.definitions.target_namespace.clone()),
-        ];
-        for (prefix, namespace) in source::prefixes(self.definitions) {
-            if prefixes.iter().all(|(known, _)| *known != prefix) {
-                prefixes.push((prefix, namespace));
-            }
-        }
-        prefixes
+        source::prefixes_of_messages(self.definitions, self.version)
     }
 }
 

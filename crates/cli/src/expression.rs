@@ -5,25 +5,30 @@ use oxml::xpath::{EvalContext, EvalLimits};
 
 /// An expression that was understood.
 #[derive(Clone, Debug)]
-pub(super) struct Expression {
+pub(crate) struct Expression {
     text: String,
     compiled: XPath,
 }
 
 /// An answer, ready for expressions.
-pub(super) struct Tree(oxml::Document);
+pub(crate) struct Tree(oxml::Document);
 
 impl Expression {
-    /// Reads an expression, whose prefixes mean these namespaces.
-    pub(super) fn new(text: &str, prefixes: &[(String, String)]) -> anyhow::Result<Self> {
+    /// Reads an expression, whose prefixes mean these namespaces; `remedy` says how one more is declared.
+    pub(crate) fn new(
+        text: &str,
+        prefixes: &[(String, String)],
+        remedy: impl Fn(&str) -> String,
+    ) -> anyhow::Result<Self> {
         let known: Vec<_> = prefixes.iter().map(|(prefix, namespace)| (&**prefix, &**namespace)).collect();
         let compiled = XPath::compile_with_namespaces(text, &known).map_err(|error| {
             let error = error.to_string();
             let why = unbound(&error).map(|prefix| {
                 let known: Vec<_> = known.iter().map(|(prefix, _)| *prefix).collect();
                 format!(
-                    "nothing says what the prefix {prefix} means: known are {}; --namespace {prefix}=URI adds it",
-                    known.join(", ")
+                    "nothing says what the prefix {prefix} means: known are {}; {}",
+                    known.join(", "),
+                    remedy(prefix)
                 )
             });
             anyhow::anyhow!("found {text:?}, expected an XPath 1.0 expression: {}", why.unwrap_or(error))
@@ -35,17 +40,17 @@ impl Expression {
     }
 
     /// The expression as it was written.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether it is true of an answer: `true()`, a number that is not 0, a text or nodes that are not empty.
-    pub(super) fn holds(&self, tree: &Tree) -> Result<bool, String> {
+    pub(crate) fn holds(&self, tree: &Tree) -> Result<bool, String> {
         Ok(self.evaluate(tree)?.to_boolean())
     }
 
     /// What it gives, as text; `None` if it selects nothing.
-    pub(super) fn value(&self, tree: &Tree) -> Result<Option<String>, String> {
+    pub(crate) fn value(&self, tree: &Tree) -> Result<Option<String>, String> {
         let value = self.evaluate(tree)?;
         let is_nothing = value.nodes().is_some_and(<[_]>::is_empty);
         Ok((!is_nothing).then(|| value.to_str(&tree.0)))
@@ -60,7 +65,7 @@ impl Expression {
 
 impl Tree {
     /// Reads an answer, which has no document type declaration.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
         oxml::parse(text).map(Tree).map_err(|error| format!("no document for XPath: {error}"))
     }
 }
@@ -78,7 +83,7 @@ mod tests {
     fn expressions_hold_and_have_values() {
         let prefixes = [("t".to_owned(), "urn:t".to_owned())];
         let tree = Tree::read("<a xmlns='urn:t'><b k='1'>x</b><b>y</b></a>").unwrap();
-        let of = |text: &str| Expression::new(text, &prefixes).unwrap();
+        let of = |text: &str| Expression::new(text, &prefixes, |_| String::new()).unwrap();
         for (text, holds, value) in [
             ("/t:a/t:b[2]", true, Some("y")),
             ("//@k", true, Some("1")),
@@ -92,11 +97,11 @@ mod tests {
         }
         for (wrong, expected) in [
             ("//", "expected an XPath 1.0 expression: "),
-            ("u:a", "nothing says what the prefix u means: known are t; --namespace u=URI adds it"),
+            ("u:a", "nothing says what the prefix u means: known are t; add u"),
             ("$v", "expected an XPath expression without variables"),
             ("nothing()", "expected an XPath 1.0 expression: "),
         ] {
-            let error = Expression::new(wrong, &prefixes).unwrap_err().to_string();
+            let error = Expression::new(wrong, &prefixes, |prefix| format!("add {prefix}")).unwrap_err().to_string();
             assert!(error.contains(expected), "{wrong}: {error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Messages with places in them, written `{{NAME}}`, that are filled in for each request.
+//! Messages with places in them, written `{{NAME}}`, that are filled in for each message.
 
 use std::ops::Range;
 
@@ -6,28 +6,19 @@ use castile_xml::escape;
 
 /// A message with places. What stands between them is never looked at again.
 #[derive(Clone, Debug)]
-pub(super) struct Template {
+pub(crate) struct Template<P> {
     text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<Piece<P>>,
     /// What stands behind the last place.
     rest: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Piece {
+struct Piece<P> {
     /// What stands before the place.
     literal: Range<usize>,
-    place: Place,
+    place: P,
     context: Context,
-}
-
-/// What a place is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// This column of the feed.
-    Column(usize),
-    /// The value that was taken from an answer under this name.
-    Extracted(usize),
 }
 
 /// Where a place stands, which decides what is escaped.
@@ -40,16 +31,16 @@ enum Context {
     Line,
 }
 
-impl Template {
+impl<P: Copy> Template<P> {
     /// A message without places: braces in it mean nothing.
-    pub(super) fn plain(text: String) -> Self {
+    pub(crate) fn plain(text: String) -> Self {
         let rest = 0;
         Template { text, pieces: Vec::new(), rest }
     }
 
     /// Finds the places of a well-formed document; `find` knows what their names stand for.
-    pub(super) fn new(text: String, find: impl Fn(&str) -> Result<Place, String>) -> Result<Self, String> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    pub(crate) fn new(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
+        let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
         for (range, context) in places(&text) {
             let name = text[range.start + 2..range.end - 2].trim();
@@ -64,8 +55,8 @@ impl Template {
     }
 
     /// Finds the places of header lines.
-    pub(super) fn of_lines(text: String, find: impl Fn(&str) -> Result<Place, String>) -> Result<Self, String> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    pub(crate) fn of_lines(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
+        let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
         while let Some((before, name, after)) = next(&text[rest..]) {
             let literal = rest..rest + before.len();
@@ -76,23 +67,28 @@ impl Template {
     }
 
     /// All of it, places as they are written.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// All of it, if it has no places.
-    pub(super) fn literal(&self) -> Option<&str> {
+    pub(crate) fn literal(&self) -> Option<&str> {
         self.pieces.is_empty().then_some(&*self.text)
     }
 
-    /// Whether it has a place of the feed.
-    pub(super) fn is_fed(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece.place, Place::Column(_)))
+    /// Where its places begin, in their order.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().map(|piece| piece.literal.end)
+    }
+
+    /// What its places are filled with.
+    pub(crate) fn places(&self) -> impl Iterator<Item = P> {
+        self.pieces.iter().map(|piece| piece.place)
     }
 
     /// Where in the template that stands which stands at `offset` of a message that was written with these values: what fills a
     /// place stands there.
-    pub(super) fn origin<'v>(&self, offset: usize, value: impl Fn(Place) -> Option<&'v str>) -> usize {
+    pub(crate) fn origin<'v>(&self, offset: usize, value: impl Fn(P) -> Option<&'v str>) -> usize {
         let mut written = 0;
         for Piece { literal, place, context } in &self.pieces {
             if offset < written + literal.len() {
@@ -112,7 +108,7 @@ impl Template {
     ///
     /// # Errors
     /// The place for which there is no value, or whose value can't be carried there.
-    pub(super) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(Place) -> Option<&'v str>) -> Result<(), Place> {
+    pub(crate) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(P) -> Option<&'v str>) -> Result<(), P> {
         for Piece { literal, place, context } in &self.pieces {
             out.extend_from_slice(&self.text.as_bytes()[literal.clone()]);
             let value = value(*place).ok_or(*place)?;
@@ -150,7 +146,7 @@ impl Context {
 }
 
 /// A text in pieces: what stands there, and names in double braces.
-pub(super) fn split(text: &str) -> Vec<Result<&str, &str>> {
+pub(crate) fn split(text: &str) -> Vec<Result<&str, &str>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, name, after)) = next(rest) {
@@ -237,7 +233,14 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
 mod tests {
     use super::*;
 
-    fn template(text: &str) -> Result<Template, String> {
+    /// What a place is filled with.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Place {
+        Column(usize),
+        Extracted(usize),
+    }
+
+    fn template(text: &str) -> Result<Template<Place>, String> {
         Template::new(text.to_owned(), |name| match name {
             "a" => Ok(Place::Column(0)),
             "b" => Ok(Place::Extracted(0)),
@@ -312,7 +315,7 @@ mod tests {
         let find = |name: &str| if name == "a" { Ok(Place::Column(0)) } else { Err(format!("no {name}")) };
         let lines = |text: &str| Template::of_lines(text.to_owned(), find);
         let template = lines("x: {{a}}-{{ a }}\r\ny: {{\r\n").unwrap();
-        assert!(template.is_fed() && template.literal().is_none());
+        assert!(template.places().count() == 2 && template.literal().is_none());
         let mut out = Vec::new();
         template.write(&mut out, |_| Some("<1>")).unwrap();
         assert_eq!(out, b"x: <1>-<1>\r\ny: {{\r\n");
@@ -335,11 +338,11 @@ mod tests {
 
     #[test]
     fn without_places_braces_are_text() {
-        let plain = Template::plain("<e>{{x}}</e>".to_owned());
+        let plain: Template<Place> = Template::plain("<e>{{x}}</e>".to_owned());
         let mut out = Vec::new();
         plain.write(&mut out, |_| None).unwrap();
         assert_eq!(out, b"<e>{{x}}</e>");
-        assert!(!plain.is_fed());
+        assert_eq!(plain.places().count(), 0);
         assert_eq!(split("a{{ b }}c{{"), [Ok("a"), Err("b"), Ok("c{{")]);
     }
 }

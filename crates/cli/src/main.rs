@@ -42,7 +42,7 @@ mod template;
 mod tls;
 mod typed;
 mod users;
-mod valid;
+mod validate;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]
@@ -60,6 +60,7 @@ enum Command {
     Call(Box<call::Arguments>),
     Mock(Box<mock::Arguments>),
     Sample(sample::Arguments),
+    Validate(validate::Arguments),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
@@ -96,6 +97,7 @@ fn run(command: Command) -> ExitCode {
             Err(error) => Err(error),
         },
         Command::Sample(arguments) => sample::run(arguments),
+        Command::Validate(arguments) => return validate::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

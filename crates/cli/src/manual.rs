@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 13] = [
+const EXAMPLES: [(&str, &[&str]); 14] = [
     (
         "describe",
         &[
@@ -91,6 +91,15 @@ const EXAMPLES: [(&str, &[&str]); 13] = [
             "castile sample orders.wsdl GetOrder --response --json",
             "castile sample orders.wsdl Place --comments",
             "castile sample orders.castile --all -o samples",
+        ],
+    ),
+    (
+        "validate",
+        &[
+            "castile validate request.xml --contract orders.wsdl",
+            "castile validate *.xml --contract orders.castile --response --json",
+            "castile validate order.xml --contract orders.xsd",
+            "castile sample orders.wsdl Place | castile validate - --contract orders.wsdl",
         ],
     ),
     (
@@ -151,7 +160,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = EXAMPLES.iter().take(10).filter_map(|(_, examples)| examples.first().copied());
+    let first = EXAMPLES.iter().take(11).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }
@@ -257,7 +266,8 @@ mod tests {
         assert_eq!(commands.collect::<Vec<_>>(), EXAMPLES.map(|(name, _)| name));
         for (name, examples) in EXAMPLES {
             for example in examples {
-                let typed = example.split(" > ").next().unwrap_or_default();
+                let typed = example.rsplit(" | ").next().unwrap_or_default();
+                let typed = typed.split(" > ").next().unwrap_or_default();
                 let words: Vec<_> = typed.split(' ').map(|word| word.trim_matches('\'')).collect();
                 assert_eq!(words[..2], ["castile", name]);
                 if let Err(error) = command().try_get_matches_from(words) {

@@ -132,7 +132,7 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 }
 
 /// What `Display` gives, in colours.
-fn rendered(diagnostic: &Diagnostic) -> String {
+pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
     let style = match diagnostic.severity {
         Severity::Error => ERROR,
         Severity::Warning => WARNING,

@@ -3,6 +3,7 @@
 use castile_soap::Version;
 use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Part, PartContent, Sampler, Style, Use};
 use castile_xsd::encoded::Encoding;
+use castile_xsd::validate::Chosen;
 use castile_xsd::{ElementId, ExpandedName};
 
 /// From this depth on, what is optional is left out of samples.
@@ -63,6 +64,22 @@ impl Shape {
             }
             Shape::Content => None,
             Shape::Call { wrapper, .. } => Some(vec![wrapper.clone()]),
+        }
+    }
+
+    /// What a validator makes of an element in the body that has so many elements around it; `roots` are those of
+    /// [`roots`](Self::roots). Of what is in SOAP encoding a schema knows nothing.
+    pub(crate) fn chosen(&self, roots: Option<&[ExpandedName]>, around: usize, namespace: &str, local: &str) -> Chosen {
+        let is_root = |name: &ExpandedName| (name.namespace(), name.local()) == (namespace, local);
+        match (around, self) {
+            (_, Shape::Content | Shape::Call { is_encoded: true, .. }) => Chosen::Skip,
+            (2, Shape::Call { .. }) if roots.is_none_or(|roots| roots.iter().any(is_root)) => Chosen::Within,
+            (_, Shape::Call { parts, .. }) => match parts.iter().find(|(name, _)| name == local) {
+                Some((_, PartContent::Type(type_id))) if around == 3 => Chosen::OfType(*type_id),
+                // One that nobody knows is found not to be declared.
+                _ => Chosen::Declared,
+            },
+            (_, Shape::Elements(_)) => Chosen::Declared,
         }
     }
 

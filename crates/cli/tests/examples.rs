@@ -1,4 +1,4 @@
-//! What commands print for the examples in tests/call, tests/sample and tests/mock, which `BLESS=1` writes anew.
+//! What commands print for the examples in the folders of tests, which `BLESS=1` writes anew.
 //!
 //! An example is a file of commands, each in a line behind `$ `, with what they print: standard output, then standard error, then the
 //! exit code if that is not 0. They run in the folder of the file. `URL` stands for the address of the server: of the mock that the
@@ -83,6 +83,11 @@ fn what_samples_print() {
 #[test]
 fn what_mocks_answer() {
     check("mock", None);
+}
+
+#[test]
+fn what_validations_print() {
+    check("validate", None);
 }
 
 /// Compares what the examples in a folder print with what they are said to print.

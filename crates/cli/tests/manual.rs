@@ -3,13 +3,14 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "describe",
     "gen",
     "bundle",
     "call",
     "mock",
     "sample",
+    "validate",
     "serve",
     "bench",
     "report",

@@ -15,7 +15,6 @@ use super::service::{Operation, Service};
 use super::{Place, Template, places, sample};
 use crate::envelope::{self, Fragment};
 use crate::shape::Shape;
-use crate::valid;
 
 /// All that users have in common.
 #[derive(Debug)]
@@ -307,12 +306,12 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
             continue;
         }
         let text = String::from_utf8_lossy(&text);
-        if let Some(problem) = valid::problems(definitions, shape, &text).into_iter().next() {
+        if let Some(problem) = judge::problems(definitions, shape, &text).into_iter().next() {
             let (source, name) = (&message.source, &mix.service.operations[number].name);
             doubts.push(match &message.origin {
                 None => format!("{source} is no valid message of {name}: {problem}"),
                 Some(origin) => {
-                    let offset = message.template.origin(valid::offset(&text, &problem), value);
+                    let offset = message.template.origin(offset(&text, &problem), value);
                     let place = origin.place(message.template.text(), offset);
                     format!(
                         "{source}:{}:{}: no valid message of {name}: {}",
@@ -349,6 +348,13 @@ impl Origin {
         let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
         format!("{path}{} [{}]", problem.message, problem.rule)
     }
+}
+
+/// Where a problem is in a text, in bytes.
+fn offset(text: &str, problem: &Problem) -> usize {
+    let line: usize = text.split_inclusive('\n').take(problem.line as usize - 1).map(str::len).sum();
+    let column = text[line..].char_indices().nth(problem.column as usize - 1);
+    column.map_or(text.len(), |(column, _)| line + column)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Decodes or encodes one message again and again by a contract that is read now, to be measured from outside.
 //!
 //! ```text
-//! cargo run --release -p castile-dynamic --example codec -- WSDL OPERATION FILE decode|encode|json|open N
+//! cargo run --release -p castile-dynamic --example values -- WSDL OPERATION FILE decode|encode|json|open N
 //! ```
 //!
 //! FILE is a request in its envelope. `decode` and `encode` do nothing but that, N times; `json` writes the value as JSON, and `open`
@@ -17,7 +17,7 @@ use castile_soap::{Version, message};
 use castile_xml::Limits;
 use castile_xsd::Files;
 
-const USAGE: &str = "usage: codec WSDL OPERATION FILE decode|encode|json|open N";
+const USAGE: &str = "usage: values WSDL OPERATION FILE decode|encode|json|open N";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

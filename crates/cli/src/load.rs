@@ -21,7 +21,7 @@ use castile_xml::{visible, visible_lines};
 
 use crate::expression::Expression;
 use crate::quantity::count;
-use crate::{bench, envelope, login, outcome, output, problems, source, tls};
+use crate::{bench, envelope, login, outcome, problems, source, tls};
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
@@ -223,17 +223,7 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     problems::report(&shown, &diagnostics, Severity::Error)?;
     let Some(definitions) = definitions else { bail!("{shown} is no contract") };
-    if defects > 0 {
-        let (style, count) = (problems::WARNING, problems::counted(defects, "defect"));
-        let what = if defects == 1 { "it is" } else { "they are" };
-        let quoted = output::shell_quoted(&shown);
-        note!(
-            "{style}warning{style:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` shows \
-             more",
-            visible(&shown),
-            visible(&quoted)
-        );
-    }
+    problems::warn_of_defects(&shown, defects);
     // It serves all threads until the process ends.
     Ok(Box::leak(Box::new(definitions)))
 }

@@ -73,22 +73,23 @@ impl Contract {
     pub(super) fn open(path: &Path, catalogs: &source::Catalogs) -> anyhow::Result<Self> {
         let files = catalogs.files()?;
         let shown = path.display().to_string();
-        let (of, mut diagnostics) = match source::kind(path)? {
+        let (of, is_usable, mut diagnostics) = match source::kind(path)? {
             source::Kind::Schema { .. } => {
                 let (schema, diagnostics) = castile_xsd::read(&path.to_string_lossy(), &files);
-                (Some(Of::Schema(Box::new(schema))), diagnostics)
+                let is_usable = !schema.is_cut() && schema.global_elements().len() > 0;
+                (Some(Of::Schema(Box::new(schema))), is_usable, diagnostics)
             }
             source::Kind::Contract => {
-                let (definitions, mut diagnostics) = castile_wsdl::open(path, &files);
-                // Messages of what is left out are not known.
-                if definitions.as_ref().is_some_and(Definitions::is_usable) {
-                    castile_wsdl::forgive(&mut diagnostics);
-                }
-                (definitions.map(|definitions| Of::Definitions(Box::new(definitions))), diagnostics)
+                let (definitions, diagnostics) = castile_wsdl::open(path, &files);
+                let is_usable = definitions.as_ref().is_some_and(Definitions::is_usable);
+                (definitions.map(|definitions| Of::Definitions(Box::new(definitions))), is_usable, diagnostics)
             }
         };
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
-        problems::report(&shown, &diagnostics, Severity::Error)?;
+        match is_usable {
+            true => problems::warn_of_defects(&shown, diagnostics.len()),
+            false => problems::report(&shown, &diagnostics, Severity::Error)?,
+        }
         let Some(of) = of else { bail!("{shown} is no contract") };
         let messages = match &of {
             Of::Schema(_) => Vec::new(),

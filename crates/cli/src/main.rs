@@ -42,7 +42,6 @@ mod template;
 mod tls;
 mod typed;
 mod users;
-mod valid;
 mod validate;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.

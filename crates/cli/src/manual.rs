@@ -160,7 +160,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = EXAMPLES.iter().take(10).filter_map(|(_, examples)| examples.first().copied());
+    let first = EXAMPLES.iter().take(11).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }
@@ -266,7 +266,8 @@ mod tests {
         assert_eq!(commands.collect::<Vec<_>>(), EXAMPLES.map(|(name, _)| name));
         for (name, examples) in EXAMPLES {
             for example in examples {
-                let typed = example.split(" > ").next().unwrap_or_default();
+                let typed = example.rsplit(" | ").next().unwrap_or_default();
+                let typed = typed.split(" > ").next().unwrap_or_default();
                 let words: Vec<_> = typed.split(' ').map(|word| word.trim_matches('\'')).collect();
                 assert_eq!(words[..2], ["castile", name]);
                 if let Err(error) = command().try_get_matches_from(words) {

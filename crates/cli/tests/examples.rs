@@ -81,13 +81,13 @@ fn what_samples_print() {
 }
 
 #[test]
-fn what_validations_print() {
-    check("validate", None);
+fn what_mocks_answer() {
+    check("mock", None);
 }
 
 #[test]
-fn what_mocks_answer() {
-    check("mock", None);
+fn what_validations_print() {
+    check("validate", None);
 }
 
 /// Compares what the examples in a folder print with what they are said to print.

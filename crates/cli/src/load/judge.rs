@@ -1,17 +1,18 @@
 //! Whether an answer is as it should be, and what is taken from it for later requests.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use castile_load::HttpResponse;
 use castile_mime as mime;
 use castile_soap::{Envelope, Version};
 use castile_wsdl::Definitions;
 use castile_xml::{Charset, Limits, Memory, Reader, Token};
+use castile_xsd::validate::{Chosen, Problem, Validator};
 
 use super::service::{Operation, Service};
 use crate::expression::{Expression, Tree};
 use crate::shape::Shape;
-use crate::valid;
 
 /// How much of an answer that is none is quoted.
 const QUOTED: usize = 200;
@@ -52,6 +53,11 @@ pub(super) struct Extract {
     /// The operation; all if there is none. That it selects nothing is an error where there is one.
     pub(super) operation: Option<usize>,
     pub(super) expression: Expression,
+}
+
+thread_local! {
+    /// What a validator has made of a contract's schema serves all users of a thread.
+    static VALIDATOR: RefCell<Option<(&'static Definitions, Validator<'static>)>> = const { RefCell::new(None) };
 }
 
 impl Judge {
@@ -130,7 +136,7 @@ impl Judge {
 
     fn validity(&self, operation: &Operation, text: &str) -> Result<(), String> {
         let Some(shape) = &operation.output else { return Ok(()) };
-        let problems = valid::problems(self.definitions, shape, text);
+        let problems = problems(self.definitions, shape, text);
         if problems.is_empty() {
             return Ok(());
         }
@@ -186,6 +192,23 @@ pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// What is wrong with a message by the schema, its header left out. Of what is in SOAP encoding the schema knows nothing.
+pub(super) fn problems(definitions: &'static Definitions, shape: &Shape, envelope: &str) -> Vec<Problem> {
+    let roots = shape.roots(definitions);
+    let choose = |around: usize, namespace: &str, local: &str| match (around, local) {
+        (0, _) | (1, "Body") => Chosen::Within,
+        (1, _) => Chosen::Skip,
+        _ => shape.chosen(roots.as_deref(), around, namespace, local),
+    };
+    VALIDATOR.with_borrow_mut(|known| {
+        let (_, validator) = match known.take() {
+            Some(same) if std::ptr::eq(same.0, definitions) => known.insert(same),
+            _ => known.insert((definitions, Validator::new(&definitions.schema))),
+        };
+        validator.validate_within(envelope, choose)
+    })
 }
 
 /// Reads up to the payload and says whether it is a fault.

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 use castile_xml::tree::{Document, Position};
-use castile_xsd::validate::Problem;
 
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};
@@ -15,7 +14,6 @@ use super::service::{Operation, Service};
 use super::{Place, Template, places, sample};
 use crate::envelope::{self, Fragment};
 use crate::shape::Shape;
-use crate::valid;
 
 /// All that users have in common.
 #[derive(Debug)]
@@ -307,7 +305,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
             continue;
         }
         let text = String::from_utf8_lossy(&text);
-        if let Some(problem) = valid::problems(definitions, shape, &text).into_iter().next() {
+        if let Some(problem) = judge::problems(definitions, shape, &text).into_iter().next() {
             let (source, name) = (&message.source, &mix.service.operations[number].name);
             doubts.push(match &message.origin {
                 None => format!("{source} is no valid message of {name}: {problem}"),

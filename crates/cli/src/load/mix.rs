@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 use castile_xml::tree::{Document, Position};
+use castile_xsd::validate::Problem;
 
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};

@@ -14,6 +14,7 @@ mod call;
 #[cfg(test)]
 mod changed;
 mod client;
+mod complete;
 mod contract;
 mod describe;
 mod envelope;
@@ -69,6 +70,8 @@ enum Command {
     Completions(manual::Completions),
     Man(manual::Man),
     #[command(hide = true)]
+    Complete(complete::Arguments),
+    #[command(hide = true)]
     Floor(floor::Arguments),
     /// Write the quakes that are made up for the seismic suite, for services that others wrote
     #[command(hide = true)]
@@ -108,6 +111,10 @@ fn run(command: Command) -> ExitCode {
         Command::Peers(arguments) => peers::run(arguments),
         Command::Completions(arguments) => arguments.run(),
         Command::Man(arguments) => arguments.run(),
+        Command::Complete(arguments) => {
+            complete::run(&arguments);
+            Ok(())
+        }
         Command::Floor(arguments) => floor::run(arguments),
         Command::Quakes => {
             quakes::run();

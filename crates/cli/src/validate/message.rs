@@ -303,7 +303,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         for attribute in reader.attributes() {
             let is_reference = attribute.namespace.is_empty() && attribute.name.local() == "href";
             if is_reference && (is_include || attribute.value.trim_start().starts_with("cid:")) {
-                self.refer(&attribute.value, is_include, tag.offset);
+                self.refer(attribute.value, is_include, tag.offset);
             }
         }
         if is_include && self.include.is_none() {

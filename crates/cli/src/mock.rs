@@ -82,7 +82,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let contract: &'static Contract = Box::leak(Box::new(contract));
     let services = contract::services(contract, arguments.service.as_deref())?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
-    let mocked = mocked(contract, &services, &data)?;
+    let (mocked, problems) = mocked(contract, &services, &data);
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| outcome::tell("error", problem));
+        bail!("the answers can't be used");
+    }
     let is_verbose = arguments.verbose || std::io::stderr().is_terminal();
     let shared = Arc::new(Shared {
         contract,
@@ -109,8 +113,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     setup.serve(routes, None)
 }
 
-/// The operations of each service, with what they answer.
-fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> anyhow::Result<Vec<Vec<Mocked>>> {
+/// The operations of each service, with what they answer, and what is wrong with that.
+fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> (Vec<Vec<Mocked>>, Vec<String>) {
     struct Known {
         service: Service,
         operation: &'static Operation,
@@ -164,20 +168,14 @@ fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Dat
             problems.push(problem);
         }
     }
-    if !problems.is_empty() {
-        problems.iter().for_each(|problem| outcome::tell("error", problem));
-        bail!("the answers can't be used");
-    }
     let mut made = all.iter().zip(rules).zip(defaults);
-    Ok(services
-        .iter()
-        .map(|service| {
-            let of_service = made.by_ref().take(service.operations().len());
-            let of_service =
-                of_service.map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default));
-            of_service.collect()
-        })
-        .collect())
+    let mocked = services.iter().map(|service| {
+        let of_service = made.by_ref().take(service.operations().len());
+        of_service
+            .map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default))
+            .collect()
+    });
+    (mocked.collect(), problems)
 }
 
 /// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
@@ -201,4 +199,53 @@ fn path(service: &Service, served: &[(String, &Service)]) -> Option<String> {
         return None;
     }
     Some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use castile_xsd::Files;
+
+    use super::*;
+    use crate::changed::changed;
+
+    const RULES: [&str; 2] =
+        [include_str!("../tests/mock/rules/rules.toml"), include_str!("../tests/mock/store/rules.toml")];
+
+    fn contract() -> &'static Contract {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");
+        Box::leak(Box::new(Contract::open(&path, &Files::new(), &Options::default()).unwrap()))
+    }
+
+    /// What a person writes wrongly is told, and nothing worse happens.
+    #[test]
+    fn rules_and_answers_may_be_anything() {
+        let contract = contract();
+        let services: Vec<&Service> = contract.services.iter().collect();
+        let mut wrong = 0;
+        for (name, seeds) in [
+            ("rules.toml", &RULES[..]),
+            ("GetOrder.json", &[include_str!("../tests/mock/files/GetOrder.json")]),
+            ("Price.xml", &[include_str!("../tests/mock/files/Price.xml")]),
+        ] {
+            changed(seeds, |text, random| {
+                // Each takes a millisecond or more.
+                if random.below(4) == 0 {
+                    let (_, problems) = mocked(contract, &services, &Data::of(&[(name, text)]));
+                    wrong += problems.len();
+                }
+            });
+        }
+        assert!(wrong > 0);
+    }
+
+    #[test]
+    fn a_path_is_that_of_the_address() {
+        let contract = contract();
+        let service = &contract.services[0];
+        assert_eq!(path(service, &[]).as_deref(), Some("/orders"));
+        // An endpoint takes all versions.
+        assert_eq!(path(service, &[("/orders".to_owned(), service)]), None);
+    }
 }

@@ -15,6 +15,7 @@ mod call;
 mod changed;
 mod client;
 mod describe;
+mod diff;
 mod fetch;
 mod floor;
 mod generate;
@@ -23,6 +24,7 @@ mod login;
 mod manual;
 mod outcome;
 mod peers;
+mod policy;
 mod problems;
 mod process;
 mod quakes;
@@ -46,6 +48,7 @@ enum Command {
     Describe(describe::Arguments),
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
+    Diff(diff::Arguments),
     Call(Box<call::Arguments>),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
@@ -77,6 +80,7 @@ fn run(command: Command) -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
+        Command::Diff(arguments) => return diff::run(&arguments),
         Command::Call(arguments) => return call::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,

@@ -69,8 +69,8 @@ const EXAMPLES: [(&str, &[&str]); 12] = [
         "diff",
         &[
             "castile diff orders-1.wsdl orders-2.wsdl",
-            "castile diff orders-1.castile orders-2.castile --fail-if old-clients",
-            "castile diff orders-1.wsdl orders-2.wsdl --as-json",
+            "castile diff orders-1.castile orders-2.castile --lenient --fail-if old-clients",
+            "castile diff orders-1.wsdl orders-2.wsdl --json",
         ],
     ),
     (

@@ -42,8 +42,16 @@ impl<'d> Bindings<'d> {
 
     pub(super) fn compare(&mut self, old: BindingId, new: BindingId, is_addressed: bool, changes: &mut Changes) {
         let (old, new) = (&self.old[old], &self.new[new]);
-        let name = |operation: &BindingOperation| operation.name.clone();
-        for pair in pairs((&old.operations, &new.operations), name, |_| None) {
+        let old_operations: Vec<_> = old.operations.iter().map(|operation| (self.old, operation)).collect();
+        let new_operations: Vec<_> = new.operations.iter().map(|operation| (self.new, operation)).collect();
+        let name = |(_, operation): &(&Definitions, &BindingOperation)| operation.name.clone();
+        // In document style the body's element says which operation is called, and its name is only that in the contract.
+        let payload = |(definitions, operation): &(&Definitions, &BindingOperation)| {
+            let element = operation.input.as_ref().filter(|_| operation.style == Style::Document)?.element()?;
+            Some(definitions.schema[element].name.to_string())
+        };
+        for pair in pairs((&old_operations, &new_operations), name, payload) {
+            let pair = (pair.0.map(|(_, one)| *one), pair.1.map(|(_, one)| *one));
             match pair {
                 (Some(one), Some(other)) => self.operation((old, one), (new, other), is_addressed, changes),
                 (Some(gone), None) => {
@@ -70,6 +78,9 @@ impl<'d> Bindings<'d> {
     ) {
         let group = format!("operation {}", new.name);
         let place = (&*group, &*new.name);
+        if old.name != new.name {
+            changes.add(kinds::OPERATION_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
+        }
         if old.pattern != new.pattern {
             let why = "one side waits for a message that the other doesn't send";
             changes.add(kinds::PATTERN, place, (pattern(old.pattern), pattern(new.pattern)), Breaks::all(why));

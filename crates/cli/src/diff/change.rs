@@ -7,7 +7,8 @@ pub(super) enum Direction {
     Response,
 }
 
-/// Why what one contract allows to write can't be read by the other. In the text `{w}` is who writes, `{r}` who reads.
+/// Why what one contract allows to write can't be read by the other. In the text `{w}` is who writes, `{r}` who reads; where it says
+/// `strict {r}`, readers that skip what they don't know read it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Effect {
     /// The writer keeps to the old contract, the reader to the new one.
@@ -74,6 +75,17 @@ impl Breaks {
         Self { old_clients: None, new_clients: Some(why.to_owned()) }
     }
 
+    /// Without what breaks strict readers alone.
+    fn of_lenient(self) -> Self {
+        let is_of_all = |why: &String| !why.contains("strict old ") && !why.contains("strict new ");
+        Self { old_clients: self.old_clients.filter(is_of_all), new_clients: self.new_clients.filter(is_of_all) }
+    }
+
+    /// Whether somebody breaks.
+    pub(super) fn somebody(&self) -> bool {
+        self.old_clients.is_some() || self.new_clients.is_some()
+    }
+
     /// Both, with one reason.
     pub(super) fn all(why: &str) -> Self {
         Self { old_clients: Some(why.to_owned()), new_clients: Some(why.to_owned()) }
@@ -118,11 +130,18 @@ impl Changes {
             group: group.to_owned(),
             path: path.to_owned(),
             message: None,
-            was: was.into(),
-            is: is.into(),
+            was: shortened(was.into()),
+            is: shortened(is.into()),
             breaks,
             also: 0,
         });
+    }
+
+    /// Takes readers for lenient ones.
+    pub(super) fn make_lenient(&mut self) {
+        for change in &mut self.list {
+            change.breaks = std::mem::take(&mut change.breaks).of_lenient();
+        }
     }
 
     /// How many changes break old clients, and how many break new ones.
@@ -130,4 +149,14 @@ impl Changes {
         let count = |breaks: fn(&Breaks) -> bool| self.list.iter().filter(|change| breaks(&change.breaks)).count();
         (count(|breaks| breaks.old_clients.is_some()), count(|breaks| breaks.new_clients.is_some()))
     }
+}
+
+/// A text as it is told: those of a contract may be of any length.
+pub(super) fn shortened(mut text: String) -> String {
+    const LONGEST: usize = 1_000;
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
+    text
 }

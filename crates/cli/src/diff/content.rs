@@ -236,7 +236,8 @@ impl Types<'_> {
     pub(super) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
         let (one, other) = (Model::of(self.old, old), Model::of(self.new, new));
         self.work += one.elements.len() + other.elements.len();
-        let pairs = matched(&one, &other);
+        let mut pairs = matched(&one, &other);
+        let renamed = self.renamed(&one, &other, &mut pairs);
         for (index, element) in one.elements.iter().enumerate() {
             let place = self.step(here.place, element.name.local());
             let here = Here { place, ..here };
@@ -249,7 +250,10 @@ impl Types<'_> {
                 self.add(kinds::ELEMENT_REMOVED, here, (was, "gone"), effect);
                 continue;
             };
-            if element.name != partner.name {
+            if renamed.contains(&index) {
+                let change = (element.name.local(), partner.name.local());
+                self.add(kinds::ELEMENT_RENAMED, here, change, Effect::both("{r} look for an element of another name"));
+            } else if element.name != partner.name {
                 self.namespace_changed(&element.name, &partner.name, here);
             }
             self.element(element.id, partner.id, here.place, here.direction);
@@ -268,6 +272,33 @@ impl Types<'_> {
         }
         self.wildcards((&one.wildcards, &other.wildcards), "element", here);
         self.shapes((old, &one), (new, &other), &pairs, here);
+    }
+
+    /// Finds partners for elements that stand behind the same ones, with the same type, and are called otherwise. Gives back which.
+    fn renamed(&self, one: &Model, other: &Model, pairs: &mut [Option<usize>]) -> HashSet<usize> {
+        let mut taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
+        let mut renamed = HashSet::new();
+        for (index, element) in one.elements.iter().enumerate() {
+            let behind = match index.checked_sub(1) {
+                Some(before) => pairs[before].map(|partner| partner + 1),
+                None => Some(0),
+            };
+            let Some(partner) = behind.filter(|partner| pairs[index].is_none() && !taken.contains(partner)) else {
+                continue;
+            };
+            let Some(candidate) = other.elements.get(partner) else { continue };
+            let (old, new) = (self.old[element.id].type_id, self.new[candidate.id].type_id);
+            let is_of_type = match (old.builtin(), new.builtin()) {
+                (None, None) => self.old[old].name().is_some() && self.old[old].name() == self.new[new].name(),
+                (old, new) => old == new,
+            };
+            if is_of_type && element.occurs == candidate.occurs {
+                pairs[index] = Some(partner);
+                taken.insert(partner);
+                renamed.insert(index);
+            }
+        }
+        renamed
     }
 
     /// Compares how often the elements of both stand, and how they stand together.

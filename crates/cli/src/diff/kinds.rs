@@ -26,6 +26,7 @@ kinds! {
     ASSERTION_REMOVED "policy assertion removed";
     OPERATION_ADDED "operation added";
     OPERATION_REMOVED "operation removed";
+    OPERATION_RENAMED "operation renamed";
     PATTERN "message exchange pattern changed";
     STYLE "style changed";
     USE "use changed";
@@ -53,6 +54,7 @@ kinds! {
     ELEMENT_ADDED_REQUIRED "required element added";
     ELEMENT_ADDED "optional element added";
     ELEMENT_REMOVED "element removed";
+    ELEMENT_RENAMED "element renamed";
     REQUIRED "became required";
     OPTIONAL "became optional";
     NARROWED "occurrence narrowed";

@@ -160,17 +160,24 @@ impl<'d> Compare<'d> {
         let old = of(&self.old_policies, self.old, old);
         let new = of(&self.new_policies, self.new, new);
         let key = |one: &Assertion| format!("{{{}}}{}{}", one.namespace, one.path, one.is_optional);
+        // What stands in one that is told goes with it.
+        let mut seen: HashSet<(bool, String)> = HashSet::new();
+        let mut is_within = |is_new: bool, path: &str| {
+            let outer = path.rsplit_once('/').map(|(outer, _)| (is_new, outer.to_owned()));
+            seen.insert((is_new, path.to_owned()));
+            outer.is_some_and(|outer| seen.contains(&outer))
+        };
         for pair in pairs((&old, &new), key, |_| None) {
             let told = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
             let (group, port) = place;
             let path = |one: &Assertion| format!("{port}: {}", one.path);
             match pair {
-                (Some(old), None) => {
+                (Some(old), None) if !is_within(false, &old.path) => {
                     let why = "old servers require it, and new clients don't keep to it";
                     let breaks = if old.is_optional { Breaks::nobody() } else { Breaks::new_clients(why) };
                     self.changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
                 }
-                (None, Some(new)) => {
+                (None, Some(new)) if !is_within(true, &new.path) => {
                     let why = "new servers require it, and old clients don't keep to it";
                     let breaks = if new.is_optional { Breaks::nobody() } else { Breaks::old_clients(why) };
                     self.changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);

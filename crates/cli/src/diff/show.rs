@@ -63,7 +63,7 @@ fn one(change: &Change, out: &mut String) {
             let _ = writeln!(out, "    {ERROR}breaks {who}{ERROR:#}: {}", visible(why));
         }
     }
-    if breaks.old_clients.is_none() && breaks.new_clients.is_none() {
+    if !breaks.somebody() {
         let _ = writeln!(out, "    {DIM}breaks nobody{DIM:#}");
     }
 }

@@ -83,6 +83,9 @@ impl Types<'_> {
                 (None, _) => (true, false),
                 (_, None) => (false, true),
             };
+            if !is_tighter && !is_looser {
+                continue;
+            }
             let told =
                 |value: Option<String>| value.map_or_else(|| format!("no {kind}"), |value| format!("{kind} {value}"));
             let of_change = if is_tighter { kinds::TIGHTENED } else { kinds::LOOSENED };
@@ -145,11 +148,16 @@ fn is_within(one: Builtin, other: Builtin) -> bool {
 
 /// Whether a facet takes fewer values than before, and whether it takes others.
 fn tightened(kind: FacetKind, was: &str, is: &str) -> (bool, bool) {
-    let (Ok(old), Ok(new)) = (was.parse::<f64>(), is.parse::<f64>()) else { return (true, true) };
+    // Whole numbers first: those of a long are no numbers of a double.
+    let order = match (was.parse::<i128>(), is.parse::<i128>()) {
+        (Ok(old), Ok(new)) => Some(new.cmp(&old)),
+        _ => was.parse::<f64>().ok().zip(is.parse::<f64>().ok()).and_then(|(old, new)| new.partial_cmp(&old)),
+    };
+    let Some(order) = order else { return (true, true) };
     match kind {
-        FacetKind::MinLength | FacetKind::MinInclusive | FacetKind::MinExclusive => (new > old, new < old),
-        FacetKind::Length => (true, true),
-        _ => (new < old, new > old),
+        FacetKind::MinLength | FacetKind::MinInclusive | FacetKind::MinExclusive => (order.is_gt(), order.is_lt()),
+        FacetKind::Length => (order.is_ne(), order.is_ne()),
+        _ => (order.is_lt(), order.is_gt()),
     }
 }
 

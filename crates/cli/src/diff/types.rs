@@ -11,11 +11,13 @@ use castile_xsd::components::{
 };
 use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
-use super::change::{Change, Direction, Effect};
+use super::change::{Change, Direction, Effect, shortened};
 use super::kinds;
 
 /// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
 const MOST: usize = 2_000_000;
+/// So many changes are found in types: nobody reads more, and each takes memory.
+const MOST_CHANGES: usize = 100_000;
 /// So many steps of a path are shown at its end.
 const STEPS: usize = 12;
 
@@ -128,7 +130,8 @@ impl<'d> Types<'d> {
     ) {
         let (group, path, message) = self.told(here.place);
         let breaks = effect.breaks(here.direction);
-        self.changes.push(Change { kind, group, path, message, was: was.into(), is: is.into(), breaks, also: 0 });
+        let (path, was, is) = (shortened(path), shortened(was.into()), shortened(is.into()));
+        self.changes.push(Change { kind, group, path, message, was, is, breaks, also: 0 });
     }
 
     /// Has two types compared, unless they were.
@@ -155,7 +158,10 @@ impl<'d> Types<'d> {
             let first = self.changes.len();
             self.types(old, new, Here { place, direction });
             if self.work > MOST {
-                bail!("the contracts stand for more than {MOST} elements, groups counted as often as they are used");
+                bail!("more than {MOST} pairs of elements, attributes and values are to be compared");
+            }
+            if self.changes.len() > MOST_CHANGES {
+                bail!("found more than {MOST_CHANGES} changes, expected two versions of one contract");
             }
             let changes = first..self.changes.len();
             if let Some(visit) = self.visits.get_mut(&pair) {

@@ -19,6 +19,7 @@ mod diff;
 mod fetch;
 mod floor;
 mod generate;
+mod lint;
 mod load;
 mod login;
 mod manual;
@@ -49,6 +50,7 @@ enum Command {
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
     Diff(diff::Arguments),
+    Lint(lint::Arguments),
     Call(Box<call::Arguments>),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
@@ -81,6 +83,7 @@ fn run(command: Command) -> ExitCode {
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
         Command::Diff(arguments) => return diff::run(&arguments),
+        Command::Lint(arguments) => return lint::run(&arguments),
         Command::Call(arguments) => return call::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,

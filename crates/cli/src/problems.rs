@@ -10,8 +10,8 @@ use castile_xml::visible;
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const NOTE: Style = AnsiColor::Green.on_default().bold();
-const MARGIN: Style = AnsiColor::Blue.on_default().bold();
+pub(crate) const NOTE: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
 /// Prints the problems that matter as much as `least` does, errors behind the others so that they are not scrolled away,
@@ -132,7 +132,7 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 }
 
 /// What `Display` gives, in colours.
-fn rendered(diagnostic: &Diagnostic) -> String {
+pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
     let style = match diagnostic.severity {
         Severity::Error => ERROR,
         Severity::Warning => WARNING,

@@ -3,8 +3,21 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 12] =
-    ["describe", "gen", "bundle", "diff", "call", "serve", "bench", "report", "load", "peers", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "describe",
+    "gen",
+    "bundle",
+    "diff",
+    "lint",
+    "call",
+    "serve",
+    "bench",
+    "report",
+    "load",
+    "peers",
+    "completions",
+    "man",
+];
 const HIDDEN: [&str; 3] = ["floor", "quakes", "client"];
 
 fn castile(arguments: &[&str], columns: usize) -> Output {

@@ -14,13 +14,12 @@ use castile::codegen::{Caller, Encoder, NoDetail, Root};
 use castile::http::client::{self, Transport};
 use castile::mime::Part;
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
-use castile_dynamic::{Contract, Operation, Options, Service, Value};
+use castile_dynamic::{Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
-use castile_wsdl::Severity;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::{login, outcome, problems, quantity, source, tls};
+use crate::{contract, login, outcome, quantity, source, tls};
 use tap::Tap;
 
 /// Call an operation of a service, with arguments from the command line, and print the answer
@@ -105,17 +104,8 @@ enum Payload {
 }
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
-    source::expect_contract(&arguments.wsdl)?;
-    let files = arguments.catalogs.files()?;
-    let shown = arguments.wsdl.display().to_string();
-    let contract = match Contract::open(&arguments.wsdl, &files, &Options::default()) {
-        Ok(contract) => contract,
-        Err(diagnostics) => {
-            problems::report(&shown, &diagnostics, Severity::Error)?;
-            bail!("{shown} can't be used");
-        }
-    };
-    let (service, operation) = find(&contract, arguments)?;
+    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &Options::default())?;
+    let (service, operation) = contract::find(&contract, arguments.service.as_deref(), &arguments.operation)?;
     let request = match &arguments.xml {
         Some(file) => Payload::Xml(Raw::new(element(file)?)),
         None => Payload::Value(value(operation, arguments)?),
@@ -145,27 +135,6 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         transport: transport(arguments, &url)?,
         url,
     })
-}
-
-/// The operation of this name, and its service.
-fn find(contract: &Contract, arguments: &Arguments) -> anyhow::Result<(Service, &'static Operation)> {
-    let named = |service: &&Service| arguments.service.as_ref().is_none_or(|name| service.description().name == name);
-    let mut found = contract.services.iter().filter(named).filter_map(|service| {
-        let operation = service.operations().iter().find(|operation| operation.name() == arguments.operation)?;
-        Some((*service, operation))
-    });
-    if let Some(found) = found.next() {
-        return Ok(found);
-    }
-    if let Some(name) = &arguments.service
-        && !contract.services.iter().any(|service| service.description().name == name)
-    {
-        let known: Vec<&str> = contract.services.iter().map(|service| service.description().name).collect();
-        bail!("there is no service {name}; there are {}", known.join(", "));
-    }
-    let known: Vec<&str> =
-        contract.services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
-    bail!(castile_wsdl::unknown_operation(&arguments.operation, &known))
 }
 
 /// The value of the request: that of a file of JSON, into which those of the command line are put.

@@ -1,7 +1,5 @@
 //! `castile load`: loads any SOAP service that a contract describes.
 
-mod envelope;
-mod expression;
 mod feed;
 mod judge;
 mod mix;
@@ -10,7 +8,6 @@ mod places;
 mod sample;
 mod script;
 mod service;
-mod template;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,16 +19,34 @@ use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, 
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
+use crate::expression::Expression;
 use crate::quantity::count;
-use crate::{bench, login, outcome, output, problems, source, tls};
-use expression::Expression;
+use crate::{bench, envelope, login, outcome, problems, source, tls};
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
 pub(crate) use pace::{hold, rate};
 use script::UserScript;
 use service::{Named, Service};
-use template::Template;
+
+/// A message of which places are filled for each request.
+type Template = crate::template::Template<Place>;
+
+/// What a place is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// This column of the feed.
+    Column(usize),
+    /// The value that was taken from an answer under this name.
+    Extracted(usize),
+}
+
+impl Template {
+    /// Whether it has a place of the feed.
+    fn is_fed(&self) -> bool {
+        self.places().any(|place| matches!(place, Place::Column(_)))
+    }
+}
 
 /// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
 #[derive(clap::Args)]
@@ -208,19 +223,13 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     problems::report(&shown, &diagnostics, Severity::Error)?;
     let Some(definitions) = definitions else { bail!("{shown} is no contract") };
-    if defects > 0 {
-        let (style, count) = (problems::WARNING, problems::counted(defects, "defect"));
-        let what = if defects == 1 { "it is" } else { "they are" };
-        let quoted = output::shell_quoted(&shown);
-        note!(
-            "{style}warning{style:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` shows \
-             more",
-            visible(&shown),
-            visible(&quoted)
-        );
-    }
+    problems::warn_of_defects(&shown, defects);
     // It serves all threads until the process ends.
     Ok(Box::leak(Box::new(definitions)))
+}
+
+fn expression(text: &str, prefixes: &[(String, String)]) -> anyhow::Result<Expression> {
+    Expression::new(text, prefixes, |prefix| format!("--namespace {prefix}=URI adds it"))
 }
 
 fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
@@ -274,7 +283,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         }
         None => None,
     };
-    let expressions = arguments.expect_xpath.iter().map(|text| Expression::new(text, &prefixes));
+    let expressions = arguments.expect_xpath.iter().map(|text| expression(text, &prefixes));
     let judge = Judge {
         definitions: service.definitions,
         fault: arguments.expect,
@@ -313,7 +322,7 @@ fn extract(
         values.push(name.to_owned());
         values.len() - 1
     });
-    Ok(Extract { value, operation, expression: Expression::new(text, prefixes)? })
+    Ok(Extract { value, operation, expression: expression(text, prefixes)? })
 }
 
 /// What would be sent: the first request of each operation.

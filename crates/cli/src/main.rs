@@ -14,8 +14,11 @@ mod call;
 #[cfg(test)]
 mod changed;
 mod client;
+mod contract;
 mod describe;
 mod diff;
+mod envelope;
+mod expression;
 mod fetch;
 mod floor;
 mod generate;
@@ -23,7 +26,9 @@ mod lint;
 mod load;
 mod login;
 mod manual;
+mod mock;
 mod outcome;
+mod path;
 mod peers;
 mod policy;
 mod problems;
@@ -31,10 +36,16 @@ mod process;
 mod quakes;
 mod quantity;
 mod report;
+mod sample;
 mod serve;
+mod server;
+mod shape;
 mod source;
+mod template;
 mod tls;
+mod typed;
 mod users;
+mod validate;
 
 /// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
 #[derive(Parser)]
@@ -52,6 +63,9 @@ enum Command {
     Diff(diff::Arguments),
     Lint(lint::Arguments),
     Call(Box<call::Arguments>),
+    Mock(Box<mock::Arguments>),
+    Sample(sample::Arguments),
+    Validate(validate::Arguments),
     Serve(serve::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
@@ -85,6 +99,12 @@ fn run(command: Command) -> ExitCode {
         Command::Diff(arguments) => return diff::run(&arguments),
         Command::Lint(arguments) => return lint::run(&arguments),
         Command::Call(arguments) => return call::run(&arguments),
+        Command::Mock(arguments) => match mock::run(*arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::Sample(arguments) => sample::run(arguments),
+        Command::Validate(arguments) => return validate::run(&arguments),
         Command::Serve(arguments) => match serve::run(arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

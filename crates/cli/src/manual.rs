@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 13] = [
+const EXAMPLES: [(&str, &[&str]); 16] = [
     (
         "describe",
         &[
@@ -89,6 +89,33 @@ const EXAMPLES: [(&str, &[&str]); 13] = [
             "castile call orders.castile GetOrder --json order.json --as-json",
             "castile call orders.wsdl GetOrder orderId=7 --dry-run",
             "castile call orders.wsdl GetOrder orderId=7 --user ann --password-file pw.txt",
+        ],
+    ),
+    (
+        "mock",
+        &[
+            "castile mock orders.wsdl",
+            "castile mock orders.wsdl --latency 20ms..80ms --fault-rate 5%",
+            "castile mock orders.wsdl --data answers --addr 127.0.0.1:8081",
+            "castile mock orders.wsdl --data answers --lenient --access-log json",
+        ],
+    ),
+    (
+        "sample",
+        &[
+            "castile sample orders.wsdl GetOrder",
+            "castile sample orders.wsdl GetOrder --response --json",
+            "castile sample orders.wsdl Place --comments",
+            "castile sample orders.castile --all -o samples",
+        ],
+    ),
+    (
+        "validate",
+        &[
+            "castile validate request.xml --contract orders.wsdl",
+            "castile validate *.xml --contract orders.castile --response --json",
+            "castile validate order.xml --contract orders.xsd",
+            "castile sample orders.wsdl Place | castile validate - --contract orders.wsdl",
         ],
     ),
     (
@@ -149,7 +176,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = EXAMPLES.iter().take(8).filter_map(|(_, examples)| examples.first().copied());
+    let first = EXAMPLES.iter().take(11).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }
@@ -255,7 +282,8 @@ mod tests {
         assert_eq!(commands.collect::<Vec<_>>(), EXAMPLES.map(|(name, _)| name));
         for (name, examples) in EXAMPLES {
             for example in examples {
-                let typed = example.split(" > ").next().unwrap_or_default();
+                let typed = example.rsplit(" | ").next().unwrap_or_default();
+                let typed = typed.split(" > ").next().unwrap_or_default();
                 let words: Vec<_> = typed.split(' ').map(|word| word.trim_matches('\'')).collect();
                 assert_eq!(words[..2], ["castile", name]);
                 if let Err(error) = command().try_get_matches_from(words) {

@@ -8,6 +8,8 @@ use anstyle::{AnsiColor, Style};
 use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 
+use crate::output;
+
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const NOTE: Style = AnsiColor::Green.on_default().bold();
@@ -51,6 +53,20 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
         _ => {}
     }
     Ok(())
+}
+
+/// Says that a contract is used without what its defects are in, if it has any.
+pub(crate) fn warn_of_defects(of: &str, defects: usize) {
+    if defects > 0 {
+        let what = if defects == 1 { "it is" } else { "they are" };
+        let (count, quoted) = (counted(defects, "defect"), output::shell_quoted(of));
+        note!(
+            "{WARNING}warning{WARNING:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` \
+             shows more",
+            visible(of),
+            visible(&quoted)
+        );
+    }
 }
 
 /// Problems that say the same but for the names in them, in the order of the first ones.

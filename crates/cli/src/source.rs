@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use castile_soap::Version;
 use castile_wsdl::{Bundle, Catalog, Definitions, Files, Severity};
 use castile_xml::tree::Document;
 
@@ -138,6 +139,21 @@ pub(crate) fn prefixes(definitions: &Definitions) -> Vec<(String, String)> {
     let declared = document.iter().flat_map(|document| document.root().namespaces());
     let named = declared.filter(|(prefix, _)| !prefix.is_empty());
     named.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned())).collect()
+}
+
+/// The prefixes that expressions on messages may use: those of the contract's root element, `soap` for the envelope, `tns` for the
+/// target namespace.
+pub(crate) fn prefixes_of_messages(definitions: &Definitions, version: Version) -> Vec<(String, String)> {
+    let mut known = vec![
+        ("soap".to_owned(), version.namespace().to_owned()),
+        ("tns".to_owned(), definitions.target_namespace.clone()),
+    ];
+    for (prefix, namespace) in prefixes(definitions) {
+        if known.iter().all(|(other, _)| *other != prefix) {
+            known.push((prefix, namespace));
+        }
+    }
+    known
 }
 
 /// Whether an argument or a location is a URL that could be fetched.

@@ -3,13 +3,16 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 16] = [
     "describe",
     "gen",
     "bundle",
     "diff",
     "lint",
     "call",
+    "mock",
+    "sample",
+    "validate",
     "serve",
     "bench",
     "report",

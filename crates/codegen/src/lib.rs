@@ -11,20 +11,17 @@
 //! written. [`generate`] gives the source without touching files.
 
 mod cost;
-mod documents;
-mod page;
 mod render;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use castile_plan::{FaultTypes, Options, TypeOptions};
+pub use castile_plan::{Document, FaultTypes, Options, TypeOptions};
 use castile_plan::{names, planned, stem};
 pub use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};
 pub use cost::Cost;
-pub use documents::Document;
 use render::Beside;
 
 /// What came out of a contract.
@@ -95,9 +92,9 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let main = definitions.sources.names().next().unwrap_or_default();
     let summary = plan.summary();
     let stem = stem(path);
-    let documents = documents::documents(&definitions.sources, &stem);
+    let documents = castile_plan::documents(&definitions.sources, &stem);
     let page = (options.page && options.server && !plan.services.is_empty())
-        .then(|| Page { file: format!("{stem}.page"), text: page::page(&definitions, &plan) });
+        .then(|| Page { file: format!("{stem}.page"), text: castile_plan::page(&definitions, &plan) });
     let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
     let source = render::render(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -127,7 +124,7 @@ pub fn cost(path: &Path, files: &Files, options: &Options) -> Result<Vec<Cost>, 
     let options = &options.with_file_beside(path)?;
     let (definitions, mut plan, _) = planned(path, files, options)?;
     let main = definitions.sources.names().next().unwrap_or_default();
-    let documents = documents::documents(&definitions.sources, &stem(path));
+    let documents = castile_plan::documents(&definitions.sources, &stem(path));
     let beside = Beside { documents: &documents, page: None };
     let (of_items, of_services) = render::lines(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     Ok(cost::costs(&mut plan, &of_items, of_services))

@@ -19,7 +19,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Options;
-use crate::documents::Document;
+use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
     Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Service, Term, Value,

@@ -4,14 +4,15 @@ use std::fmt;
 use std::path::Path;
 
 use castile_databinding::schema::{Element, First};
-use castile_databinding::{Any, AnyType, Decoder};
+use castile_databinding::{Any, AnyType, Decoder, Encoder, ExpandedName};
 use castile_plan::plan::{self, Plan};
 use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
 use castile_soap::{
-    Description, Dispatch, Fault, Operation as SoapOperation, Payload, Pending, Request, Response, Root,
+    Description, Dispatch, Document, Fault, Operation as SoapOperation, Page, Payload, Pending, Request, Response,
+    Root, ToPayload, Version, message,
 };
-use castile_wsdl::Diagnostic;
+use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::{Limits, Reader, Token};
 use castile_xsd::Files;
 use serde::ser::SerializeMap;
@@ -34,6 +35,8 @@ pub struct Options {
     pub types: Vec<String>,
     /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on it.
     pub strict: bool,
+    /// Whether services have a page for people, which servers with the feature `page` show.
+    pub page: bool,
 }
 
 /// A contract that was read at run time.
@@ -44,6 +47,8 @@ pub struct Options {
 pub struct Contract {
     /// Its services, each with one binding.
     pub services: Vec<Service>,
+    /// What its documents say.
+    pub definitions: Definitions,
     /// What could be better in the contract, or was left out.
     pub diagnostics: Vec<Diagnostic>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
@@ -53,6 +58,7 @@ pub struct Contract {
 /// A service of a contract.
 #[derive(Clone, Copy, Debug)]
 pub struct Service {
+    binding: BindingId,
     description: &'static Description,
     operations: &'static [Operation],
 }
@@ -61,6 +67,10 @@ pub struct Service {
 #[derive(Debug)]
 pub struct Operation {
     soap: &'static SoapOperation,
+    /// Which it is of its port type: two may have one name.
+    number: usize,
+    /// The version of SOAP that clients speak unless they are told otherwise.
+    version: Version,
     /// What the contract says about it, empty if nothing.
     pub documentation: &'static str,
     faults: &'static [FaultPart],
@@ -70,6 +80,9 @@ pub struct Operation {
 #[derive(Debug)]
 struct FaultPart {
     element: Element,
+    /// Its tags as they are written.
+    start: &'static str,
+    end: &'static str,
 }
 
 /// What a fault says: an element for each thing.
@@ -104,6 +117,36 @@ impl Serialize for FaultDetail {
     }
 }
 
+/// Reads what stands in a body.
+fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Value, castile_soap::Error> {
+    let name = root_name(xml);
+    let is_envelope = |version: &Version| name.as_ref().is_some_and(|name| name.is(version.namespace(), "Envelope"));
+    if Version::ALL.iter().any(is_envelope) {
+        return message::read(root, xml.as_bytes(), Limits::default());
+    }
+    let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
+    // An element alone is read by itself, so that errors have the places of the text.
+    if root.body.is_none() && !root.is_encoded && !root.wraps_parts && is_root {
+        let read = read_element(xml, &root.element);
+        return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
+    }
+    let namespace = version.namespace();
+    let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
+    message::read(root, envelope.as_bytes(), Limits::default())
+}
+
+/// The name of the element that a text is, if it is one.
+fn root_name(xml: &str) -> Option<ExpandedName> {
+    let mut reader = Reader::new(xml.as_bytes(), Limits::default()).ok()?;
+    loop {
+        match reader.next().ok()? {
+            Token::StartTag(tag) => return Some(ExpandedName::new(reader.namespace(tag.namespace), tag.name.local())),
+            Token::End => return None,
+            _ => {}
+        }
+    }
+}
+
 /// Reads an element by itself.
 fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_databinding::Error> {
     let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
@@ -122,10 +165,24 @@ impl Contract {
         of_plan.types.clone_from(&options.types);
         of_plan.strict = options.strict;
         of_plan.faults = FaultTypes::All;
-        let (_, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
+        let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
         let mut maker = Maker::new(&plan);
-        let services = plan.services.iter().map(|service| maker.service(&plan, service)).collect();
-        Ok(Contract { services, diagnostics, summary: plan.summary() })
+        let documents = castile_plan::documents(&definitions.sources, &castile_plan::stem(path));
+        let documents = maker.documents(&documents);
+        let page =
+            (options.page && !plan.services.is_empty()).then(|| maker.text(&castile_plan::page(&definitions, &plan)));
+        let services = plan.services.iter().enumerate().map(|(number, service)| {
+            let page = page.map(|text| Page::new(text, number));
+            maker.service(&plan, service, documents, page)
+        });
+        let services = services.collect();
+        Ok(Contract { services, definitions, diagnostics, summary: plan.summary() })
+    }
+
+    /// What the contract says of an operation of a service.
+    pub fn bound(&self, service: &Service, operation: &Operation) -> Option<&BindingOperation> {
+        let bound = &self.definitions[service.binding].operations;
+        bound.iter().find(|bound| bound.operation == operation.number)
     }
 }
 
@@ -166,6 +223,25 @@ impl Operation {
         }
     }
 
+    /// The value of a request, out of XML: an envelope without header blocks that must be understood, or what stands in its body.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn request_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
+        read_payload(&self.soap.request, xml, self.version)
+    }
+
+    /// The value of a response, out of XML as for [`request_from_xml`](Self::request_from_xml).
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn response_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
+        match &self.soap.response {
+            Some(root) => read_payload(root, xml, self.version),
+            None => Ok(Value::Empty),
+        }
+    }
+
     /// The detail of a fault, out of the XML between its tags.
     pub fn fault_detail(&self, xml: &str) -> FaultDetail {
         // A text directly in it is nothing that a contract declares.
@@ -187,6 +263,43 @@ impl Operation {
         self.faults.iter().map(|part| &part.element)
     }
 
+    /// The names of the elements that the detail of a fault may have.
+    pub fn fault_names(&self) -> impl Iterator<Item = &'static str> {
+        self.faults.iter().map(|part| part.element.name)
+    }
+
+    /// The XML between the tags of the detail of a fault, out of JSON: an object with a member for each element, which is called as
+    /// that is.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn fault_detail_from_json(&self, json: &serde_json::Value) -> Result<String, JsonError> {
+        let wrong = |path: &str, message: String| JsonError { path: path.to_owned(), message };
+        let serde_json::Value::Object(members) = json else {
+            return Err(wrong("", "expected an object with the elements of the detail".to_owned()));
+        };
+        let mut out = Vec::new();
+        for (name, json) in members {
+            let Some(part) = self.faults.iter().find(|part| part.element.name == name.as_str()) else {
+                let known: Vec<&str> = self.fault_names().collect();
+                let message = match known.is_empty() {
+                    true => format!("{} declares no faults, so their details are XML", self.name()),
+                    false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
+                };
+                return Err(wrong(name, message));
+            };
+            let value = Value::from_json(json, &part.element).map_err(|JsonError { path, message }| {
+                let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+                JsonError { path: format!("{name}{separator}{path}"), message }
+            })?;
+            let mut encoder = Encoder::new(out);
+            encoder.payload(part.start);
+            encoder.element(part.start, &value, part.end);
+            out = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
+        }
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
     /// What messages are read and written by.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap
@@ -194,15 +307,34 @@ impl Operation {
 }
 
 impl<'p> Maker<'p> {
-    fn service(&mut self, plan: &'p Plan, service: &'p plan::Service) -> Service {
+    /// The documents as a server shows them.
+    fn documents(&mut self, documents: &[castile_plan::Document]) -> &'static [Document] {
+        let kept = documents.iter().map(|castile_plan::Document { query, text, imports, .. }| {
+            let imports = imports.iter().map(|(location, query)| (self.text(location), self.text(query)));
+            let imports = leak_all(imports.collect());
+            Document { query: self.text(query), text: self.text(text), imports }
+        });
+        leak_all(kept.collect())
+    }
+
+    fn service(
+        &mut self,
+        plan: &'p Plan,
+        service: &'p plan::Service,
+        documents: &'static [Document],
+        page: Option<Page>,
+    ) -> Service {
         let operations: Vec<SoapOperation> =
             service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
         let operations = leak_all(operations);
         let mut description = Description::new(self.text(&service.name), self.text(&service.namespace), operations)
-            .with_documents(&[], self.text(&service.address))
+            .with_documents(documents, self.text(&service.address))
             .with_documentation(self.text(&service.documentation));
         if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
             description = description.with_version(castile_soap::Version::Soap12);
+        }
+        if let Some(page) = page {
+            description = description.with_page(page);
         }
         if service.is_mtom {
             description = description.with_mtom();
@@ -217,11 +349,13 @@ impl<'p> Maker<'p> {
         }
         let made = service.operations.iter().zip(operations).map(|(operation, soap)| Operation {
             soap,
+            number: operation.number,
+            version: description.version,
             documentation: self.text(&operation.documentation),
             faults: self.faults(operation.faults.as_ref()),
         });
         let made = made.collect();
-        Service { description: leak(description), operations: leak_all(made) }
+        Service { binding: service.binding, description: leak(description), operations: leak_all(made) }
     }
 
     fn operation(&mut self, plan: &'p Plan, operation: &'p plan::Operation) -> SoapOperation {
@@ -276,7 +410,8 @@ impl<'p> Maker<'p> {
         let variants = faults.iter().flat_map(|faults| &faults.variants);
         let parts = variants.map(|variant| {
             let of = self.element_type(&variant.base, Nil::Never);
-            FaultPart { element: self.element(&variant.root.element, of) }
+            let plan::Root { element, start, end, .. } = &variant.root;
+            FaultPart { element: self.element(element, of), start: self.text(start), end: self.text(end) }
         });
         let parts = parts.collect();
         leak_all(parts)
@@ -289,24 +424,30 @@ fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
 
 /// Answers the requests of a service that is known at run time only.
 pub trait Handler: Send + Sync + 'static {
+    /// What it answers with, a [`Value`] or what is written from one.
+    type Answer: ToPayload + Send + 'static;
+
     /// Answers a request.
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Response<Self::Answer>, Fault>> + Send;
 }
 
-impl<F, A> Handler for F
+impl<F, A, R> Handler for F
 where
     F: Fn(&'static Operation, Request<Value>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Response<Value>, Fault>> + Send + 'static,
+    A: Future<Output = Result<Response<R>, Fault>> + Send + 'static,
+    R: ToPayload + Send + 'static,
 {
+    type Answer = R;
+
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send {
+    ) -> impl Future<Output = Result<Response<R>, Fault>> + Send {
         self(operation, request)
     }
 }

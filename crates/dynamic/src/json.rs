@@ -42,7 +42,7 @@ pub(crate) enum Key {
 }
 
 /// A name with its namespace, where that tells it from others.
-fn expanded(namespace: &str, local: &str) -> String {
+pub(crate) fn expanded(namespace: &str, local: &str) -> String {
     if namespace.is_empty() { local.to_owned() } else { format!("{{{namespace}}}{local}") }
 }
 

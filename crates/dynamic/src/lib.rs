@@ -6,6 +6,7 @@
 mod compile;
 mod contract;
 mod json;
+mod members;
 mod read;
 mod simple;
 mod types;
@@ -14,4 +15,5 @@ mod write;
 
 pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service};
 pub use json::JsonError;
+pub use members::NoMember;
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

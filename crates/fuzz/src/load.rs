@@ -1,17 +1,17 @@
-//! What `castile load` makes of templates and of answers.
+//! What `castile load` and `castile mock` make of templates and of messages.
 
 use crate::{documents, shown};
 
 /// The sources of the command: it is a binary, and these two files need nothing else of it.
-#[path = "../../cli/src/load/expression.rs"]
+#[path = "../../cli/src/expression.rs"]
 #[allow(dead_code, reason = "the command uses all of it")]
 mod expression;
-#[path = "../../cli/src/load/template.rs"]
+#[path = "../../cli/src/template.rs"]
 #[allow(dead_code, reason = "the command uses all of it")]
 mod template;
 
 use expression::{Expression, Tree};
-use template::{Place, Template};
+use template::Template;
 
 /// What stands in the places of a template: what must be escaped, and what could end something.
 const VALUES: [&str; 4] = ["", "]]>\"'<&>\n\t\r", "{{a}}", "-->"];
@@ -33,7 +33,7 @@ pub fn load(input: &[u8]) {
     let Ok(tree) = Tree::read(last) else { return };
     let prefixes = [("t".to_owned(), "urn:t".to_owned())];
     for text in expressions.iter().take(MOST_EXPRESSIONS) {
-        let Ok(expression) = Expression::new(text, &prefixes) else { continue };
+        let Ok(expression) = Expression::new(text, &prefixes, str::to_owned) else { continue };
         let holds = expression.holds(&tree);
         assert_eq!(expression.holds(&tree), holds, "asked again, {}", shown(input));
         let _ = expression.value(&tree);
@@ -43,14 +43,11 @@ pub fn load(input: &[u8]) {
 /// The command takes well-formed messages for templates, and nothing else.
 fn fill(text: &str) {
     let Some(elements) = elements(text) else { return };
-    let Ok(template) = Template::new(text.to_owned(), |name| Ok(Place::Column(name.len() % VALUES.len()))) else {
+    let Ok(template) = Template::new(text.to_owned(), |name| Ok(name.len() % VALUES.len())) else {
         return;
     };
     let mut written = Vec::new();
-    let value = |place| match place {
-        Place::Column(number) => VALUES.get(number).copied(),
-        Place::Extracted(_) => None,
-    };
+    let value = |place: usize| VALUES.get(place).copied();
     template.write(&mut written, value).unwrap_or_else(|place| panic!("{place:?} is not filled in {text:?}"));
     let written = String::from_utf8(written).expect("texts in a text");
     assert_eq!(self::elements(&written), Some(elements), "{text:?}, filled: {written:?}");

@@ -6,8 +6,11 @@
 
 #![allow(missing_docs, reason = "what the parts of a plan are is said where it isn't told by their names")]
 
+mod documents;
+mod indented;
 pub mod names;
 mod options;
+mod page;
 pub mod plan;
 mod planner;
 pub mod tags;
@@ -17,7 +20,10 @@ use std::path::{Path, PathBuf};
 
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xsd::Files;
+pub use documents::{Document, documents};
+pub use indented::indented;
 pub use options::{TypeOptions, file_beside};
+pub use page::page;
 pub use plan::Plan;
 pub use planner::{grown, is_of_security};
 

@@ -297,7 +297,14 @@ fn extent(text: &str) -> usize {
     if line.starts_with('<') {
         return line.find([' ', '\t', '>', '/']).map_or(line.chars().count(), |end| line[..end].chars().count());
     }
-    let quoted = line.find(['"', '\'']).filter(|&at| line[..at].trim_end().ends_with('='));
+    let is_of_name = |c: char| !c.is_whitespace() && !matches!(c, '<' | '>' | '=');
+    let is_attribute = |before: &str| {
+        before
+            .trim_end()
+            .strip_suffix('=')
+            .is_some_and(|name| !name.is_empty() && name.trim_end().chars().all(is_of_name))
+    };
+    let quoted = line.find(['"', '\'']).filter(|&at| is_attribute(&line[..at]));
     let Some(open) = quoted else { return 1 };
     let close = line[open + 1..].find(line.as_bytes()[open] as char);
     close.map_or(line.chars().count(), |close| line[..open + close + 2].chars().count())

@@ -43,13 +43,12 @@ pub(crate) mod selection;
 mod types;
 mod values;
 
-pub use problem::Problem;
+pub use problem::{Problem, Problems};
 
 use castile_xml::{DocumentEntity, Error, Limits, Memory, Reader, Token};
 
 use crate::{Schema, TypeId};
 use elements::Run;
-use problem::Problems;
 use types::Types;
 
 /// The namespace of `xsi:type`, `xsi:nil` and the hints where schemas are.
@@ -84,10 +83,18 @@ impl<'s> Validator<'s> {
         Validator { most_problems: most_problems.max(1), ..self }
     }
 
+    /// Passes over the attributes of a namespace from now on: those that SOAP has on header blocks are in no schema of theirs.
+    pub fn pass_attributes_of(&mut self, namespace: &str) {
+        self.types.passed = Some(namespace.to_owned());
+    }
+
     /// Judges a document in any encoding that [`castile_xml::decode`] knows: all problems, in the order in which they
     /// stand in it. A document type declaration is refused, as messages have none.
     pub fn validate(&mut self, document: &[u8]) -> Vec<Problem> {
-        self.validate_within(document, |_, _, _| Chosen::Declared)
+        match castile_xml::decode(document, None) {
+            Ok(text) => self.validate_within(&text, |_, _, _| Chosen::Declared),
+            Err(error) => vec![Problem::unreadable(&error)],
+        }
     }
 
     /// Judges a document that may have a document type declaration, whose entities and defaults apply.
@@ -95,20 +102,12 @@ impl<'s> Validator<'s> {
         self.judge(|| Ok(document.reader()), |_, _, _| Chosen::Declared)
     }
 
-    /// Judges parts of a document that the schema doesn't know as a whole, as a message in its envelope. `choose` is told
+    /// Judges parts of a decoded document that the schema doesn't know as a whole, as a message in its envelope. `choose` is told
     /// of the outermost elements that are judged or not looked into, and of those around them: how many are open around
     /// it, its namespace and its local name.
-    pub fn validate_within(
-        &mut self,
-        document: &[u8],
-        choose: impl FnMut(usize, &str, &str) -> Chosen,
-    ) -> Vec<Problem> {
-        let text = match castile_xml::decode(document, None) {
-            Ok(text) => text,
-            Err(error) => return vec![Problem::unreadable(&error)],
-        };
+    pub fn validate_within(&mut self, document: &str, choose: impl FnMut(usize, &str, &str) -> Chosen) -> Vec<Problem> {
         let limits = self.limits;
-        self.judge(|| Reader::decoded(&text, limits, &mut Memory::default()), choose)
+        self.judge(|| Reader::decoded(document, limits, &mut Memory::default()), choose)
     }
 
     /// Judges what `choose` chooses of a document.

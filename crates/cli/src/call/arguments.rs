@@ -3,15 +3,10 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
 
+use crate::path::{Step, steps};
+
 /// Items of an array are not made beyond this many: a number may be mistyped.
 const ITEMS: usize = 10_000;
-
-/// A step of a path.
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Member(String),
-    Item(usize),
-}
 
 /// Puts values, each as `PATH=TEXT` or `PATH:=JSON`, into an object.
 pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
@@ -78,44 +73,6 @@ fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
 
 fn shown(walked: &str) -> &str {
     if walked.is_empty() { "the request" } else { walked }
-}
-
-/// `order.item[0].name`. Namespaces may have dots: what stands in braces is a part of a name.
-fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
-    let mut steps = Vec::new();
-    let mut rest = path;
-    loop {
-        let mut depth = 0;
-        let end = rest.find(|c: char| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            depth <= 0 && matches!(c, '.' | '[')
-        });
-        let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        if name.is_empty() {
-            bail!("found the path {path:?}, expected names with a dot between them, and numbers of items in brackets");
-        }
-        steps.push(Step::Member(name.to_owned()));
-        rest = behind;
-        while let Some(inner) = rest.strip_prefix('[') {
-            let Some((number, behind)) = inner.split_once(']') else {
-                bail!("found the path {path:?}, of which a bracket is not closed");
-            };
-            let Ok(number) = number.parse() else {
-                bail!("found the item {number:?} in {path:?}, expected a number from 0");
-            };
-            steps.push(Step::Item(number));
-            rest = behind;
-        }
-        match rest.strip_prefix('.') {
-            Some(behind) => rest = behind,
-            None if rest.is_empty() => return Ok(steps),
-            None => bail!("found {rest:?} in the path {path:?}, expected a dot before a name"),
-        }
-    }
 }
 
 #[cfg(test)]

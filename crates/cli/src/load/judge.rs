@@ -6,12 +6,13 @@ use std::cell::RefCell;
 use castile_load::HttpResponse;
 use castile_mime as mime;
 use castile_soap::{Envelope, Version};
-use castile_wsdl::{Definitions, PartContent};
+use castile_wsdl::Definitions;
 use castile_xml::{Charset, Limits, Memory, Reader, Token};
 use castile_xsd::validate::{Chosen, Problem, Validator};
 
-use super::expression::{Expression, Tree};
-use super::service::{Operation, Service, Shape};
+use super::service::{Operation, Service};
+use crate::expression::{Expression, Tree};
+use crate::shape::Shape;
 
 /// How much of an answer that is none is quoted.
 const QUOTED: usize = 200;
@@ -196,28 +197,17 @@ pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
 /// What is wrong with a message by the schema, its header left out. Of what is in SOAP encoding the schema knows nothing.
 pub(super) fn problems(definitions: &'static Definitions, shape: &Shape, envelope: &str) -> Vec<Problem> {
     let roots = shape.roots(definitions);
-    let choose = |around: usize, namespace: &str, local: &str| {
-        let is_root = |roots: &Vec<_>| {
-            roots.iter().any(|name: &castile_xsd::ExpandedName| (name.namespace(), name.local()) == (namespace, local))
-        };
-        match (around, local, shape) {
-            (0, ..) | (1, "Body", _) => Chosen::Within,
-            (1, ..) | (_, _, Shape::Content | Shape::Call { is_encoded: true, .. }) => Chosen::Skip,
-            (2, _, Shape::Call { .. }) if roots.as_ref().is_none_or(is_root) => Chosen::Within,
-            (_, _, Shape::Call { parts, .. }) => match parts.iter().find(|(name, _)| name == local) {
-                Some((_, PartContent::Type(type_id))) if around == 3 => Chosen::OfType(*type_id),
-                // One that nobody knows is found not to be declared.
-                _ => Chosen::Declared,
-            },
-            (_, _, Shape::Elements(_)) => Chosen::Declared,
-        }
+    let choose = |around: usize, namespace: &str, local: &str| match (around, local) {
+        (0, _) | (1, "Body") => Chosen::Within,
+        (1, _) => Chosen::Skip,
+        _ => shape.chosen(roots.as_deref(), around, namespace, local),
     };
     VALIDATOR.with_borrow_mut(|known| {
         let (_, validator) = match known.take() {
             Some(same) if std::ptr::eq(same.0, definitions) => known.insert(same),
             _ => known.insert((definitions, Validator::new(&definitions.schema))),
         };
-        validator.validate_within(envelope.as_bytes(), choose)
+        validator.validate_within(envelope, choose)
     })
 }
 

@@ -9,12 +9,12 @@ use anyhow::{Context, bail};
 use castile_xml::tree::{Document, Position};
 use castile_xsd::validate::Problem;
 
-use super::envelope::Fragment;
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};
-use super::service::{Operation, Service, Shape};
-use super::template::{Place, Template};
-use super::{envelope, places, sample};
+use super::service::{Operation, Service};
+use super::{Place, Template, places, sample};
+use crate::envelope::{self, Fragment};
+use crate::shape::Shape;
 
 /// All that users have in common.
 #[derive(Debug)]
@@ -311,7 +311,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
             doubts.push(match &message.origin {
                 None => format!("{source} is no valid message of {name}: {problem}"),
                 Some(origin) => {
-                    let offset = message.template.origin(offset(&text, &problem), value);
+                    let offset = message.template.origin(problem.offset, value);
                     let place = origin.place(message.template.text(), offset);
                     format!(
                         "{source}:{}:{}: no valid message of {name}: {}",
@@ -348,13 +348,6 @@ impl Origin {
         let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
         format!("{path}{} [{}]", problem.message, problem.rule)
     }
-}
-
-/// Where a problem is in a text, in bytes.
-fn offset(text: &str, problem: &Problem) -> usize {
-    let line: usize = text.split_inclusive('\n').take(problem.line as usize - 1).map(str::len).sum();
-    let column = text[line..].char_indices().nth(problem.column as usize - 1);
-    column.map_or(text.len(), |(column, _)| line + column)
 }
 
 #[cfg(test)]

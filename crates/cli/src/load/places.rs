@@ -3,17 +3,16 @@
 use anyhow::bail;
 use castile_databinding::datatypes::Scope;
 use castile_databinding::facets::SimpleTypeDefinition;
-use castile_wsdl::{Definitions, PartContent};
+use castile_wsdl::Definitions;
 use castile_xml::tree::{Document, Element};
-use castile_xsd::components::{Content, Particle, Term};
-use castile_xsd::{ElementId, ExpandedName, Schema, TypeId};
+use castile_xsd::components::Content;
+use castile_xsd::{ExpandedName, Schema, TypeId};
 
-use super::envelope;
 use super::feed::Feed;
-use super::service::Shape;
-use super::template::split;
+use crate::shape::Shape;
+use crate::template::split;
+use crate::typed::{self, Typed};
 
-const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// How many problems are told.
 const MOST: usize = 10;
 
@@ -97,40 +96,10 @@ impl Value {
     }
 }
 
-/// An element to be looked at, with what is known of it.
-struct Open<'d> {
-    element: Element<'d>,
-    path: String,
-    known: Known,
-}
-
-#[derive(Clone, Copy)]
-enum Known {
-    Type(TypeId),
-    /// The wrapper of rpc style.
-    Wrapper,
-    Nothing,
-}
-
 fn values(definitions: &Definitions, shape: &Shape, document: &Document, feed: &Feed) -> anyhow::Result<Vec<Value>> {
     let schema = &definitions.schema;
-    let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(|id| schema[id].type_id);
-    let (body, blocks) = envelope::parts(document)?;
-    let mut open: Vec<Open<'_>> = Vec::new();
-    for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
-    {
-        let known = match (shape, is_body) {
-            (Shape::Call { .. }, true) => Known::Wrapper,
-            _ => global(element).map_or(Known::Nothing, Known::Type),
-        };
-        open.push(Open { element, path: element.local().to_owned(), known });
-    }
     let mut found = Vec::new();
-    while let Some(Open { element, path, known }) = open.pop() {
-        let type_id = own_type(schema, element).or(match known {
-            Known::Type(type_id) => Some(type_id),
-            Known::Wrapper | Known::Nothing => None,
-        });
+    typed::walk(schema, shape, document, |Typed { element, path, type_id, .. }| {
         for attribute in element.attributes() {
             let name = ExpandedName::new(attribute.namespace(), attribute.local());
             let uses = type_id.map(|id| schema.attribute_uses(id)).unwrap_or_default();
@@ -139,62 +108,15 @@ fn values(definitions: &Definitions, shape: &Shape, document: &Document, feed: &
             let path = format!("{path}/@{}", attribute.local());
             found.extend(value(schema, element, path, attribute.value(), declared, feed));
         }
-        let content = type_id.map(|id| schema.content(id));
-        let is_leaf = element.elements().next().is_none();
-        if is_leaf {
-            let simple = match &content {
-                Some(Content::Simple(id)) => Some(*id),
+        if element.elements().next().is_none() {
+            let simple = match type_id.map(|id| schema.content(id)) {
+                Some(Content::Simple(id)) => Some(id),
                 _ => None,
             };
-            found.extend(value(schema, element, path, &element.text(), simple, feed));
-            continue;
+            found.extend(value(schema, element, path.to_owned(), &element.text(), simple, feed));
         }
-        for child in element.elements() {
-            let child_type = match (known, shape, &content) {
-                (Known::Wrapper, Shape::Call { parts, .. }, _) => {
-                    let part = parts.iter().find(|(name, _)| name == child.local());
-                    part.map(|(_, content)| match content {
-                        PartContent::Element(id) => schema[*id].type_id,
-                        PartContent::Type(type_id) => *type_id,
-                    })
-                }
-                (_, _, Some(content)) => content
-                    .particle()
-                    .and_then(|particle| declared_in(schema, particle, &envelope::name(child)))
-                    .map(|id| schema[id].type_id)
-                    .or_else(|| global(child)),
-                _ => global(child),
-            };
-            let known = child_type.map_or(Known::Nothing, Known::Type);
-            open.push(Open { element: child, path: format!("{path}/{}", child.local()), known });
-        }
-    }
+    })?;
     Ok(found)
-}
-
-/// The type that an element says it has.
-fn own_type(schema: &Schema, element: Element<'_>) -> Option<TypeId> {
-    let value = element.find_attribute(XSI, "type")?.value();
-    let (namespace, local) = element.resolve_qname(value).ok()?;
-    schema.find_type(&ExpandedName::new(namespace, local))
-}
-
-/// The element of this name in a content model. All of one name have one type there (Part 1 §3.8.6).
-fn declared_in(schema: &Schema, particle: &Particle, name: &ExpandedName) -> Option<ElementId> {
-    let mut open = vec![particle];
-    while let Some(particle) = open.pop() {
-        match &particle.term {
-            Term::Element(id) if schema[*id].name == *name => return Some(*id),
-            Term::Element(id) => {
-                if let Some(found) = schema.substitutes(*id).into_iter().find(|id| schema[*id].name == *name) {
-                    return Some(found);
-                }
-            }
-            Term::Group(group) => open.extend(&group.particles),
-            Term::GroupReference(_) | Term::Wildcard(_) => {}
-        }
-    }
-    None
 }
 
 /// A value with places of the feed in it. Of one that also has a place for a value of an earlier answer, nothing is known

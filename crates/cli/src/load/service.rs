@@ -2,12 +2,10 @@
 
 use anyhow::{Context, bail};
 use castile::soap;
-use castile_wsdl::{
-    Binding, BindingMessage, BindingOperation, Definitions, Part, PartContent, Pattern, Port, Protocol, Style, Use,
-    Version,
-};
-use castile_xsd::{ElementId, ExpandedName};
+use castile_wsdl::{Binding, BindingOperation, Definitions, Pattern, Port, Protocol, Version};
+use castile_xsd::ElementId;
 
+use crate::shape::{self, Shape};
 use crate::source;
 
 /// A port and operations of it.
@@ -34,22 +32,6 @@ pub(super) struct Operation {
     pub(super) blocks: Vec<ElementId>,
     /// `None` of one that has no response.
     pub(super) output: Option<Shape>,
-}
-
-/// What stands in the body of a message.
-#[derive(Debug)]
-pub(super) enum Shape {
-    /// Document style: these elements, most often one.
-    Elements(Vec<ElementId>),
-    /// Document style with a part that has a type: content of the type.
-    Content,
-    /// Rpc style: an element of this name with the parts in it.
-    Call {
-        wrapper: ExpandedName,
-        parts: Vec<(String, PartContent)>,
-        /// Whether the parts are in SOAP encoding.
-        is_encoded: bool,
-    },
 }
 
 /// An operation as a person names it: `OP` or `OP=WEIGHT`.
@@ -145,19 +127,9 @@ impl Service {
         })
     }
 
-    /// The prefixes that expressions may use: those of the contract's root element, `soap` for the envelope, `tns` for
-    /// the target namespace.
+    /// The prefixes that expressions may use.
     pub(super) fn prefixes(&self) -> Vec<(String, String)> {
-        let mut prefixes = vec![
-            ("soap".to_owned(), self.version.namespace().to_owned()),
-            ("tns".to_owned(), self.definitions.target_namespace.clone()),
-        ];
-        for (prefix, namespace) in source::prefixes(self.definitions) {
-            if prefixes.iter().all(|(known, _)| *known != prefix) {
-                prefixes.push((prefix, namespace));
-            }
-        }
-        prefixes
+        source::prefixes_of_messages(self.definitions, self.version)
     }
 }
 
@@ -244,50 +216,10 @@ impl Operation {
             name: name.clone(),
             weight,
             action,
-            input: Shape::of(operation, input, name),
-            blocks: input.headers.iter().filter_map(|header| element(&header.part)).collect(),
-            output: operation.output.as_ref().map(|output| Shape::of(operation, output, &format!("{name}Response"))),
+            input: Shape::of_request(operation, input),
+            blocks: shape::blocks(input),
+            output: operation.output.as_ref().map(|output| Shape::of_response(operation, output)),
         })
-    }
-}
-
-fn element(part: &Part) -> Option<ElementId> {
-    match part.content {
-        PartContent::Element(id) => Some(id),
-        PartContent::Type(_) => None,
-    }
-}
-
-impl Shape {
-    /// `name` is that of the wrapper in rpc style.
-    fn of(operation: &BindingOperation, message: &BindingMessage, name: &str) -> Self {
-        match operation.style {
-            Style::Rpc => Shape::Call {
-                wrapper: ExpandedName::new(message.namespace.clone().unwrap_or_default(), name),
-                parts: message.body.iter().map(|part| (part.name.clone(), part.content)).collect(),
-                is_encoded: message.use_ == Use::Encoded,
-            },
-            Style::Document => {
-                let is_typed = message.body.iter().any(|part| matches!(part.content, PartContent::Type(_)));
-                let elements = message.body.iter().filter_map(element);
-                if is_typed { Shape::Content } else { Shape::Elements(elements.collect()) }
-            }
-        }
-    }
-
-    /// The names that the first element in the body can have; `None` if any will do.
-    pub(super) fn roots(&self, definitions: &Definitions) -> Option<Vec<ExpandedName>> {
-        match self {
-            Shape::Elements(elements) => {
-                let of = |id: &ElementId| {
-                    let substitutes = definitions.schema.substitutes(*id);
-                    std::iter::once(*id).chain(substitutes).map(|id| definitions.schema[id].name.clone())
-                };
-                Some(elements.first().into_iter().flat_map(of).collect())
-            }
-            Shape::Content => None,
-            Shape::Call { wrapper, .. } => Some(vec![wrapper.clone()]),
-        }
     }
 }
 

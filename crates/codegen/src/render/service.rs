@@ -8,7 +8,7 @@ use quote::{ToTokens, quote};
 use super::documentation::{self, documentation};
 use super::{Beside, Context, base, by_index, messages};
 use crate::Options;
-use crate::documents::Document;
+use castile_plan::Document;
 use castile_plan::names::{Ident, ServiceNames};
 use castile_plan::plan::{Base, Message, Operation, Service};
 

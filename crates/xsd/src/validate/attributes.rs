@@ -24,6 +24,9 @@ impl Run<'_, '_, '_> {
         let mut seen = Vec::new();
         let mut ids = 0;
         for attribute in reader.attributes() {
+            if self.types.passed.as_deref() == Some(attribute.namespace) {
+                continue;
+            }
             if is_hint(&attribute) {
                 if is_asked {
                     let value = FieldValue::Value(Value::String(attribute.value.to_owned()));

@@ -20,6 +20,8 @@ pub struct Problem {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
+    /// The byte of the document, in UTF-8.
+    pub offset: usize,
     /// What was found, and what was expected.
     pub message: String,
 }
@@ -27,7 +29,7 @@ pub struct Problem {
 impl Problem {
     /// That the bytes of a document are not in its encoding.
     pub(super) fn unreadable(error: &Error) -> Self {
-        Problem { rule: WELL_FORMED, path: String::new(), line: 1, column: 1, message: error.to_string() }
+        Problem { rule: WELL_FORMED, path: String::new(), line: 1, column: 1, offset: 0, message: error.to_string() }
     }
 }
 
@@ -43,9 +45,9 @@ impl fmt::Display for Problem {
 
 const WELL_FORMED: &str = "well-formed";
 
-/// The problems so far. Where they are is worked out at the end, for all of them together.
+/// The problems that were found so far. Where they are is worked out at the end, for all of them together.
 #[derive(Debug)]
-pub(super) struct Problems {
+pub struct Problems {
     found: Vec<Found>,
     most: usize,
 }
@@ -59,18 +61,22 @@ struct Found {
 }
 
 impl Problems {
-    pub(super) fn new(most: usize) -> Self {
+    /// None yet; more than `most` are not kept.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Problems { found: Vec::new(), most }
     }
 
-    pub(super) fn add(&mut self, rule: &'static str, offset: usize, message: String) {
+    /// Adds what is wrong at a byte of the document, with the rule that is broken.
+    pub fn add(&mut self, rule: &'static str, offset: usize, message: String) {
         if !self.is_full() {
             self.found.push(Found { rule, message, offset });
         }
     }
 
-    /// Whether no more are wanted.
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether no more are kept.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         self.found.len() >= self.most
     }
 
@@ -79,8 +85,8 @@ impl Problems {
         self.add(WELL_FORMED, error.offset(), error.message().to_owned());
     }
 
-    /// All of them, with their places, for which the document is read twice more if there are any.
-    pub(super) fn located<'d>(mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
+    /// All of them, in the order of their places. If there are any, `reader` is asked for two more readers of the document.
+    pub fn located<'d>(mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
         self.found.sort_by_key(|found| found.offset);
         let offsets: Vec<usize> = self.found.iter().map(|found| found.offset).collect();
         let (Some(_), Ok(first), Ok(second)) = (offsets.first(), reader(), reader()) else {
@@ -103,7 +109,7 @@ impl Problems {
 
 impl Found {
     fn at(self, path: String, (line, column): (u32, u32)) -> Problem {
-        Problem { rule: self.rule, path, line, column, message: self.message }
+        Problem { rule: self.rule, path, line, column, offset: self.offset, message: self.message }
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Types<'s> {
     /// The keys that a keyref refers to.
     referred: HashSet<ExpandedName>,
     pub(super) id_kinds: HashMap<TypeId, Rc<IdKind>>,
+    /// A namespace whose attributes are not looked at.
+    pub(super) passed: Option<String>,
 }
 
 /// A type with all that it has from its bases.
@@ -105,6 +107,7 @@ impl<'s> Types<'s> {
             constraints: HashMap::new(),
             referred: referred.collect(),
             id_kinds: HashMap::new(),
+            passed: None,
         }
     }
 

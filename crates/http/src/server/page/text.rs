@@ -1,4 +1,4 @@
-//! What the generator wrote of services, operations and types (`castile-codegen`, module `page`).
+//! What the generator wrote of services, operations and types (`castile-plan`, module `page`).
 
 /// What a text says of one service.
 #[derive(Debug, Default)]

@@ -1,0 +1,61 @@
+//! Contracts that are read while the command runs, and what is chosen of them.
+
+use std::path::Path;
+
+use anyhow::bail;
+use castile_dynamic::{Contract, Operation, Options, Service};
+use castile_wsdl::Severity;
+
+use crate::{problems, source};
+
+/// Reads a contract. What is wrong in it is told.
+///
+/// # Errors
+/// It is none, or nothing in it can be used.
+pub(crate) fn open(path: &Path, catalogs: &source::Catalogs, options: &Options) -> anyhow::Result<Contract> {
+    source::expect_contract(path)?;
+    let files = catalogs.files()?;
+    match Contract::open(path, &files, options) {
+        Ok(contract) => Ok(contract),
+        Err(diagnostics) => {
+            let shown = path.display().to_string();
+            problems::report(&shown, &diagnostics, Severity::Error)?;
+            bail!("{shown} can't be used");
+        }
+    }
+}
+
+/// The services, or the one of this name.
+///
+/// # Errors
+/// There is none of this name.
+pub(crate) fn services<'c>(contract: &'c Contract, name: Option<&str>) -> anyhow::Result<Vec<&'c Service>> {
+    let is_meant = |service: &&Service| name.is_none_or(|name| service.description().name == name);
+    let found: Vec<&Service> = contract.services.iter().filter(is_meant).collect();
+    if let (Some(name), true) = (name, found.is_empty()) {
+        let known: Vec<&str> = contract.services.iter().map(|service| service.description().name).collect();
+        bail!("there is no service {name}; there are {}", known.join(", "));
+    }
+    Ok(found)
+}
+
+/// The operation of this name, and its service.
+///
+/// # Errors
+/// There is none, or no service of this name.
+pub(crate) fn find(
+    contract: &Contract,
+    service: Option<&str>,
+    operation: &str,
+) -> anyhow::Result<(Service, &'static Operation)> {
+    let services = services(contract, service)?;
+    let mut found = services.iter().filter_map(|service| {
+        let operation = service.operations().iter().find(|known| known.name() == operation)?;
+        Some((**service, operation))
+    });
+    if let Some(found) = found.next() {
+        return Ok(found);
+    }
+    let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
+    bail!(castile_wsdl::unknown_operation(operation, &known))
+}

@@ -1,0 +1,98 @@
+//! Envelopes around payloads: what is written around one, and what a message that came whole has in its own.
+
+use anyhow::{Context, bail};
+use castile_soap::Version;
+use castile_xml::tree::{Document, Element, Position};
+use castile_xsd::ExpandedName;
+
+/// The namespaces of all versions.
+pub(crate) fn is_envelope(namespace: &str) -> Option<Version> {
+    Version::ALL.into_iter().find(|version| version.namespace() == namespace)
+}
+
+/// Writes an envelope with header blocks and a payload, each well-formed XML that declares what it uses.
+pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> String {
+    let header = match blocks {
+        [] => String::new(),
+        blocks => format!("<soap:Header>{}</soap:Header>", blocks.concat()),
+    };
+    let namespace = version.namespace();
+    format!("<soap:Envelope xmlns:soap=\"{namespace}\">{header}<soap:Body>{payload}</soap:Body></soap:Envelope>")
+}
+
+/// Writes an envelope with a fault that has this detail: elements that declare what they use.
+pub(crate) fn of_fault(version: Version, detail: &str) -> String {
+    let fault = match version == Version::Soap12 {
+        false => format!(
+            "<soap:Fault><faultcode>soap:Server</faultcode><faultstring>a sample</faultstring><detail>{detail}</detail></soap:Fault>"
+        ),
+        true => format!(
+            "<soap:Fault><soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang=\"en\">a \
+             sample</soap:Text></soap:Reason><soap:Detail>{detail}</soap:Detail></soap:Fault>"
+        ),
+    };
+    write(version, &[], &fault)
+}
+
+/// An element that can stand in another document.
+#[derive(Debug)]
+pub(crate) struct Fragment {
+    /// The text of a document without what stands before its element.
+    pub(crate) text: String,
+    /// Where it begins in the document.
+    pub(crate) position: Position,
+}
+
+/// The element of a document.
+///
+/// # Errors
+/// It is not well-formed, or has a document type declaration.
+pub(crate) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
+    let text = castile_xml::decode(bytes, None).map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
+    let document = Document::parse(&text).map_err(|error| {
+        let position = error.position();
+        anyhow::anyhow!("{shown}:{}:{}: {}", position.line, position.column, error.message())
+    })?;
+    if text[..document.root().offset()].contains("<!DOCTYPE") {
+        bail!("{shown} has a document type declaration, which messages may not have");
+    }
+    let root = document.root();
+    Ok(Fragment { text: root.source().to_owned(), position: root.position() })
+}
+
+/// The children of the body of an envelope, and the blocks of its header.
+pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Vec<Element<'_>>)> {
+    let envelope = document.root();
+    let namespace = envelope.namespace();
+    let child = |local: &str| envelope.elements().find(|element| element.is(namespace, local));
+    let body = child("Body").context("the envelope has no Body")?;
+    let blocks = child("Header").into_iter().flat_map(Element::elements).collect();
+    Ok((body.elements().collect(), blocks))
+}
+
+/// The name of an element.
+pub(crate) fn name(element: Element<'_>) -> ExpandedName {
+    ExpandedName::new(element.namespace(), element.local())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_found() {
+        let header = fragment(b"<?xml version='1.0'?>\n<!-- a --><h xmlns='urn:h'/>", "h.xml").unwrap();
+        assert_eq!((header.position.line, header.position.column), (2, 11));
+        let header = header.text;
+        assert_eq!(header, "<h xmlns='urn:h'/>");
+        for version in Version::ALL {
+            let text = write(version, std::slice::from_ref(&header), "<p/>");
+            let document = Document::parse(&text).unwrap();
+            assert_eq!(is_envelope(document.root().namespace()), Some(version));
+            let (body, blocks) = parts(&document).unwrap();
+            assert_eq!((name(body[0]), name(blocks[0])), (ExpandedName::new("", "p"), ExpandedName::new("urn:h", "h")));
+        }
+        assert!(fragment(b"<!DOCTYPE a><a/>", "a").unwrap_err().to_string().contains("document type"));
+        assert!(fragment(b"<a>\n<b></a>", "a").unwrap_err().to_string().starts_with("a:2:"));
+    }
+}

@@ -1,0 +1,204 @@
+//! `castile mock`: a server for any contract.
+
+mod answer;
+mod chance;
+mod data;
+mod json;
+mod place;
+mod rules;
+mod service;
+mod store;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::bail;
+use castile::http::server::{Endpoint, Routes};
+use castile_dynamic::{Contract, Operation, Options, Service};
+use http::Uri;
+use serde_json::Value as Json;
+
+use crate::problems::WARNING;
+use crate::{contract, outcome, server, source};
+use chance::{Chance, Latency, share};
+use data::Data;
+use place::Names;
+use rules::{Of, Reader};
+use service::{Mock, Mocked, Shared};
+
+/// How long an answer may take beside the time that it is to take.
+const AT_WORK: Duration = Duration::from_secs(60);
+
+/// Serve a contract without its service: answers are samples, or come from files
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, or a bundle
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Serve this service alone
+    #[arg(long, value_name = "NAME")]
+    service: Option<String>,
+    /// The folder with answers, OPERATION.json or OPERATION.xml, and with rules.toml, which says when others are given [default: answers are
+    /// samples made of the schema]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// How long answers take: a time, such as 50ms, or any between two, such as 20ms..80ms
+    #[arg(long, value_name = "TIME[..TIME]", default_value = "0")]
+    latency: Latency,
+    /// The share of requests that are answered with a fault, such as 5%
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    fault_rate: f64,
+    /// Let latencies and faults come as in another run with this number, if requests do
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Answer requests that are not as the contract says with a fault; this is the default
+    #[arg(long, conflicts_with = "lenient")]
+    strict: bool,
+    /// Answer requests that are not as the contract says as well, if it can be told which operation they are for
+    #[arg(long)]
+    lenient: bool,
+    /// Check the facets of values in requests and answers: lengths, patterns, bounds, enumerations
+    #[arg(long)]
+    facets: bool,
+    /// Write a line for each request to standard error, as is done in a terminal
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    server: server::Arguments,
+}
+
+/// Serves until it is asked to end.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut options = Options::default();
+    options.facets = arguments.facets;
+    options.page = true;
+    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
+    // It serves until the process ends.
+    let contract: &'static Contract = Box::leak(Box::new(contract));
+    let services = contract::services(contract, arguments.service.as_deref())?;
+    let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
+    let mocked = mocked(contract, &services, &data)?;
+    let is_verbose = arguments.verbose || std::io::stderr().is_terminal();
+    let shared = Arc::new(Shared {
+        contract,
+        store: Mutex::default(),
+        chance: Chance::new(arguments.seed, arguments.fault_rate),
+        latency: arguments.latency,
+        is_strict: !arguments.lenient,
+        is_verbose,
+    });
+    let longest = mocked.iter().flatten().map(Mocked::longest).chain([arguments.latency.most()]).max();
+    let mut routes = Routes::new();
+    let mut served: Vec<(String, &Service)> = Vec::new();
+    for (service, operations) in services.into_iter().zip(mocked) {
+        let Some(path) = path(service, &served) else { continue };
+        served.push((path.clone(), service));
+        routes = routes.route(path, Endpoint::new(Mock::new(*service, operations, shared.clone())));
+    }
+    let routes = routes.configure(|options| options.request_timeout = AT_WORK + longest.unwrap_or_default());
+    let mut setup = arguments.server.load()?;
+    if is_verbose {
+        setup.log_by_default();
+    }
+    let routes = setup.configure(routes)?;
+    setup.serve(routes, None)
+}
+
+/// The operations of each service, with what they answer.
+fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> anyhow::Result<Vec<Vec<Mocked>>> {
+    struct Known {
+        service: Service,
+        operation: &'static Operation,
+        prefixes: Arc<[(String, String)]>,
+    }
+    let mut reader = Reader::new(data);
+    let declared = reader.prefixes();
+    let mut all = Vec::new();
+    for service in services {
+        let known = source::prefixes_of_messages(&contract.definitions, service.description().version).into_iter();
+        let known = known.filter(|(prefix, _)| declared.iter().all(|(other, _)| other != prefix));
+        let prefixes: Arc<[_]> = declared.iter().cloned().chain(known).collect();
+        let of_service = service.operations().iter();
+        all.extend(of_service.map(|operation| Known { service: **service, operation, prefixes: prefixes.clone() }));
+    }
+    let samples: Vec<_> = all
+        .iter()
+        .map(|Known { service, operation, .. }| {
+            let sample = move || -> Option<Json> {
+                serde_json::to_value(service::sample_of(contract, service, operation).ok()?).ok()
+            };
+            let fault = move |name: &str| -> Option<Json> {
+                let samples = service::fault_samples(contract, service, operation);
+                let json = samples.iter().filter_map(|xml| serde_json::to_value(operation.fault_detail(xml)).ok());
+                json.filter_map(|mut json| json.get_mut(name).map(Json::take)).next()
+            };
+            (sample, fault)
+        })
+        .collect();
+    let of: Vec<Of<'_>> = all
+        .iter()
+        .zip(&samples)
+        .map(|(Known { service, operation, prefixes }, (sample, fault_sample))| Of {
+            service: service.description().name,
+            names: Names { operation, prefixes },
+            sample,
+            fault_sample,
+        })
+        .collect();
+    let defaults: Vec<_> = of.iter().map(|of| reader.default_of(of)).collect();
+    let rules = reader.rules(&of);
+    let mut names: Vec<&str> = all.iter().map(|known| known.operation.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let unused = reader.unused(&names);
+    reader.problems.extend(unused);
+    // Two services may have an operation, whose files are the same.
+    let mut problems: Vec<String> = Vec::new();
+    for problem in reader.problems {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| outcome::tell("error", problem));
+        bail!("the answers can't be used");
+    }
+    let mut made = all.iter().zip(rules).zip(defaults);
+    Ok(services
+        .iter()
+        .map(|service| {
+            let of_service = made.by_ref().take(service.operations().len());
+            let of_service =
+                of_service.map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default));
+            of_service.collect()
+        })
+        .collect())
+}
+
+/// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
+/// one that is served there already has its operations: an endpoint takes all versions.
+fn path(service: &Service, served: &[(String, &Service)]) -> Option<String> {
+    let address = service.description().address.parse::<Uri>().ok();
+    let path = address.map_or_else(|| format!("/{}", service.description().name), |address| address.path().to_owned());
+    let path = if path.starts_with('/') { path } else { format!("/{path}") };
+    let Some((_, other)) = served.iter().find(|(known, _)| *known == path) else { return Some(path) };
+    let takes = |of: &Service| -> Vec<_> {
+        let operations = of.operations().iter();
+        let names = operations.map(|one| (one.soap().request.element.namespace, one.soap().request.element.name));
+        names.collect()
+    };
+    if takes(other) == takes(service) {
+        return None;
+    }
+    let own = format!("{}/{}", path.trim_end_matches('/'), service.description().name);
+    if served.iter().any(|(known, _)| *known == own) {
+        note!("{WARNING}warning{WARNING:#}: {own} is there twice; the second one is not served");
+        return None;
+    }
+    Some(own)
+}

@@ -1,0 +1,470 @@
+//! Answers as files and rules have them: checked by the contract when the mock starts, filled when a request comes.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use castile_dynamic::{JsonError, Operation, Value};
+use castile_soap::FaultCode;
+use castile_xml::tree::Document;
+use serde_json::{Map, Value as Json};
+
+use super::place::{Facts, Names, Piece, Place, Room, Text};
+use crate::path::{self, Step};
+use crate::template::Template;
+
+/// Values that are tried for places of XML whose types are not known, when it is checked.
+const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "2004-02-29", ""];
+
+/// What the body of a response has, with or without places.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Fixed(Arc<Value>),
+    Json(Node),
+    Xml(Xml),
+}
+
+/// A part of a template as JSON.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// Without places.
+    Literal(Json),
+    /// A text that is one place: what fills it, whatever that is.
+    Place(Place),
+    Text(Text),
+    Array(Vec<Node>),
+    Object(Vec<(String, Node)>),
+}
+
+/// A template as XML.
+#[derive(Debug)]
+pub(super) struct Xml {
+    template: Template<usize>,
+    /// What the places are filled with, in their order.
+    places: Vec<Place>,
+}
+
+/// What is wrong with an answer, and where, as far as that is known.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    /// A path into JSON or XML, empty for all of it.
+    pub(super) path: String,
+    /// Line and column in XML.
+    pub(super) place: Option<(usize, usize)>,
+    pub(super) message: String,
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Wrong { path: String::new(), place: None, message }
+    }
+}
+
+impl From<JsonError> for Wrong {
+    fn from(JsonError { path, message }: JsonError) -> Self {
+        Wrong { path, place: None, message }
+    }
+}
+
+impl From<castile_soap::Error> for Wrong {
+    fn from(error: castile_soap::Error) -> Self {
+        let location = error.location();
+        let place = location.map(|location| (location.line, location.column));
+        let path = location.map(|location| location.path.clone()).unwrap_or_default();
+        Wrong { path, place, message: error.message().to_owned() }
+    }
+}
+
+impl Answer {
+    /// An answer as JSON. `sample` makes one of the operation, for the places of templates.
+    pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl FnOnce() -> Option<Json>) -> Result<Self, Wrong> {
+        let node = Node::new(json, names, &mut String::new())?;
+        if let Node::Literal(json) = &node {
+            return Ok(Answer::Fixed(Arc::new(names.operation.response_from_json(json)?)));
+        }
+        node.check(sample().as_ref(), |json| names.operation.response_from_json(json).map(|_| ()))?;
+        Ok(Answer::Json(node))
+    }
+
+    /// An answer as XML: what stands in the body, or an envelope.
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+        let xml = Xml::new(text, names)?;
+        if xml.places.is_empty() {
+            return Ok(Answer::Fixed(Arc::new(names.operation.response_from_xml(text)?)));
+        }
+        xml.check(|text| names.operation.response_from_xml(text).map(|_| ()))?;
+        Ok(Answer::Xml(xml))
+    }
+
+    /// The answer to a request.
+    pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
+        match self {
+            Answer::Fixed(value) => Ok(value.clone()),
+            Answer::Json(node) => {
+                let json = node.fill(facts, &mut Room::new())?.unwrap_or(Json::Null);
+                operation.response_from_json(&json).map(Arc::new).map_err(|error| error.to_string())
+            }
+            Answer::Xml(xml) => {
+                let text = xml.fill(facts, &mut Room::new())?;
+                operation.response_from_xml(&text).map(Arc::new).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Whether something of the request is asked for, as a value and as a tree.
+    pub(super) fn asks(&self) -> Asks {
+        match self {
+            Answer::Fixed(_) => Asks::default(),
+            Answer::Json(node) => node.asks(),
+            Answer::Xml(xml) => xml.places.iter().map(Asks::of).collect(),
+        }
+    }
+}
+
+/// What of a request is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asks {
+    pub(super) value: bool,
+    pub(super) tree: bool,
+}
+
+impl Asks {
+    fn of(place: &Place) -> Self {
+        Asks { value: matches!(place, Place::Request(_)), tree: matches!(place, Place::XPath(_)) }
+    }
+
+    pub(super) fn of_text(text: &Text) -> Self {
+        let places = text.0.iter().filter_map(|piece| if let Piece::Place(place) = piece { Some(place) } else { None });
+        places.map(Asks::of).collect()
+    }
+}
+
+impl FromIterator<Asks> for Asks {
+    fn from_iter<I: IntoIterator<Item = Asks>>(all: I) -> Self {
+        all.into_iter()
+            .fold(Asks::default(), |one, other| Asks { value: one.value || other.value, tree: one.tree || other.tree })
+    }
+}
+
+impl Node {
+    /// Finds the places in a value; `path` leads to it.
+    pub(super) fn new(json: &Json, names: Names<'_>, path: &mut String) -> Result<Self, Wrong> {
+        let before = path.len();
+        let node = match json {
+            Json::String(text) if text.contains("{{") => {
+                let wrong = |message| Wrong { path: path.clone(), place: None, message };
+                let mut text = names.text(text).map_err(wrong)?;
+                match &mut *text.0 {
+                    [Piece::Place(_)] => match text.0.pop() {
+                        Some(Piece::Place(place)) => Node::Place(place),
+                        _ => Node::Literal(json.clone()),
+                    },
+                    pieces if pieces.iter().any(|piece| matches!(piece, Piece::Place(_))) => Node::Text(text),
+                    _ => Node::Literal(json.clone()),
+                }
+            }
+            Json::Array(items) => {
+                let mut nodes = Vec::with_capacity(items.len());
+                for (number, item) in items.iter().enumerate() {
+                    *path += &format!("[{number}]");
+                    nodes.push(Node::new(item, names, path)?);
+                    path.truncate(before);
+                }
+                match nodes.iter().all(Node::is_literal) {
+                    true => Node::Literal(json.clone()),
+                    false => Node::Array(nodes),
+                }
+            }
+            Json::Object(members) => {
+                let mut nodes = Vec::with_capacity(members.len());
+                for (name, member) in members {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    *path += name;
+                    nodes.push((name.clone(), Node::new(member, names, path)?));
+                    path.truncate(before);
+                }
+                match nodes.iter().all(|(_, node)| node.is_literal()) {
+                    true => Node::Literal(json.clone()),
+                    false => Node::Object(nodes),
+                }
+            }
+            json => Node::Literal(json.clone()),
+        };
+        Ok(node)
+    }
+
+    fn is_literal(&self) -> bool {
+        matches!(self, Node::Literal(_))
+    }
+
+    /// The value with its places filled. A member or an item whose place nothing fills is left out.
+    pub(super) fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<Option<Json>, String> {
+        Ok(Some(match self {
+            Node::Literal(json) => {
+                room.take(size(json))?;
+                json.clone()
+            }
+            Node::Place(place) => match facts.json(place)? {
+                None => return Ok(None),
+                Some(json) => {
+                    room.take(size(&json))?;
+                    json.into_owned()
+                }
+            },
+            Node::Text(text) => Json::String(facts.fill(text, room)?),
+            Node::Array(nodes) => {
+                let filled = nodes.iter().filter_map(|node| node.fill(facts, room).transpose());
+                Json::Array(filled.collect::<Result<_, _>>()?)
+            }
+            Node::Object(nodes) => {
+                let mut members = Map::new();
+                for (name, node) in nodes {
+                    room.take(name.len())?;
+                    if let Some(member) = node.fill(facts, room)? {
+                        members.insert(name.clone(), member);
+                    }
+                }
+                Json::Object(members)
+            }
+        }))
+    }
+
+    /// Checks a template: its places have what the sample has there. What is wrong at a place is not known before it is filled.
+    pub(super) fn check(
+        &self,
+        sample: Option<&Json>,
+        read: impl Fn(&Json) -> Result<(), JsonError>,
+    ) -> Result<(), Wrong> {
+        let mut places = Vec::new();
+        let json = self.sampled(sample, &mut String::new(), &mut places);
+        match read(&json) {
+            Ok(()) => Ok(()),
+            Err(error) if places.iter().any(|place| error.path.starts_with(place.as_str())) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn sampled(&self, sample: Option<&Json>, path: &mut String, places: &mut Vec<String>) -> Json {
+        let before = path.len();
+        let inside = |step: Step| sample.and_then(|sample| path::find(sample, &[step]));
+        match self {
+            Node::Literal(json) => json.clone(),
+            Node::Place(_) | Node::Text(_) => {
+                places.push(path.clone());
+                sample.cloned().unwrap_or_else(|| Json::String(String::new()))
+            }
+            Node::Array(nodes) => {
+                let sampled = nodes.iter().enumerate().map(|(number, node)| {
+                    *path += &format!("[{number}]");
+                    // A sample has one item; others are like it.
+                    let sampled = node.sampled(inside(Step::Item(0)), path, places);
+                    path.truncate(before);
+                    sampled
+                });
+                Json::Array(sampled.collect())
+            }
+            Node::Object(nodes) => {
+                let sampled = nodes.iter().map(|(name, node)| {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    *path += name;
+                    let sampled = node.sampled(inside(Step::Member(name.clone())), path, places);
+                    path.truncate(before);
+                    (name.clone(), sampled)
+                });
+                Json::Object(sampled.collect())
+            }
+        }
+    }
+
+    pub(super) fn asks(&self) -> Asks {
+        match self {
+            Node::Literal(_) => Asks::default(),
+            Node::Place(place) => Asks::of(place),
+            Node::Text(text) => Asks::of_text(text),
+            Node::Array(nodes) => nodes.iter().map(Node::asks).collect(),
+            Node::Object(nodes) => nodes.iter().map(|(_, node)| node.asks()).collect(),
+        }
+    }
+}
+
+/// How much a value takes as text, about.
+fn size(json: &Json) -> usize {
+    match json {
+        Json::Null | Json::Bool(_) | Json::Number(_) => 8,
+        Json::String(text) => text.len() + 2,
+        Json::Array(items) => items.iter().map(size).sum::<usize>() + 2,
+        Json::Object(members) => members.iter().map(|(name, member)| name.len() + 4 + size(member)).sum::<usize>() + 2,
+    }
+}
+
+impl Xml {
+    /// Finds the places of a document.
+    pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+        let document = Document::parse(text).map_err(|error| {
+            let position = error.position();
+            let place = Some((position.line as usize, position.column as usize));
+            Wrong { path: String::new(), place, message: error.message().to_string() }
+        })?;
+        if text[..document.root().offset()].contains("<!DOCTYPE") {
+            return Err("found a document type declaration, which messages may not have".to_owned().into());
+        }
+        let places = RefCell::new(Vec::new());
+        let template = Template::new(text.to_owned(), |name| {
+            let mut places = places.borrow_mut();
+            places.push(names.place(name)?);
+            Ok(places.len() - 1)
+        });
+        Ok(Xml { template: template?, places: places.into_inner() })
+    }
+
+    fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
+        room.take(self.template.text().len())?;
+        let mut texts = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            let text = facts.text(place)?.unwrap_or_default();
+            room.take(text.len())?;
+            texts.push(text);
+        }
+        self.with(|place| texts.get(place).map_or("", String::as_str))
+    }
+
+    fn with<'v>(&self, value: impl Fn(usize) -> &'v str) -> Result<String, String> {
+        let mut out = Vec::new();
+        let written = self.template.write(&mut out, |place| Some(value(place)));
+        written.map_err(|_| "a place is filled with characters that XML can't carry".to_owned())?;
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
+    /// Checks a template: several values are tried at its places. What none of them fits is not known before it is filled.
+    pub(super) fn check(&self, read: impl Fn(&str) -> Result<(), castile_soap::Error>) -> Result<(), Wrong> {
+        let mut tried = vec![0; self.places.len()];
+        // Each turn tries the next value at a place, or ends.
+        for _ in 0..=TRIED.len() * self.places.len() {
+            let value =
+                |place: usize| tried.get(place).and_then(|tried| TRIED.get(*tried)).copied().unwrap_or_default();
+            let text = self.with(value)?;
+            let Err(error) = read(&text) else { return Ok(()) };
+            let wrong = Wrong::from(error);
+            let Some((line, column)) = wrong.place else { return Err(wrong) };
+            let origin = self.template.origin(offset(&text, line, column), |place| Some(value(place)));
+            match self.place_at(origin) {
+                Some(place) if tried[place] + 1 < TRIED.len() => tried[place] += 1,
+                Some(_) => return Ok(()),
+                None => return Err(Wrong { place: Some(position(self.template.text(), origin)), ..wrong }),
+            }
+        }
+        Ok(())
+    }
+
+    /// The place in the element, or in the tag, that stands at an offset.
+    fn place_at(&self, offset: usize) -> Option<usize> {
+        let text = self.template.text();
+        let offset = text.floor_char_boundary(offset);
+        let start = text[..offset].rfind('<').unwrap_or(0);
+        let start = if text[offset..].starts_with('<') && !text[offset..].starts_with("</") { offset } else { start };
+        let end = text[start + 1..].find('<').map_or(text.len(), |end| start + 1 + end);
+        self.template.starts().position(|at| (start..end).contains(&at))
+    }
+}
+
+/// The offset of a line and a column, both from 1.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let in_line = text[start..].char_indices().nth(column.saturating_sub(1));
+    in_line.map_or(text.len(), |(at, _)| start + at)
+}
+
+/// The line and the column of an offset, both from 1.
+pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(offset)];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// What a fault says, with or without places.
+#[derive(Debug)]
+pub(super) struct FaultTemplate {
+    pub(super) code: FaultCode,
+    pub(super) reason: Text,
+    pub(super) detail: Option<Detail>,
+}
+
+/// What stands in the detail of a fault.
+#[derive(Debug)]
+pub(super) enum Detail {
+    Json(Node),
+    Xml(Xml),
+}
+
+impl Detail {
+    /// A detail as JSON: a member for each element.
+    pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl Fn(&str) -> Option<Json>) -> Result<Self, Wrong> {
+        let node = Node::new(json, names, &mut String::new())?;
+        let mut samples = Map::new();
+        if let Json::Object(members) = json {
+            samples.extend(members.keys().filter_map(|name| sample(name).map(|sample| (name.clone(), sample))));
+        }
+        let read = |json: &Json| names.operation.fault_detail_from_json(json).map(|_| ());
+        node.check(Some(&Json::Object(samples)), read)?;
+        Ok(Detail::Json(node))
+    }
+
+    /// A detail as XML: one element.
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+        let xml = Xml::new(text, names)?;
+        if xml.places.is_empty() {
+            let detail = names.operation.fault_detail(text);
+            let known: Vec<&str> = names.operation.fault_names().collect();
+            for entry in &detail.entries {
+                if entry.value.is_none() && known.contains(&entry.name.as_str()) {
+                    return Err(format!("{} is not as the contract says", entry.name).into());
+                }
+            }
+        }
+        Ok(Detail::Xml(xml))
+    }
+
+    fn make(&self, operation: &'static Operation, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
+        match self {
+            Detail::Json(node) => {
+                let json = node.fill(facts, room)?.unwrap_or(Json::Null);
+                operation.fault_detail_from_json(&json).map_err(|error| error.to_string())
+            }
+            Detail::Xml(xml) => {
+                let text = xml.fill(facts, room)?;
+                let document = Document::parse(&text).map_err(|error| error.to_string())?;
+                Ok(document.root().source().to_owned())
+            }
+        }
+    }
+}
+
+impl FaultTemplate {
+    /// The fault that answers a request.
+    pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<castile_soap::Fault, String> {
+        let mut room = Room::new();
+        let mut fault = castile_soap::Fault::new(self.code.clone(), facts.fill(&self.reason, &mut room)?);
+        if let Some(detail) = &self.detail {
+            fault.detail = castile_soap::Detail::Other(detail.make(operation, facts, &mut room)?);
+        }
+        Ok(fault)
+    }
+
+    pub(super) fn asks(&self) -> Asks {
+        let of_detail = match &self.detail {
+            None => Asks::default(),
+            Some(Detail::Json(node)) => node.asks(),
+            Some(Detail::Xml(xml)) => xml.places.iter().map(Asks::of).collect(),
+        };
+        [of_detail, Asks::of_text(&self.reason)].into_iter().collect()
+    }
+}
+
+/// Text without what XML files may begin with that no text has.
+pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+    castile_xml::decode(bytes, None).map_err(|error| error.to_string())
+}

@@ -1,0 +1,255 @@
+//! Places in answers, written `{{NAME}}`, and what fills them.
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use castile_dynamic::Operation;
+use serde_json::Value as Json;
+
+use crate::expression::{Expression, Tree};
+use crate::path::{self, Step};
+use crate::template;
+
+/// The largest answer that is made of a template, in bytes: requests decide how often something stands in it.
+const MOST: usize = 16 << 20;
+
+/// What a place is filled with.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// What stands there in the request.
+    Request(Vec<Step>),
+    /// What stands there in the entry of the store that the rule is about, or in all of them.
+    Stored(Vec<Step>),
+    /// The key of that entry.
+    Key,
+    /// What an expression selects in the request.
+    XPath(Expression),
+    /// The time, as `xs:dateTime`.
+    Now,
+    /// The day, as `xs:date`.
+    Today,
+    Uuid,
+    /// How many requests of the operation there were, with this one.
+    Number,
+}
+
+/// What a place may name: what requests hold, and the prefixes of expressions.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'n> {
+    pub(super) operation: &'static Operation,
+    pub(super) prefixes: &'n [(String, String)],
+}
+
+impl Names<'_> {
+    /// What is meant by what stands in the braces.
+    pub(super) fn place(self, name: &str) -> Result<Place, String> {
+        let (first, path) = name.split_once(['.', ' ']).unwrap_or((name, ""));
+        let path = path.trim();
+        match (first, path) {
+            ("request", path) => self.path(path).map(Place::Request),
+            ("stored", "") => Ok(Place::Stored(Vec::new())),
+            ("stored", path) => steps(path).map(Place::Stored),
+            ("xpath", text) if !text.is_empty() => self.expression(text).map(Place::XPath),
+            ("key", "") => Ok(Place::Key),
+            ("now", "") => Ok(Place::Now),
+            ("today", "") => Ok(Place::Today),
+            ("uuid", "") => Ok(Place::Uuid),
+            ("number", "") => Ok(Place::Number),
+            _ => Err(format!(
+                "found {{{{{name}}}}}, expected request.PATH, stored.PATH, key, now, today, uuid, number or xpath EXPRESSION"
+            )),
+        }
+    }
+
+    /// A path into requests, which must be one that the contract knows.
+    pub(super) fn path(self, path: &str) -> Result<Vec<Step>, String> {
+        if path.is_empty() {
+            return Ok(Vec::new());
+        }
+        let steps = steps(path)?;
+        let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
+        match self.operation.find_in_request(&names) {
+            Ok(()) => Ok(steps),
+            Err(wrong) => {
+                let within = match names.get(..wrong.known).unwrap_or_default() {
+                    [] => format!("the request of {}", self.operation.name()),
+                    known => known.join("."),
+                };
+                let name = names.get(wrong.known).copied().unwrap_or_default();
+                let expected: Vec<&str> = wrong.expected.iter().map(String::as_str).collect();
+                Err(match expected.is_empty() {
+                    true => format!("{within} has no {name}: it is a value by itself"),
+                    false => {
+                        format!("{within} has no {name}, expected one of {}", castile_xsd::candidates(name, &expected))
+                    }
+                })
+            }
+        }
+    }
+
+    pub(super) fn expression(self, text: &str) -> Result<Expression, String> {
+        let remedy = |prefix: &str| format!("{prefix} = \"URI\" below [prefixes] in the rules adds it");
+        Expression::new(text, self.prefixes, remedy).map_err(|error| error.to_string())
+    }
+
+    /// A text with places in it.
+    pub(super) fn text(self, text: &str) -> Result<Text, String> {
+        let mut pieces = Vec::new();
+        for piece in template::split(text) {
+            match piece {
+                Ok("") => {}
+                Ok(literal) => pieces.push(Piece::Literal(literal.to_owned())),
+                Err(name) => pieces.push(Piece::Place(self.place(name)?)),
+            }
+        }
+        Ok(Text(pieces))
+    }
+}
+
+fn steps(path: &str) -> Result<Vec<Step>, String> {
+    path::steps(path).map_err(|error| error.to_string())
+}
+
+/// A text with places in it.
+#[derive(Clone, Debug)]
+pub(super) struct Text(pub(super) Vec<Piece>);
+
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    Literal(String),
+    Place(Place),
+}
+
+/// What is known when an answer is made.
+#[derive(Clone, Copy)]
+pub(super) struct Facts<'f> {
+    /// The request; `None` if it is not as the contract says, and answered nonetheless.
+    pub(super) request: Option<&'f Json>,
+    /// The same as XML, if an expression asks for it.
+    pub(super) tree: Option<&'f Tree>,
+    pub(super) stored: Option<&'f Json>,
+    pub(super) key: Option<&'f str>,
+    pub(super) number: u64,
+}
+
+/// How much may still be written.
+pub(super) struct Room(usize);
+
+impl Room {
+    pub(super) fn new() -> Self {
+        Room(MOST)
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), String> {
+        match self.0.checked_sub(bytes) {
+            Some(left) => {
+                self.0 = left;
+                Ok(())
+            }
+            None => Err(format!("the answer has more than {} MiB", MOST >> 20)),
+        }
+    }
+}
+
+impl<'f> Facts<'f> {
+    /// What fills a place; nothing if there is nothing.
+    pub(super) fn json(&self, place: &Place) -> Result<Option<Cow<'f, Json>>, String> {
+        let found = |of: Option<&'f Json>, path: &[Step]| of.and_then(|json| path::find(json, path)).map(Cow::Borrowed);
+        let text = |text: String| Some(Cow::Owned(Json::String(text)));
+        Ok(match place {
+            Place::Request(path) => found(self.request, path),
+            Place::Stored(path) => found(self.stored, path),
+            Place::Key => self.key.and_then(|key| text(key.to_owned())),
+            Place::XPath(expression) => match self.tree {
+                Some(tree) => expression.value(tree)?.and_then(text),
+                None => None,
+            },
+            Place::Now => text(humantime::format_rfc3339_millis(SystemTime::now()).to_string()),
+            Place::Today => {
+                let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+                text(now.split('T').next().unwrap_or_default().to_owned())
+            }
+            Place::Uuid => text(uuid()),
+            Place::Number => Some(Cow::Owned(self.number.into())),
+        })
+    }
+
+    /// The same as text; nothing if there is nothing.
+    pub(super) fn text(&self, place: &Place) -> Result<Option<String>, String> {
+        match self.json(place)? {
+            None => Ok(None),
+            Some(json) => match text_of(&json) {
+                Some(text) => Ok(Some(text)),
+                None => {
+                    Err("a place in a text is filled with a value that has others in it, expected a value by itself"
+                        .to_owned())
+                }
+            },
+        }
+    }
+
+    /// A text with its places filled.
+    pub(super) fn fill(&self, text: &Text, room: &mut Room) -> Result<String, String> {
+        let mut filled = String::new();
+        for piece in &text.0 {
+            let piece = match piece {
+                Piece::Literal(literal) => Cow::Borrowed(literal.as_str()),
+                Piece::Place(place) => Cow::Owned(self.text(place)?.unwrap_or_default()),
+            };
+            room.take(piece.len())?;
+            filled += &piece;
+        }
+        Ok(filled)
+    }
+}
+
+/// The text of a value by itself; that of one with attributes is its content.
+pub(super) fn text_of(json: &Json) -> Option<String> {
+    match json {
+        Json::Null => Some(String::new()),
+        Json::Bool(value) => Some(value.to_string()),
+        Json::Number(value) => Some(value.to_string()),
+        Json::String(text) => Some(text.clone()),
+        Json::Object(members) => match members.get("$")? {
+            Json::Object(_) | Json::Array(_) => None,
+            content => text_of(content),
+        },
+        Json::Array(_) => None,
+    }
+}
+
+/// A random one (RFC 9562 §5.4).
+fn uuid() -> String {
+    let random = fastrand::u128(..) & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{random:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_random_ones_of_version_4() {
+        let one = uuid();
+        assert_eq!(one.len(), 36);
+        assert_eq!(&one[14..15], "4");
+        assert!(matches!(&one[19..20], "8" | "9" | "a" | "b"), "{one}");
+        assert_ne!(one, uuid());
+    }
+
+    #[test]
+    fn texts_are_of_values_by_themselves() {
+        for (json, expected) in [
+            (r#""a""#, Some("a")),
+            ("1.50", Some("1.5")),
+            ("true", Some("true")),
+            ("null", Some("")),
+            (r#"{"@unit": "kg", "$": 2}"#, Some("2")),
+            (r#"{"a": 1}"#, None),
+            ("[1]", None),
+        ] {
+            assert_eq!(text_of(&serde_json::from_str(json).unwrap()).as_deref(), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! `rules.toml`: when which answer is given.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use castile_databinding::datatypes::QName;
+use castile_soap::FaultCode;
+use serde_json::{Map, Number, Value as Json};
+use toml_edit::{Array, Document, Item, TableLike, Value as Toml};
+
+use super::answer::{self, Answer, Asks, Detail, FaultTemplate, Node, Wrong};
+use super::chance::Latency;
+use super::data::{Data, RULES};
+use super::json;
+use super::place::{Facts, Names, Text, text_of};
+use super::store::Action;
+use crate::expression::Expression;
+use crate::path::{self, Step};
+
+/// How many rules there may be.
+const MOST: usize = 10_000;
+/// The table of prefixes.
+const PREFIXES: &str = "prefixes";
+
+/// A rule of an operation.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// All of these hold of a request that it answers.
+    conditions: Vec<Condition>,
+    pub(super) latency: Option<Latency>,
+    pub(super) stores: Option<Stored>,
+    /// What it answers; `None` is what the operation answers without a rule.
+    pub(super) answer: Option<Outcome>,
+}
+
+/// A response or a fault.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Response(Answer),
+    Fault(FaultTemplate),
+}
+
+/// What a rule does with the store.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) action: Action,
+    pub(super) kind: String,
+    pub(super) key: Text,
+    /// What is created.
+    pub(super) value: Option<Node>,
+    /// The fault if it can't be done.
+    pub(super) otherwise: Option<FaultTemplate>,
+}
+
+#[derive(Debug)]
+enum Condition {
+    Field(Vec<Step>, Json),
+    XPath(Expression),
+}
+
+impl Rule {
+    /// Whether it answers a request.
+    pub(super) fn holds(&self, facts: &Facts<'_>) -> Result<bool, String> {
+        for condition in &self.conditions {
+            let holds = match condition {
+                Condition::Field(path, expected) => facts
+                    .request
+                    .and_then(|request| path::find(request, path))
+                    .is_some_and(|found| is_equal(found, expected)),
+                Condition::XPath(expression) => match facts.tree {
+                    Some(tree) => expression.holds(tree)?,
+                    None => false,
+                },
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What it must know of a request.
+    pub(super) fn asks(&self) -> Asks {
+        let conditions = self.conditions.iter().map(|condition| Asks {
+            value: matches!(condition, Condition::Field(..)),
+            tree: matches!(condition, Condition::XPath(_)),
+        });
+        let of_store = self.stores.iter().flat_map(|stored| {
+            [
+                Asks::of_text(&stored.key),
+                stored.value.as_ref().map(Node::asks).unwrap_or_default(),
+                stored.otherwise.as_ref().map(FaultTemplate::asks).unwrap_or_default(),
+            ]
+        });
+        conditions.chain(of_store).chain(self.answer.as_ref().map(Outcome::asks)).collect()
+    }
+}
+
+impl Outcome {
+    pub(super) fn asks(&self) -> Asks {
+        match self {
+            Outcome::Response(answer) => answer.asks(),
+            Outcome::Fault(fault) => fault.asks(),
+        }
+    }
+}
+
+/// Whether a value is the one that a rule names: the same number, or the same text.
+fn is_equal(found: &Json, expected: &Json) -> bool {
+    match (found, expected) {
+        // It may be any of them.
+        (Json::Array(items), expected) => items.iter().any(|item| is_equal(item, expected)),
+        (Json::Number(found), Json::Number(expected)) => found.as_f64() == expected.as_f64(),
+        (found, expected) => text_of(found).is_some_and(|found| Some(found) == text_of(expected)),
+    }
+}
+
+/// An operation that rules may be of, with what they need to know.
+pub(super) struct Of<'o> {
+    pub(super) service: &'o str,
+    pub(super) names: Names<'o>,
+    /// A sample of its response.
+    pub(super) sample: &'o dyn Fn() -> Option<Json>,
+    /// A sample of what stands in the detail of a fault, by the name of the element.
+    pub(super) fault_sample: &'o dyn Fn(&str) -> Option<Json>,
+}
+
+/// What the rules and the answers of a folder say. What is wrong is collected.
+pub(super) struct Reader<'d> {
+    data: &'d Data,
+    pub(super) problems: Vec<String>,
+    /// The answers that are named somewhere.
+    used: BTreeSet<String>,
+}
+
+/// What is wrong in the rules, and which bytes of them are meant.
+struct Bad {
+    place: Option<Range<usize>>,
+    message: String,
+}
+
+impl Bad {
+    fn at(item: &Item, message: impl Into<String>) -> Self {
+        Bad { place: item.span(), message: message.into() }
+    }
+
+    fn value(key: &str, item: &Item, expected: &str) -> Self {
+        Bad::at(item, format!("{key} is {}, expected {expected}", article(item.type_name())))
+    }
+}
+
+/// What is wrong with a value that stands at an item.
+fn within(item: &Item) -> impl Fn(Wrong) -> Bad {
+    |Wrong { path, message, .. }| {
+        let colon = if path.is_empty() { "" } else { ": " };
+        Bad::at(item, format!("{path}{colon}{message}"))
+    }
+}
+
+fn article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
+impl<'d> Reader<'d> {
+    pub(super) fn new(data: &'d Data) -> Self {
+        Reader { data, problems: Vec::new(), used: BTreeSet::new() }
+    }
+
+    /// What an operation answers without a rule: the file that is called as it is.
+    pub(super) fn default_of(&mut self, of: &Of<'_>) -> Option<Outcome> {
+        let name = of.names.operation.name();
+        let [json, xml] = ["json", "xml"].map(|extension| format!("{name}.{extension}"));
+        let (has_json, has_xml) = (self.data.file(&json).is_some(), self.data.file(&xml).is_some());
+        if has_json && has_xml {
+            self.used.extend([json.clone(), xml]);
+            let shown = self.data.shown(&json);
+            self.problems.push(format!("{shown}: found {name}.xml beside it, expected one answer of {name}"));
+            return None;
+        }
+        let file = if has_json { json } else { xml };
+        (has_json || has_xml).then_some(())?;
+        match self.answer(&file, of) {
+            Ok(answer) => Some(Outcome::Response(answer)),
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    /// An answer in a file.
+    fn answer(&mut self, file: &str, of: &Of<'_>) -> Result<Answer, String> {
+        self.used.insert(file.to_owned());
+        let shown = self.data.shown(file);
+        let Some(bytes) = self.data.file(file) else { return Err(format!("there is no file {shown}")) };
+        let read = match file.ends_with(".json") {
+            true => from_json(bytes, |json| Answer::of_json(json, of.names, of.sample)),
+            false => decoded(bytes).and_then(|text| Answer::of_xml(&text, of.names)),
+        };
+        read.map_err(|wrong| placed(&shown, wrong))
+    }
+
+    /// What stands in the detail of a fault, in a file.
+    fn detail(&mut self, file: &str, of: &Of<'_>) -> Result<Detail, String> {
+        self.used.insert(file.to_owned());
+        let shown = self.data.shown(file);
+        let Some(bytes) = self.data.file(file) else { return Err(format!("there is no file {shown}")) };
+        let read = match file.ends_with(".json") {
+            true => from_json(bytes, |json| Detail::of_json(json, of.names, of.fault_sample)),
+            false => decoded(bytes).and_then(|text| Detail::of_xml(&text, of.names)),
+        };
+        read.map_err(|wrong| placed(&shown, wrong))
+    }
+
+    /// What the file of rules says; nothing if there is none, or if it can't be read.
+    fn document(&mut self) -> Option<(&'d str, Document<&'d str>)> {
+        let bytes = self.data.file(RULES)?;
+        let shown = self.data.shown(RULES);
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            self.problems.push(format!("{shown}: found bytes that are not UTF-8"));
+            return None;
+        };
+        match Document::parse(text) {
+            Ok(document) => Some((text, document)),
+            Err(error) => {
+                self.tell(text, Bad { place: error.span(), message: error.message().to_owned() });
+                None
+            }
+        }
+    }
+
+    /// Collects what is wrong in the rules.
+    fn tell(&mut self, text: &str, Bad { place, message }: Bad) {
+        let shown = self.data.shown(RULES);
+        self.problems.push(match place {
+            None => format!("{shown}: {message}"),
+            Some(place) => {
+                let (line, column) = answer::position(text, place.start);
+                format!("{shown}:{line}:{column}: {message}")
+            }
+        });
+    }
+
+    /// The prefixes that the rules declare for their expressions.
+    pub(super) fn prefixes(&mut self) -> Vec<(String, String)> {
+        let Some((text, document)) = self.document() else { return Vec::new() };
+        let mut prefixes = Vec::new();
+        if let Some(item) = document.as_table().get(PREFIXES) {
+            let declared =
+                item.as_table_like().map(|table| table.iter().map(|(name, item)| (name, item, item.as_str())));
+            match declared {
+                None => self.tell(text, Bad::value(PREFIXES, item, "a table of prefixes and namespaces")),
+                Some(declared) => {
+                    for (prefix, item, namespace) in declared {
+                        match namespace {
+                            Some(namespace) => prefixes.push((prefix.to_owned(), namespace.to_owned())),
+                            None => self.tell(text, Bad::value(prefix, item, "a namespace as a string")),
+                        }
+                    }
+                }
+            }
+        }
+        prefixes
+    }
+
+    /// The rules of each of these operations.
+    pub(super) fn rules(&mut self, operations: &[Of<'_>]) -> Vec<Vec<Rule>> {
+        let mut rules: Vec<Vec<Rule>> = operations.iter().map(|_| Vec::new()).collect();
+        let Some((text, document)) = self.document() else { return rules };
+        for (key, item) in document.as_table() {
+            let tables = match (key, item.as_array_of_tables()) {
+                (PREFIXES, _) => continue,
+                ("rule", Some(tables)) if tables.len() <= MOST => tables,
+                ("rule", Some(_)) => {
+                    self.tell(text, Bad::at(item, format!("expected at most {MOST} rules")));
+                    continue;
+                }
+                ("rule", None) => {
+                    self.tell(text, Bad::value(key, item, "tables, each behind [[rule]]"));
+                    continue;
+                }
+                _ => {
+                    let place = document.as_table().key(key).and_then(toml_edit::Key::span);
+                    self.tell(text, Bad { place, message: format!("found {key}, expected [[rule]] or [{PREFIXES}]") });
+                    continue;
+                }
+            };
+            for table in tables {
+                match self.rule(table, table.span(), operations) {
+                    Ok(made) => made.into_iter().for_each(|(number, rule)| rules[number].push(rule)),
+                    Err(bad) => self.tell(text, bad),
+                }
+            }
+        }
+        rules
+    }
+
+    /// A rule, for each operation of its name.
+    fn rule(
+        &mut self,
+        table: &dyn TableLike,
+        place: Option<Range<usize>>,
+        operations: &[Of<'_>],
+    ) -> Result<Vec<(usize, Rule)>, Bad> {
+        const KEYS: [&str; 9] =
+            ["operation", "service", "when", "xpath", "latency", "store", "otherwise", "answer", "fault"];
+        if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
+            let place = table.key(key).and_then(toml_edit::Key::span);
+            return Err(Bad { place, message: format!("found {key}, expected one of {}", KEYS.join(", ")) });
+        }
+        let Some(item) = table.get("operation") else {
+            return Err(Bad { place, message: "found a rule without an operation".to_owned() });
+        };
+        let name = text("operation", item)?;
+        let service = table.get("service").map(|item| text("service", item)).transpose()?;
+        let is_meant =
+            |of: &Of<'_>| of.names.operation.name() == name && service.is_none_or(|service| service == of.service);
+        let meant: Vec<usize> = (0..operations.len()).filter(|number| is_meant(&operations[*number])).collect();
+        if meant.is_empty() {
+            let of_service = operations.iter().filter(|of| service.is_none_or(|service| service == of.service));
+            let mut known: Vec<&str> = of_service.map(|of| of.names.operation.name()).collect();
+            known.dedup();
+            return Err(Bad::at(item, castile_wsdl::unknown_operation(name, &known)));
+        }
+        meant.into_iter().map(|number| Ok((number, self.rule_of(table, &operations[number])?))).collect()
+    }
+
+    fn rule_of(&mut self, table: &dyn TableLike, of: &Of<'_>) -> Result<Rule, Bad> {
+        let mut conditions = Vec::new();
+        if let Some(item) = table.get("when") {
+            let fields = item.as_table_like().ok_or_else(|| Bad::value("when", item, "a table of paths and values"))?;
+            for (path, item) in fields.iter() {
+                let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
+                let value = match value(item)? {
+                    Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
+                    value => value,
+                };
+                conditions.push(Condition::Field(steps, value));
+            }
+        }
+        if let Some(item) = table.get("xpath") {
+            let expression = of.names.expression(text("xpath", item)?);
+            conditions.push(Condition::XPath(expression.map_err(|message| Bad::at(item, message))?));
+        }
+        let latency = match table.get("latency") {
+            None => None,
+            Some(item) => {
+                let latency = text("latency", item)?;
+                Some(latency.parse().map_err(|expected| Bad::at(item, format!("found {latency:?}, {expected}")))?)
+            }
+        };
+        let stores = match table.get("store") {
+            None => None,
+            Some(item) => Some(self.stored(item, table.get("otherwise"), of)?),
+        };
+        if let (None, Some(item)) = (&stores, table.get("otherwise")) {
+            return Err(Bad::at(item, "found otherwise without store, which it is for"));
+        }
+        let answer = match (table.get("answer"), table.get("fault")) {
+            (Some(_), Some(item)) => return Err(Bad::at(item, "found an answer and a fault, expected one of them")),
+            (None, None) => None,
+            (None, Some(item)) => Some(Outcome::Fault(self.fault("fault", item, of)?)),
+            (Some(item), None) => Some(Outcome::Response(match item.as_str() {
+                Some(file) => {
+                    expect_file_name(file, item)?;
+                    self.answer(file, of).map_err(|problem| Bad::at(item, problem))?
+                }
+                None => Answer::of_json(&value(item)?, of.names, of.sample).map_err(within(item))?,
+            })),
+        };
+        Ok(Rule { conditions, latency, stores, answer })
+    }
+
+    fn stored(&mut self, item: &Item, otherwise: Option<&Item>, of: &Of<'_>) -> Result<Stored, Bad> {
+        let expected = || Action::ALL.map(|(name, _)| name).join(", ");
+        let table = item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table"))?;
+        let mut action = None;
+        for (key, item) in table.iter() {
+            match (Action::ALL.into_iter().find(|(name, _)| *name == key), action) {
+                (Some(_), Some(_)) => return Err(Bad::at(item, format!("expected one of {}", expected()))),
+                (Some((_, found)), None) => action = Some((found, text(key, item)?)),
+                (None, _) if matches!(key, "key" | "value") => {}
+                (None, _) => {
+                    let place = table.key(key).and_then(toml_edit::Key::span);
+                    let message = format!("found {key}, expected key, value or one of {}", expected());
+                    return Err(Bad { place, message });
+                }
+            }
+        }
+        let Some((action, kind)) = action else {
+            return Err(Bad::at(item, format!("found none of {}", expected())));
+        };
+        let key = match (table.get("key"), action) {
+            (Some(item), Action::List) => return Err(Bad::at(item, "found a key, which a list has not")),
+            (None, Action::List) => Text(Vec::new()),
+            (None, _) => return Err(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
+            (Some(item), _) => {
+                let key = text("key", item)?;
+                of.names.text(key).map_err(|message| Bad::at(item, message))?
+            }
+        };
+        let value = match (table.get("value"), action) {
+            (None, Action::Create | Action::Update) => Some(Json::String("{{request}}".to_owned())),
+            (None, _) => None,
+            (Some(item), Action::Create | Action::Update) => Some(value(item)?),
+            (Some(item), _) => return Err(Bad::at(item, "found a value, which only create and update have")),
+        };
+        let value = value.map(|value| Node::new(&value, of.names, &mut String::new())).transpose();
+        Ok(Stored {
+            action,
+            kind: kind.to_owned(),
+            key,
+            value: value.map_err(within(table.get("value").unwrap_or(item)))?,
+            otherwise: otherwise.map(|item| self.fault("otherwise", item, of)).transpose()?,
+        })
+    }
+
+    fn fault(&mut self, key: &str, item: &Item, of: &Of<'_>) -> Result<FaultTemplate, Bad> {
+        let table =
+            item.as_table_like().ok_or_else(|| Bad::value(key, item, "a table such as { reason = \"full\" }"))?;
+        let mut fault = FaultTemplate { code: FaultCode::Receiver, reason: Text(Vec::new()), detail: None };
+        for (key, item) in table.iter() {
+            match key {
+                "code" => fault.code = code(text(key, item)?).map_err(|message| Bad::at(item, message))?,
+                "reason" => {
+                    let reason = of.names.text(text(key, item)?);
+                    fault.reason = reason.map_err(|message| Bad::at(item, message))?;
+                }
+                "detail" => {
+                    fault.detail = Some(match item.as_str() {
+                        Some(file) => {
+                            expect_file_name(file, item)?;
+                            self.detail(file, of).map_err(|problem| Bad::at(item, problem))?
+                        }
+                        None => Detail::of_json(&value(item)?, of.names, of.fault_sample).map_err(within(item))?,
+                    });
+                }
+                _ => {
+                    let place = table.key(key).and_then(toml_edit::Key::span);
+                    return Err(Bad { place, message: format!("found {key}, expected code, reason or detail") });
+                }
+            }
+        }
+        Ok(fault)
+    }
+
+    /// Answers of no operation that no rule names: their names may be mistyped.
+    pub(super) fn unused(&self, operations: &[&str]) -> Vec<String> {
+        let unused = self.data.answers().filter(|name| !self.used.contains(*name));
+        let told = unused.map(|name| {
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            let expected = castile_xsd::candidates(stem, operations);
+            format!("{} answers nothing: no rule names it, and operations are {expected}", self.data.shown(name))
+        });
+        told.collect()
+    }
+}
+
+/// The code of a fault, by its name in either version or as `{namespace}local`.
+fn code(name: &str) -> Result<FaultCode, String> {
+    Ok(match name {
+        "Sender" | "Client" => FaultCode::Sender,
+        "Receiver" | "Server" => FaultCode::Receiver,
+        "MustUnderstand" => FaultCode::MustUnderstand,
+        "VersionMismatch" => FaultCode::VersionMismatch,
+        name => {
+            let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
+            let (namespace, local) =
+                name.strip_prefix('{').and_then(|name| name.split_once('}')).ok_or_else(expected)?;
+            FaultCode::Other(Box::new(QName::new(namespace, local).map_err(|_| expected())?))
+        }
+    })
+}
+
+/// Answers are in the folder itself.
+fn expect_file_name(name: &str, item: &Item) -> Result<(), Bad> {
+    match name.ends_with(".json") || name.ends_with(".xml") {
+        true if !name.contains(['/', '\\']) => Ok(()),
+        true => Err(Bad::at(item, format!("found {name:?}, expected a file beside the rules"))),
+        false => Err(Bad::at(item, format!("found {name:?}, expected a file whose name ends in .json or .xml"))),
+    }
+}
+
+fn text<'i>(key: &str, item: &'i Item) -> Result<&'i str, Bad> {
+    item.as_str().ok_or_else(|| Bad::value(key, item, "a string"))
+}
+
+/// A value of TOML as JSON.
+fn value(item: &Item) -> Result<Json, Bad> {
+    let found = match item {
+        Item::Value(value) => of_value(value),
+        Item::Table(table) => of_table(table),
+        Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| of_table(table)).collect::<Option<_>>().map(Json::Array)
+        }
+        Item::None => None,
+    };
+    found.ok_or_else(|| Bad::value("it", item, "texts, numbers, true or false, and tables and arrays of them"))
+}
+
+fn of_value(value: &Toml) -> Option<Json> {
+    Some(match value {
+        Toml::String(text) => Json::String(text.value().clone()),
+        Toml::Integer(number) => Json::Number((*number.value()).into()),
+        Toml::Float(number) => Json::Number(Number::from_f64(*number.value())?),
+        Toml::Boolean(value) => Json::Bool(*value.value()),
+        // Dates are written in both as in XML.
+        Toml::Datetime(time) => Json::String(time.value().to_string()),
+        Toml::Array(items) => Json::Array(Array::iter(items).map(of_value).collect::<Option<_>>()?),
+        Toml::InlineTable(table) => of_table(table)?,
+    })
+}
+
+fn of_table(table: &dyn TableLike) -> Option<Json> {
+    let members = table.iter().map(|(name, item)| Some((name.to_owned(), value(item).ok()?)));
+    members.collect::<Option<Map<_, _>>>().map(Json::Object)
+}
+
+/// Makes something of JSON. What is wrong has its place in the text.
+fn from_json<T>(bytes: &[u8], make: impl FnOnce(&Json) -> Result<T, Wrong>) -> Result<T, Wrong> {
+    let read = serde_json::from_slice(bytes).map_err(|error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        Wrong { path: String::new(), place: Some((error.line(), error.column())), message }
+    });
+    make(&read?).map_err(|wrong| {
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let place = Some(answer::position(text, json::offset(text, &wrong.path)));
+        Wrong { place, ..wrong }
+    })
+}
+
+fn decoded(bytes: &[u8]) -> Result<String, Wrong> {
+    Ok(answer::decoded(bytes)?.into_owned())
+}
+
+/// What is wrong in a file.
+fn placed(shown: &str, Wrong { path, place, message }: Wrong) -> String {
+    let place = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+    let colon = if path.is_empty() { "" } else { ": " };
+    format!("{shown}{place}: {path}{colon}{message}")
+}

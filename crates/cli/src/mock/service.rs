@@ -1,0 +1,303 @@
+//! A service that answers from rules, files and samples.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use castile::Raw;
+use castile::codegen::{Encoder, Root};
+use castile_dynamic::{Contract, Operation, Service, Value};
+use castile_soap::{
+    Description, Detail, Dispatch, Error, Fault, Headers, Payload, Pending, Request, Response, ToPayload, Version,
+    Written, message,
+};
+use castile_xml::escape;
+use serde_json::Value as Json;
+
+use super::answer::Asks;
+use super::chance::{Chance, Latency};
+use super::place::{Facts, Room};
+use super::rules::{Outcome, Rule, Stored};
+use super::store::{Action, Store};
+use crate::expression::Tree;
+use crate::{sample, shape};
+
+/// What all services of a mock have in common.
+pub(super) struct Shared {
+    pub(super) contract: &'static Contract,
+    pub(super) store: Mutex<Store>,
+    pub(super) chance: Chance,
+    pub(super) latency: Latency,
+    /// Whether requests that are not as the contract says get a fault.
+    pub(super) is_strict: bool,
+    /// Whether it is told what is wrong with those that are answered nonetheless.
+    pub(super) is_verbose: bool,
+}
+
+/// A service of a mock.
+pub(super) struct Mock {
+    service: Service,
+    operations: Vec<Arc<Mocked>>,
+    shared: Arc<Shared>,
+}
+
+/// An operation of a mock.
+pub(super) struct Mocked {
+    service: Service,
+    operation: &'static Operation,
+    rules: Vec<Rule>,
+    /// What it answers without a rule; `None` is a sample.
+    default: Option<Outcome>,
+    asks: Asks,
+    /// How many requests there were.
+    number: AtomicU64,
+    /// What is made of the schema when it is asked for: that takes a while in large contracts.
+    sample: OnceLock<Result<Arc<Value>, String>>,
+    faults: OnceLock<Vec<String>>,
+}
+
+impl Mocked {
+    pub(super) fn new(
+        service: Service,
+        operation: &'static Operation,
+        rules: Vec<Rule>,
+        default: Option<Outcome>,
+    ) -> Self {
+        let asks = rules.iter().map(Rule::asks).chain(default.as_ref().map(Outcome::asks)).collect();
+        Mocked {
+            service,
+            operation,
+            rules,
+            default,
+            asks,
+            number: AtomicU64::new(0),
+            sample: OnceLock::new(),
+            faults: OnceLock::new(),
+        }
+    }
+
+    /// The longest that a rule makes an answer wait.
+    pub(super) fn longest(&self) -> Duration {
+        self.rules.iter().filter_map(|rule| rule.latency).map(Latency::most).max().unwrap_or_default()
+    }
+}
+
+impl Mock {
+    pub(super) fn new(service: Service, operations: Vec<Mocked>, shared: Arc<Shared>) -> Self {
+        Mock { service, operations: operations.into_iter().map(Arc::new).collect(), shared }
+    }
+}
+
+impl Dispatch for Mock {
+    fn description(&self) -> &'static Description {
+        self.service.description()
+    }
+
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
+        let (mocked, shared) = (self.operations[operation].clone(), self.shared.clone());
+        match shared.is_strict {
+            true => payload.handle(async move |request: Request<Value>| {
+                let version = request.version();
+                mocked.answer(&shared, &Came::Value(request.into_inner(), version)).await
+            }),
+            false => payload.handle(async move |request: Request<Raw>| {
+                let version = request.version();
+                let xml = envelope(&request.into_inner(), version);
+                let value = mocked.operation.request_from_xml(&xml);
+                if let (Err(error), true) = (&value, shared.is_verbose) {
+                    note!("{}: answered nonetheless: {error}", mocked.operation.name());
+                }
+                mocked.answer(&shared, &Came::Xml(xml, value.ok())).await
+            }),
+        }
+    }
+}
+
+/// An envelope around a payload as it came.
+fn envelope(raw: &Raw, version: Version) -> String {
+    let own = version.namespace();
+    let is_free = |name: &String| raw.declarations().all(|(prefix, namespace)| prefix != name || namespace == own);
+    // A payload has declarations of its own number at most, so one is free.
+    let soap = (0..).map(|number| format!("soap{number}")).find(is_free).unwrap_or_default();
+    let mut envelope = format!("<{soap}:Envelope xmlns:{soap}=\"{own}\"");
+    for (prefix, namespace) in raw.declarations().filter(|(prefix, _)| *prefix != soap) {
+        let mut escaped = Vec::new();
+        // It came out of XML, so XML can carry it.
+        let _ = escape::push_attribute(&mut escaped, namespace);
+        let colon = if prefix.is_empty() { "" } else { ":" };
+        let _ = write!(envelope, " xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&escaped));
+    }
+    let payload = raw.bytes().unwrap_or_default();
+    let payload = String::from_utf8_lossy(&payload);
+    format!("{envelope}><{soap}:Body>{payload}</{soap}:Body></{soap}:Envelope>")
+}
+
+/// A request.
+enum Came {
+    Value(Value, Version),
+    /// An envelope, and its value if it has one.
+    Xml(String, Option<Value>),
+}
+
+impl Came {
+    fn value(&self) -> Option<&Value> {
+        match self {
+            Came::Value(value, _) => Some(value),
+            Came::Xml(_, value) => value.as_ref(),
+        }
+    }
+
+    fn tree(&self, operation: &'static Operation) -> Result<Tree, String> {
+        match self {
+            Came::Xml(xml, _) => Tree::read(xml),
+            Came::Value(value, version) => {
+                let written = message::write(*version, &operation.soap().request, value, Vec::new());
+                Tree::read(&String::from_utf8_lossy(&written.map_err(|error| error.to_string())?))
+            }
+        }
+    }
+}
+
+/// A response.
+pub(super) struct Answered(Arc<Value>);
+
+impl ToPayload for Answered {
+    fn write(
+        &self,
+        version: Version,
+        header: Headers<'_>,
+        root: &Root,
+        out: Encoder,
+        mtom: Option<usize>,
+    ) -> Result<Written, Error> {
+        self.0.write(version, header, root, out, mtom)
+    }
+}
+
+impl Mocked {
+    async fn answer(&self, shared: &Shared, came: &Came) -> Result<Response<Answered>, Fault> {
+        let (latency, answer) = self.decide(shared, came);
+        let wait = shared.chance.wait(latency);
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        answer.map(|value| Response::from(Answered(value)))
+    }
+
+    /// How long the answer to a request takes, and what it is.
+    fn decide(&self, shared: &Shared, came: &Came) -> (Latency, Result<Arc<Value>, Fault>) {
+        let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
+        if shared.chance.is_fault() {
+            return (shared.latency, Err(self.fault_by_chance(shared)));
+        }
+        let mut latency = shared.latency;
+        let answer = self.made(shared, came, number, &mut latency);
+        let wrong = |message: String| {
+            let name = self.operation.name();
+            Fault::receiver(format!("the mock has no answer to this request of {name}: {message}"))
+        };
+        (latency, answer.unwrap_or_else(|message| Err(wrong(message))))
+    }
+
+    /// What is answered; an error of what the rules say otherwise.
+    fn made(
+        &self,
+        shared: &Shared,
+        came: &Came,
+        number: u64,
+        latency: &mut Latency,
+    ) -> Result<Result<Arc<Value>, Fault>, String> {
+        let request = match (self.asks.value, came.value()) {
+            (true, Some(value)) => Some(serde_json::to_value(value).map_err(|error| error.to_string())?),
+            _ => None,
+        };
+        let tree = if self.asks.tree { Some(came.tree(self.operation)?) } else { None };
+        let mut facts = Facts { request: request.as_ref(), tree: tree.as_ref(), stored: None, key: None, number };
+        for rule in &self.rules {
+            if !rule.holds(&facts)? {
+                continue;
+            }
+            *latency = rule.latency.unwrap_or(*latency);
+            let (key, entry);
+            if let Some(stored) = &rule.stores {
+                key = facts.fill(&stored.key, &mut Room::new())?;
+                facts.key = Some(&key);
+                match store(shared, stored, &key, &facts)? {
+                    Ok(found) => {
+                        entry = found;
+                        facts.stored = Some(&entry);
+                    }
+                    Err(refused) => {
+                        return Ok(Err(match &stored.otherwise {
+                            Some(fault) => fault.make(self.operation, &facts)?,
+                            None => Fault::sender(refused),
+                        }));
+                    }
+                }
+            }
+            return self.outcome(shared, rule.answer.as_ref().or(self.default.as_ref()), &facts);
+        }
+        self.outcome(shared, self.default.as_ref(), &facts)
+    }
+
+    fn outcome(
+        &self,
+        shared: &Shared,
+        outcome: Option<&Outcome>,
+        facts: &Facts<'_>,
+    ) -> Result<Result<Arc<Value>, Fault>, String> {
+        match outcome {
+            Some(Outcome::Response(answer)) => answer.make(self.operation, facts).map(Ok),
+            Some(Outcome::Fault(fault)) => fault.make(self.operation, facts).map(Err),
+            None => {
+                let make = || sample_of(shared.contract, &self.service, self.operation);
+                self.sample.get_or_init(|| make().map(Arc::new).map_err(|error| format!("{error:#}"))).clone().map(Ok)
+            }
+        }
+    }
+
+    /// One of the faults that the operation declares, or one that says nothing but why it is there.
+    fn fault_by_chance(&self, shared: &Shared) -> Fault {
+        let faults = self.faults.get_or_init(|| fault_samples(shared.contract, &self.service, self.operation));
+        let mut fault = Fault::receiver("the mock answers some requests with a fault (--fault-rate)");
+        if let Some(detail) = faults.get(shared.chance.one_of(faults.len())) {
+            fault.detail = Detail::Other(detail.clone());
+        }
+        fault
+    }
+}
+
+/// Does what a rule says with the store; what is refused is a fault of the sender.
+fn store(shared: &Shared, stored: &Stored, key: &str, facts: &Facts<'_>) -> Result<Result<Json, String>, String> {
+    let value = match &stored.value {
+        None => None,
+        Some(node) => Some(node.fill(facts, &mut Room::new())?.unwrap_or(Json::Null)),
+    };
+    if key.is_empty() && stored.action != Action::List {
+        return Ok(Err("the request has no key".to_owned()));
+    }
+    let mut store = shared.store.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(store.act(stored.action, &stored.kind, key, value))
+}
+
+/// A response of an operation, made of the schema.
+pub(super) fn sample_of(
+    contract: &Contract,
+    service: &Service,
+    operation: &'static Operation,
+) -> anyhow::Result<Value> {
+    let name = operation.name();
+    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let Some((_, shape)) = sample::message(bound, true) else { return Ok(Value::Empty) };
+    let payload = shape.sample(&contract.definitions, service.description().version);
+    let payload = payload.context("no sample can be made of the schema, and there is no file with an answer")?;
+    Ok(operation.response_from_xml(&payload)?)
+}
+
+/// What stands in the details of the faults that an operation declares.
+pub(super) fn fault_samples(contract: &Contract, service: &Service, operation: &'static Operation) -> Vec<String> {
+    let bound = contract.bound(service, operation).into_iter();
+    bound.flat_map(shape::faults).filter_map(|(_, id)| shape::sample_of_block(&contract.definitions, id).ok()).collect()
+}

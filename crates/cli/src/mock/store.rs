@@ -1,0 +1,155 @@
+//! What rules keep between requests.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value as Json;
+
+/// How many entries are kept, and how many bytes they and their keys take as text.
+const MOST_ENTRIES: usize = 10_000;
+const MOST_BYTES: usize = 64 << 20;
+
+/// Entries by key, in the order in which they were created. It never has more than fits: what would not fit is refused.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    kinds: HashMap<String, Kind>,
+    entries: usize,
+    bytes: usize,
+    next: u64,
+}
+
+/// The entries of one name.
+#[derive(Debug, Default)]
+struct Kind {
+    numbers: HashMap<String, u64>,
+    entries: BTreeMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    value: Json,
+    bytes: usize,
+}
+
+/// What a rule does with the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Create,
+    Get,
+    Update,
+    Delete,
+    List,
+}
+
+impl Action {
+    pub(super) const ALL: [(&'static str, Action); 5] = [
+        ("create", Action::Create),
+        ("get", Action::Get),
+        ("update", Action::Update),
+        ("delete", Action::Delete),
+        ("list", Action::List),
+    ];
+}
+
+impl Store {
+    /// Does something with the entry `key` of `kind`; gives the entry, or all of them.
+    ///
+    /// # Errors
+    /// The entry is there already, or isn't there, or there is no room.
+    pub(super) fn act(&mut self, action: Action, kind: &str, key: &str, value: Option<Json>) -> Result<Json, String> {
+        let found = self.kinds.get(kind).and_then(|kind| kind.numbers.get(key)).copied();
+        let absent = || format!("there is no {key:?} in {kind}");
+        match action {
+            Action::List => {
+                let entries = self.kinds.get(kind).into_iter().flat_map(|kind| kind.entries.values());
+                Ok(Json::Array(entries.map(|entry| entry.value.clone()).collect()))
+            }
+            Action::Get => {
+                let entry = found.and_then(|number| self.kinds.get(kind)?.entries.get(&number));
+                entry.map(|entry| entry.value.clone()).ok_or_else(absent)
+            }
+            Action::Create => match found {
+                Some(_) => Err(format!("{key:?} is in {kind} already")),
+                None => {
+                    let number = self.next;
+                    self.put(kind, key, number, value.unwrap_or(Json::Null))?;
+                    self.next += 1;
+                    self.act(Action::Get, kind, key, None)
+                }
+            },
+            Action::Update => {
+                let number = found.ok_or_else(absent)?;
+                self.put(kind, key, number, value.unwrap_or(Json::Null))?;
+                self.act(Action::Get, kind, key, None)
+            }
+            Action::Delete => {
+                let entry = found.and_then(|number| {
+                    let kind = self.kinds.get_mut(kind)?;
+                    kind.numbers.remove(key);
+                    kind.entries.remove(&number)
+                });
+                let entry = entry.ok_or_else(absent)?;
+                self.entries -= 1;
+                self.bytes -= entry.bytes;
+                Ok(entry.value)
+            }
+        }
+    }
+
+    fn put(&mut self, kind: &str, key: &str, number: u64, value: Json) -> Result<(), String> {
+        let bytes = key.len() + value.to_string().len();
+        let known = self.kinds.get(kind).and_then(|kind| kind.entries.get(&number)).map(|entry| entry.bytes);
+        let entries = self.entries + usize::from(known.is_none());
+        let all = self.bytes - known.unwrap_or(0) + bytes;
+        if entries > MOST_ENTRIES {
+            return Err(format!("the mock keeps {MOST_ENTRIES} entries, and there are as many"));
+        }
+        if all > MOST_BYTES {
+            return Err(format!("the mock keeps {} MiB, and there are nearly as many", MOST_BYTES >> 20));
+        }
+        (self.entries, self.bytes) = (entries, all);
+        let kind = self.kinds.entry(kind.to_owned()).or_default();
+        kind.numbers.insert(key.to_owned(), number);
+        kind.entries.insert(number, Entry { value, bytes });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_kept_until_they_are_deleted() {
+        let mut store = Store::default();
+        let mut act = |action, key: &str, value: Option<u32>| {
+            store.act(action, "orders", key, value.map(Json::from)).map(|json| json.to_string())
+        };
+        let absent = || Err("there is no \"a\" in orders".to_owned());
+        assert_eq!(act(Action::Get, "a", None), absent());
+        assert_eq!(act(Action::Update, "a", Some(1)), absent());
+        assert_eq!(act(Action::Create, "b", Some(1)), Ok("1".to_owned()));
+        assert_eq!(act(Action::Create, "a", Some(2)), Ok("2".to_owned()));
+        assert_eq!(act(Action::Create, "a", Some(3)), Err("\"a\" is in orders already".to_owned()));
+        assert_eq!(act(Action::Update, "b", Some(4)), Ok("4".to_owned()));
+        assert_eq!(act(Action::List, "", None), Ok("[4,2]".to_owned()));
+        assert_eq!(act(Action::Delete, "a", None), Ok("2".to_owned()));
+        assert_eq!(act(Action::Delete, "a", None), absent());
+        assert_eq!(act(Action::List, "", None), Ok("[4]".to_owned()));
+        assert_eq!((store.entries, store.bytes), (1, 2));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut store = Store::default();
+        let large = Json::from("x".repeat(MOST_BYTES / 2));
+        store.act(Action::Create, "k", "1", Some(large.clone())).unwrap();
+        let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
+        assert!(refused.starts_with("the mock keeps 64 MiB"), "{refused}");
+        store.act(Action::Delete, "k", "1", None).unwrap();
+        for number in 0..MOST_ENTRIES {
+            store.act(Action::Create, "k", &number.to_string(), None).unwrap();
+        }
+        let refused = store.act(Action::Create, "l", "1", None).unwrap_err();
+        assert!(refused.starts_with("the mock keeps 10000 entries"), "{refused}");
+    }
+}

@@ -1,0 +1,101 @@
+//! Paths into values as JSON.
+
+use anyhow::bail;
+use serde_json::Value as Json;
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Member(String),
+    Item(usize),
+}
+
+impl Step {
+    /// The name, of a member.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Step::Member(name) => Some(name),
+            Step::Item(_) => None,
+        }
+    }
+}
+
+/// `order.item[0].name`. Namespaces may have dots: what stands in braces is a part of a name.
+pub(crate) fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    loop {
+        let mut depth = 0;
+        let end = rest.find(|c: char| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            depth <= 0 && matches!(c, '.' | '[')
+        });
+        let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        if name.is_empty() {
+            bail!("found the path {path:?}, expected names with a dot between them, and numbers of items in brackets");
+        }
+        steps.push(Step::Member(name.to_owned()));
+        rest = behind;
+        while let Some(inner) = rest.strip_prefix('[') {
+            let Some((number, behind)) = inner.split_once(']') else {
+                bail!("found the path {path:?}, of which a bracket is not closed");
+            };
+            let Ok(number) = number.parse() else {
+                bail!("found the item {number:?} in {path:?}, expected a number from 0");
+            };
+            steps.push(Step::Item(number));
+            rest = behind;
+        }
+        match rest.strip_prefix('.') {
+            Some(behind) => rest = behind,
+            None if rest.is_empty() => return Ok(steps),
+            None => bail!("found {rest:?} in the path {path:?}, expected a dot before a name"),
+        }
+    }
+}
+
+/// What stands where a path leads. A name that is asked of an array is asked of its first item.
+pub(crate) fn find<'j>(json: &'j Json, path: &[Step]) -> Option<&'j Json> {
+    let mut found = json;
+    for step in path {
+        found = match step {
+            Step::Item(number) => match found {
+                Json::Array(items) => items.get(*number)?,
+                // What may come more than once is an array, whatever its number.
+                one if *number == 0 => one,
+                _ => return None,
+            },
+            Step::Member(name) => {
+                let one = if let Json::Array(items) = found { items.first()? } else { found };
+                one.as_object()?.get(name)?
+            }
+        };
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_through_objects_and_arrays() {
+        let json = serde_json::json!({"a": [{"b": 1}, {"b": 2}], "c": {"{urn:x.y}d": "e"}});
+        for (path, expected) in [
+            ("a[1].b", Some("2")),
+            ("a.b", Some("1")),
+            ("c[0].{urn:x.y}d", Some("\"e\"")),
+            ("a[2].b", None),
+            ("c.d", None),
+            ("c[1]", None),
+            ("a[0].b.c", None),
+        ] {
+            let found = find(&json, &steps(path).unwrap()).map(ToString::to_string);
+            assert_eq!(found.as_deref(), expected, "{path}");
+        }
+    }
+}

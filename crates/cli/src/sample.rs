@@ -1,0 +1,307 @@
+//! `castile sample`: example messages of the operations of a contract.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castile_dynamic::{Contract, FaultDetail, Operation, Options, Service, Value};
+use castile_wsdl::{BindingMessage, BindingOperation};
+use castile_xml::tree::Document;
+use castile_xml::visible_lines;
+use castile_xsd::{Schema, TypeId, XSD_NAMESPACE};
+use serde::Serialize;
+
+use crate::shape::{self, Shape};
+use crate::typed::{self, Occurs, Typed};
+use crate::{contract, envelope, outcome, source};
+
+/// Print example messages of the operations of a service
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, or a bundle
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    /// The operation, by its name in the contract
+    #[arg(value_name = "OPERATION", conflicts_with = "all")]
+    operation: Option<String>,
+    /// Print messages of all operations
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// The service, where several have the operation
+    #[arg(long, value_name = "NAME")]
+    service: Option<String>,
+    /// Print what is answered
+    #[arg(long)]
+    response: bool,
+    /// Print the faults that the contract declares
+    #[arg(long, conflicts_with_all = ["response", "comments"])]
+    fault: bool,
+    /// Print what stands in the body, as JSON; of a fault what stands in its detail
+    #[arg(long)]
+    json: bool,
+    /// Say of each element which type it has, and how often it may come
+    #[arg(long, conflicts_with = "json")]
+    comments: bool,
+    /// Write a file for each operation to this folder
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace files that have something else in them
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+/// Prints, or writes, what is asked for.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &Options::default())?;
+    let chosen = chosen(&contract, &arguments)?;
+    let mut samples: Vec<(String, Sample)> = Vec::new();
+    let mut missing = 0;
+    let mut names = HashSet::new();
+    for (service, operation) in chosen {
+        // Two services may have operations of one name.
+        let mut name = operation.name().to_owned();
+        if !names.insert(name.clone()) {
+            name = format!("{}.{name}", service.description().name);
+        }
+        let made = match arguments.fault {
+            true => faults(&contract, &service, operation, &name, arguments.json),
+            false => sample(&contract, &service, operation, &arguments)
+                .map(|sample| sample.map(|sample| (name, sample)).into_iter().collect()),
+        };
+        match made {
+            Ok(made) if made.is_empty() && !arguments.all => {
+                let what = if arguments.fault { "declares no fault" } else { "has no response" };
+                bail!("{} {what}", operation.name());
+            }
+            Ok(made) => samples.extend(made),
+            Err(error) if arguments.all => {
+                missing += 1;
+                outcome::tell("error", format_args!("{error:#}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match &arguments.out {
+        Some(folder) => write(folder, &samples, arguments.force)?,
+        None => print(&samples, arguments.all || arguments.fault)?,
+    }
+    match missing {
+        0 => Ok(()),
+        _ => Err(outcome::incomplete(anyhow::anyhow!("some messages are missing"))),
+    }
+}
+
+/// A message: an envelope, or what stands in its body or in the detail of its fault.
+enum Sample {
+    Xml(String),
+    Json(Value),
+    Detail(FaultDetail),
+}
+
+impl Serialize for Sample {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Sample::Xml(text) => text.serialize(serializer),
+            Sample::Json(value) => value.serialize(serializer),
+            Sample::Detail(detail) => detail.serialize(serializer),
+        }
+    }
+}
+
+/// The operations that are asked for, with their services.
+fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
+    let service = arguments.service.as_deref();
+    if let Some(operation) = &arguments.operation {
+        return Ok(vec![contract::find(contract, service, operation)?]);
+    }
+    let services = contract::services(contract, service)?;
+    let all = services.into_iter().flat_map(|service| service.operations().iter().map(|one| (*service, one)));
+    let all: Vec<_> = all.collect();
+    if !arguments.all && all.len() != 1 {
+        let known: Vec<&str> = all.iter().map(|(_, operation)| operation.name()).collect();
+        bail!("found no operation, expected --all or one of {}", known.join(", "));
+    }
+    Ok(all)
+}
+
+/// A message of an operation; `None` of a response that doesn't come.
+fn sample(
+    contract: &Contract,
+    service: &Service,
+    operation: &'static Operation,
+    arguments: &Arguments,
+) -> anyhow::Result<Option<Sample>> {
+    let name = operation.name();
+    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
+    let definitions = &contract.definitions;
+    let version = service.description().version;
+    let what = if arguments.response { "response" } else { "request" };
+    let payload = shape.sample(definitions, version);
+    let payload = payload.with_context(|| format!("no sample can be made of the {what} of {name}"))?;
+    if arguments.json {
+        let value = match arguments.response {
+            true => operation.response_from_xml(&payload),
+            false => operation.request_from_xml(&payload),
+        };
+        let value = value.with_context(|| format!("the sample of the {what} of {name} can't be read"))?;
+        return Ok(Some(Sample::Json(value)));
+    }
+    let blocks = shape::blocks(message).into_iter().map(|id| {
+        let made = shape::sample_of_block(definitions, id);
+        made.with_context(|| {
+            let block = &definitions.schema[id].name;
+            format!("no sample can be made of {block}, a header block of the {what} of {name}")
+        })
+    });
+    let blocks: Vec<String> = blocks.collect::<anyhow::Result<_>>()?;
+    let mut text = castile_plan::indented(&envelope::write(version, &blocks, &payload));
+    if arguments.comments {
+        text = commented(&text, &definitions.schema, &shape)?;
+    }
+    Ok(Some(Sample::Xml(text)))
+}
+
+/// A message for each fault that an operation declares, with its name.
+fn faults(
+    contract: &Contract,
+    service: &Service,
+    operation: &'static Operation,
+    name: &str,
+    is_json: bool,
+) -> anyhow::Result<Vec<(String, Sample)>> {
+    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let samples = shape::faults(bound).map(|(fault, id)| {
+        let detail = shape::sample_of_block(&contract.definitions, id);
+        let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
+        let sample = match is_json {
+            true => Sample::Detail(operation.fault_detail(&detail)),
+            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
+        };
+        Ok((format!("{name}.{fault}"), sample))
+    });
+    samples.collect()
+}
+
+/// A message of an operation, and what stands in it.
+pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&BindingMessage, Shape)> {
+    let message = if is_response { &bound.output } else { &bound.input };
+    let message = message.as_ref()?;
+    let shape = match is_response {
+        true => Shape::of_response(bound, message),
+        false => Shape::of_request(bound, message),
+    };
+    Some((message, shape))
+}
+
+/// An envelope that says of each element which type it has, at the end of the line in which it begins.
+fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<String> {
+    let document = Document::parse(text)?;
+    let mut comments: Vec<(usize, String)> = Vec::new();
+    typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, .. }| {
+        let parts = [type_id.and_then(|id| type_name(schema, id)), occurs.and_then(often)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let offset = element.offset();
+            let end = text[offset..].find('\n').map_or(text.len(), |end| offset + end);
+            comments.push((end, format!(" <!-- {} -->", parts.join(", "))));
+        }
+    })?;
+    comments.sort_by_key(|(end, _)| *end);
+    // What stands beside text is in one line: only the first one there is told.
+    comments.dedup_by_key(|(end, _)| *end);
+    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
+    for (end, comment) in comments {
+        out.push_str(&text[copied..end]);
+        out.push_str(&comment);
+        copied = end;
+    }
+    out.push_str(&text[copied..]);
+    Ok(out)
+}
+
+/// The name of a type. One without a name is told by what it restricts or extends; that it is `xs:anyType` says nothing.
+fn type_name(schema: &Schema, id: TypeId) -> Option<String> {
+    let (name, kind) = match schema[id].name() {
+        Some(name) => (name, ""),
+        None => (schema.bases(id).find_map(|base| schema[base].name())?, "a kind of "),
+    };
+    let is_built_in = name.namespace() == XSD_NAMESPACE;
+    // Two hyphens end a comment.
+    if name.local().contains("--") || is_built_in && name.local() == "anyType" && !kind.is_empty() {
+        return None;
+    }
+    Some(format!("{kind}{}{}", if is_built_in { "xs:" } else { "" }, name.local()))
+}
+
+/// How often something may come; nothing if it comes once.
+fn often(occurs: Occurs) -> Option<String> {
+    Some(match occurs {
+        (1, Some(1)) => return None,
+        (0, Some(1)) => "optional".to_owned(),
+        (0, None) => "any number".to_owned(),
+        (least, None) => format!("{least} or more"),
+        (least, Some(most)) => format!("{least} to {most}"),
+    })
+}
+
+fn print(samples: &[(String, Sample)], are_named: bool) -> anyhow::Result<()> {
+    for (number, (name, sample)) in samples.iter().enumerate() {
+        match sample {
+            Sample::Xml(text) => {
+                if are_named {
+                    let before = if number == 0 { "" } else { "\n" };
+                    out!("{before}<!-- {name} -->");
+                }
+                out!("{}", visible_lines(text));
+            }
+            // All together are one document.
+            Sample::Json(_) | Sample::Detail(_) if are_named => {}
+            Sample::Json(_) | Sample::Detail(_) => out!("{}", visible_lines(&pretty(sample)?)),
+        }
+    }
+    let of_json = samples.iter().filter(|(_, sample)| !matches!(sample, Sample::Xml(_)));
+    let of_json: Vec<_> = of_json.map(|(name, sample)| (name, sample)).collect();
+    if are_named && !of_json.is_empty() {
+        out!("{}", visible_lines(&pretty(&InOrder(of_json))?));
+    }
+    Ok(())
+}
+
+/// An object with these members.
+struct InOrder<'s>(Vec<(&'s String, &'s Sample)>);
+
+impl Serialize for InOrder<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)?)
+}
+
+/// Writes a file for each. None replaces a file with something else in it, unless that is asked for.
+fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow::Result<()> {
+    outcome::expect_folder(folder)?;
+    let files = samples.iter().map(|(name, sample)| {
+        Ok(match sample {
+            Sample::Xml(text) => (folder.join(format!("{name}.xml")), format!("{text}\n")),
+            Sample::Json(_) | Sample::Detail(_) => (folder.join(format!("{name}.json")), pretty(sample)? + "\n"),
+        })
+    });
+    let files: Vec<(PathBuf, String)> = files.collect::<anyhow::Result<_>>()?;
+    for (path, text) in &files {
+        let is_other = || std::fs::read(path).map_or_else(|_| path.exists(), |found| found != text.as_bytes());
+        if !replaces && is_other() {
+            bail!("{} is there and has something else in it: --force replaces it", path.display());
+        }
+    }
+    outcome::make_folder(folder)?;
+    for (path, text) in files {
+        outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What the messages of a contract hold, and samples of it.
+
+use castile_soap::Version;
+use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Part, PartContent, Sampler, Style, Use};
+use castile_xsd::encoded::Encoding;
+use castile_xsd::validate::Chosen;
+use castile_xsd::{ElementId, ExpandedName};
+
+/// From this depth on, what is optional is left out of samples.
+const DEPTH: usize = 4;
+
+/// What stands in the body of a message.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// Document style: these elements, most often one.
+    Elements(Vec<ElementId>),
+    /// Document style with a part that has a type: content of the type.
+    Content,
+    /// Rpc style: an element of this name with the parts in it.
+    Call {
+        wrapper: ExpandedName,
+        parts: Vec<(String, PartContent)>,
+        /// Whether the parts are in SOAP encoding.
+        is_encoded: bool,
+    },
+}
+
+impl Shape {
+    /// What a request holds.
+    pub(crate) fn of_request(operation: &BindingOperation, input: &BindingMessage) -> Self {
+        Shape::of(operation, input, &operation.name)
+    }
+
+    /// What a response holds.
+    pub(crate) fn of_response(operation: &BindingOperation, output: &BindingMessage) -> Self {
+        Shape::of(operation, output, &format!("{}Response", operation.name))
+    }
+
+    /// `name` is that of the wrapper in rpc style.
+    fn of(operation: &BindingOperation, message: &BindingMessage, name: &str) -> Self {
+        match operation.style {
+            Style::Rpc => Shape::Call {
+                wrapper: ExpandedName::new(message.namespace.clone().unwrap_or_default(), name),
+                parts: message.body.iter().map(|part| (part.name.clone(), part.content)).collect(),
+                is_encoded: message.use_ == Use::Encoded,
+            },
+            Style::Document => {
+                let is_typed = message.body.iter().any(|part| matches!(part.content, PartContent::Type(_)));
+                let elements = message.body.iter().filter_map(element);
+                if is_typed { Shape::Content } else { Shape::Elements(elements.collect()) }
+            }
+        }
+    }
+
+    /// The names that the first element in the body can have; `None` if any will do.
+    pub(crate) fn roots(&self, definitions: &Definitions) -> Option<Vec<ExpandedName>> {
+        match self {
+            Shape::Elements(elements) => {
+                let of = |id: &ElementId| {
+                    let substitutes = definitions.schema.substitutes(*id);
+                    std::iter::once(*id).chain(substitutes).map(|id| definitions.schema[id].name.clone())
+                };
+                Some(elements.first().into_iter().flat_map(of).collect())
+            }
+            Shape::Content => None,
+            Shape::Call { wrapper, .. } => Some(vec![wrapper.clone()]),
+        }
+    }
+
+    /// What a validator makes of an element in the body that has so many elements around it; `roots` are those of
+    /// [`roots`](Self::roots). Of what is in SOAP encoding a schema knows nothing.
+    pub(crate) fn chosen(&self, roots: Option<&[ExpandedName]>, around: usize, namespace: &str, local: &str) -> Chosen {
+        let is_root = |name: &ExpandedName| (name.namespace(), name.local()) == (namespace, local);
+        match (around, self) {
+            (_, Shape::Content | Shape::Call { is_encoded: true, .. }) => Chosen::Skip,
+            (2, Shape::Call { .. }) if roots.is_none_or(|roots| roots.iter().any(is_root)) => Chosen::Within,
+            (_, Shape::Call { parts, .. }) => match parts.iter().find(|(name, _)| name == local) {
+                Some((_, PartContent::Type(type_id))) if around == 3 => Chosen::OfType(*type_id),
+                // One that nobody knows is found not to be declared.
+                _ => Chosen::Declared,
+            },
+            (_, Shape::Elements(_)) => Chosen::Declared,
+        }
+    }
+
+    /// A payload: one of everything, a few levels deep, and what must be there below.
+    ///
+    /// # Errors
+    /// There is none: what must be there is abstract, or never ends.
+    pub(crate) fn sample(&self, definitions: &Definitions, version: Version) -> anyhow::Result<String> {
+        let sampler = Sampler::new(definitions, DEPTH);
+        let encoding = if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 };
+        Ok(match self {
+            Shape::Elements(elements) => elements.iter().map(|id| sampler.element(*id)).collect::<Result<_, _>>()?,
+            Shape::Content => anyhow::bail!("its body is the content of a type, without an element"),
+            Shape::Call { wrapper, parts, is_encoded: false } => sampler.call(wrapper, parts)?,
+            Shape::Call { wrapper, parts, is_encoded: true } => sampler.encoded_call(encoding, wrapper, parts)?,
+        })
+    }
+}
+
+/// The header blocks of a message that are elements.
+pub(crate) fn blocks(message: &BindingMessage) -> Vec<ElementId> {
+    message.headers.iter().filter_map(|header| element(&header.part)).collect()
+}
+
+/// The faults of an operation that are elements, with their names.
+pub(crate) fn faults(operation: &BindingOperation) -> impl Iterator<Item = (&str, ElementId)> {
+    operation.faults.iter().filter_map(|fault| Some((fault.name.as_str(), element(fault.part.as_ref()?)?)))
+}
+
+/// A header block, or what stands in the detail of a fault.
+///
+/// # Errors
+/// There is none: what must be there is abstract, or never ends.
+pub(crate) fn sample_of_block(definitions: &Definitions, id: ElementId) -> anyhow::Result<String> {
+    Ok(Sampler::new(definitions, DEPTH).element(id)?)
+}
+
+fn element(part: &Part) -> Option<ElementId> {
+    match part.content {
+        PartContent::Element(id) => Some(id),
+        PartContent::Type(_) => None,
+    }
+}

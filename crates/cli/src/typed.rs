@@ -1,0 +1,129 @@
+//! What the schema says of the elements of a message.
+
+use castile_wsdl::PartContent;
+use castile_xml::tree::{Document, Element};
+use castile_xsd::components::{Compositor, Particle, Term};
+use castile_xsd::{ElementId, ExpandedName, Schema, TypeId};
+
+use crate::envelope;
+use crate::shape::Shape;
+
+const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// How often something may come: at least, and at most.
+pub(crate) type Occurs = (u32, Option<u32>);
+
+/// An element, with what is known of it.
+pub(crate) struct Typed<'d, 'w> {
+    pub(crate) element: Element<'d>,
+    /// Which, as `GetOrder/line`.
+    pub(crate) path: &'w str,
+    /// Its type; `None` where the schema says nothing.
+    pub(crate) type_id: Option<TypeId>,
+    /// How often it may come, if that is known.
+    pub(crate) occurs: Option<Occurs>,
+}
+
+/// An element to be looked at.
+struct Open<'d> {
+    element: Element<'d>,
+    path: String,
+    known: Known,
+    occurs: Option<Occurs>,
+}
+
+#[derive(Clone, Copy)]
+enum Known {
+    Type(TypeId),
+    /// The wrapper of rpc style.
+    Wrapper,
+    Nothing,
+}
+
+/// Looks at all elements in the body and in the header of an envelope, whose body has this shape.
+///
+/// # Errors
+/// It is no envelope.
+pub(crate) fn walk(
+    schema: &Schema,
+    shape: &Shape,
+    document: &Document,
+    mut visit: impl FnMut(Typed<'_, '_>),
+) -> anyhow::Result<()> {
+    let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(|id| schema[id].type_id);
+    let (body, blocks) = envelope::parts(document)?;
+    let mut open: Vec<Open<'_>> = Vec::new();
+    for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
+    {
+        let known = match (shape, is_body) {
+            (Shape::Call { .. }, true) => Known::Wrapper,
+            _ => global(element).map_or(Known::Nothing, Known::Type),
+        };
+        open.push(Open { element, path: element.local().to_owned(), known, occurs: None });
+    }
+    while let Some(Open { element, path, known, occurs }) = open.pop() {
+        let type_id = own_type(schema, element).or(match known {
+            Known::Type(type_id) => Some(type_id),
+            Known::Wrapper | Known::Nothing => None,
+        });
+        visit(Typed { element, path: &path, type_id, occurs });
+        if element.elements().next().is_none() {
+            continue;
+        }
+        let content = type_id.map(|id| schema.content(id));
+        for child in element.elements() {
+            let mut occurs = None;
+            let child_type = match (known, shape, &content) {
+                (Known::Wrapper, Shape::Call { parts, .. }, _) => {
+                    let part = parts.iter().find(|(name, _)| name == child.local());
+                    part.map(|(_, content)| match content {
+                        PartContent::Element(id) => schema[*id].type_id,
+                        PartContent::Type(type_id) => *type_id,
+                    })
+                }
+                (_, _, Some(content)) => content
+                    .particle()
+                    .and_then(|particle| declared_in(schema, particle, &envelope::name(child)))
+                    .map(|(found, id)| {
+                        occurs = Some(found);
+                        schema[id].type_id
+                    })
+                    .or_else(|| global(child)),
+                _ => global(child),
+            };
+            let known = child_type.map_or(Known::Nothing, Known::Type);
+            open.push(Open { element: child, path: format!("{path}/{}", child.local()), known, occurs });
+        }
+    }
+    Ok(())
+}
+
+/// The type that an element says it has.
+fn own_type(schema: &Schema, element: Element<'_>) -> Option<TypeId> {
+    let value = element.find_attribute(XSI, "type")?.value();
+    let (namespace, local) = element.resolve_qname(value).ok()?;
+    schema.find_type(&ExpandedName::new(namespace, local))
+}
+
+/// The element of this name in a content model, and how often it may come there. All of one name have one type there (Part 1 §3.8.6).
+fn declared_in(schema: &Schema, particle: &Particle, name: &ExpandedName) -> Option<(Occurs, ElementId)> {
+    let mut open = vec![(particle, (1, Some(1)))];
+    while let Some((particle, (min, max))) = open.pop() {
+        let times = |one: Option<u32>, other: Option<u32>| Some(one?.saturating_mul(other?));
+        let occurs = (particle.min_occurs.saturating_mul(min), times(particle.max_occurs, max));
+        match &particle.term {
+            Term::Element(id) if schema[*id].name == *name => return Some((occurs, *id)),
+            Term::Element(id) => {
+                if let Some(found) = schema.substitutes(*id).into_iter().find(|id| schema[*id].name == *name) {
+                    return Some((occurs, found));
+                }
+            }
+            Term::Group(group) => {
+                let min = if group.compositor == Compositor::Choice { 0 } else { occurs.0 };
+                open.extend(group.particles.iter().map(|particle| (particle, (min, occurs.1))));
+            }
+            Term::GroupReference(_) | Term::Wildcard(_) => {}
+        }
+    }
+    None
+}

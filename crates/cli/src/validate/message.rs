@@ -1,0 +1,657 @@
+//! An envelope, judged by the rules of SOAP, by its contract, and by its schemas.
+
+use anyhow::bail;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_mime::ContentId;
+use castile_soap::{ErrorKind, Version};
+use castile_xml::{Limits, Memory, Reader, StartTag, Token};
+
+use castile_xsd::validate::{Chosen, Problem, Problems, Validator};
+use castile_xsd::{Documents, ExpandedName, Schema, similar};
+
+use super::contract::{Asked, Contract, Kind, Message};
+use super::package::Package;
+use crate::envelope;
+use crate::shape::Shape;
+
+const XOP: &str = "http://www.w3.org/2004/08/xop/include";
+/// The walk, the schema of envelopes twice, the contract's, and the reader of SOAP encoding.
+const JUDGES: usize = 5;
+/// How many names are told of what is expected.
+const TOLD: usize = 5;
+/// What of attachments is put into the text, which is judged as if it had come without them.
+const MOST_INCLUDED: usize = 64 << 20;
+
+/// What a message turned out to be, and what is wrong with it.
+pub(super) struct Found {
+    pub(super) kind: Option<&'static str>,
+    pub(super) operation: Option<String>,
+    pub(super) version: Option<&'static str>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Files are larger than what a server takes from strangers.
+pub(super) fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.message_size = 1 << 30;
+    limits.text_length = 1 << 30;
+    limits.markup_length = 1 << 30;
+    limits
+}
+
+/// Judges a message, or a document by itself.
+pub(super) fn judge(
+    contract: &Contract,
+    validator: &mut Validator<'_>,
+    asked: &Asked<'_>,
+    text: &str,
+    package: &Package,
+) -> anyhow::Result<Found> {
+    let reader = || Reader::decoded(text, limits(), &mut Memory::default());
+    let root = reader().and_then(|mut reader| {
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    return Ok(Some((reader.namespace(tag.namespace).to_owned(), tag.name.local(), tag.offset)));
+                }
+                Token::End => return Ok(None),
+                _ => {}
+            }
+        }
+    });
+    // What comes of each judge is put in order before it is cut.
+    let mut problems = Problems::new(asked.most.saturating_mul(JUDGES));
+    let version = match root {
+        Ok(Some((namespace, "Envelope", offset))) if is_of_soap(contract, &namespace) => {
+            match envelope::is_envelope(&namespace) {
+                Some(version) => version,
+                None => {
+                    let [one, two] = Version::ALL.map(Version::namespace);
+                    problems.add(
+                        "VersionMismatch",
+                        offset,
+                        format!("found an envelope of {namespace:?}, expected {one:?} or {two:?}"),
+                    );
+                    return Ok(Found {
+                        kind: None,
+                        operation: None,
+                        version: None,
+                        problems: problems.located(reader),
+                    });
+                }
+            }
+        }
+        _ => {
+            let problems = validator.validate_within(text, |_, _, _| Chosen::Declared);
+            return Ok(Found { kind: Some("document"), operation: None, version: None, problems });
+        }
+    };
+    let mut walk = Walk::new(contract, asked, text, version, package, problems);
+    let reads = reader().is_ok_and(|mut reader| walk.read(&mut reader).is_ok());
+    if reads {
+        walk.attachments();
+    }
+    let Walk { payload, payload_offset, mut problems, included, .. } = walk;
+    let judged = Inlined::new(text, included, package);
+    let mut add = |found: Vec<Problem>| {
+        for problem in found {
+            problems.add(problem.rule, judged.origin(problem.offset), problem.message);
+        }
+    };
+    let schema = of_envelopes(version);
+    let mut of_envelope = Validator::new(&schema).with_limits(limits()).with_most_problems(asked.most);
+    add(of_envelope.validate_within(&judged.text, |_, _, _| Chosen::Declared));
+    if reads {
+        add(of_envelope.validate_within(&judged.text, |around, namespace, local| match (around, local) {
+            (0 | 1, _) => {
+                if around == 1 && local != "Body" {
+                    Chosen::Skip
+                } else {
+                    Chosen::Within
+                }
+            }
+            (_, "Fault") if namespace == version.namespace() => Chosen::Declared,
+            _ => Chosen::Skip,
+        }));
+        validator.pass_attributes_of(version.namespace());
+        let mut choose = Choose { schema: contract.schema(), version, payload: &payload, zone: Zone::Start };
+        add(validator.validate_within(&judged.text, |around, namespace, local| choose.of(around, namespace, local)));
+        if let Payload::Known(message) = &payload
+            && let Shape::Call { wrapper, is_encoded: true, .. } = &message.shape
+        {
+            encoded(contract, message, wrapper, text, payload_offset, &mut problems)?;
+        }
+    }
+    let (kind, operation) = match payload {
+        Payload::Known(message) => (Some(message.kind.name()), Some(message.operation.clone())),
+        Payload::Fault => (Some("fault"), asked.operation.map(str::to_owned)),
+        Payload::None | Payload::Unknown => (None, None),
+    };
+    Ok(Found { kind, operation, version: Some(number(version)), problems: first(asked, problems.located(reader)) })
+}
+
+fn first(asked: &Asked<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.truncate(asked.most);
+    problems
+}
+
+/// What is in the body.
+#[derive(Clone, Copy)]
+enum Payload<'c> {
+    /// Nothing so far.
+    None,
+    Fault,
+    Known(&'c Message),
+    /// No message of the contract begins with it.
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Zone {
+    Start,
+    Header,
+    Body,
+    Detail,
+}
+
+/// Chooses what of a message the contract's schemas judge.
+struct Choose<'c, 'p> {
+    schema: &'c Schema,
+    version: Version,
+    payload: &'p Payload<'c>,
+    zone: Zone,
+}
+
+impl Choose<'_, '_> {
+    fn of(&mut self, around: usize, namespace: &str, local: &str) -> Chosen {
+        let declared = || match self.schema.find_element(&ExpandedName::new(namespace, local)) {
+            Some(_) => Chosen::Declared,
+            None => Chosen::Skip,
+        };
+        match (around, self.zone, self.payload) {
+            (0, ..) => Chosen::Within,
+            (1, ..) if namespace != self.version.namespace() => Chosen::Skip,
+            (1, ..) => {
+                self.zone = if local == "Header" { Zone::Header } else { Zone::Body };
+                Chosen::Within
+            }
+            (2, Zone::Header, _) => declared(),
+            (2, _, Payload::Fault) => Chosen::Within,
+            (3, _, Payload::Fault) if matches!(local, "detail" | "Detail") => {
+                self.zone = Zone::Detail;
+                Chosen::Within
+            }
+            (4, Zone::Detail, Payload::Fault) => declared(),
+            (2.., _, Payload::Known(message)) => {
+                match message.shape.chosen(message.roots.as_deref(), around, namespace, local) {
+                    // The walk has said that there is no such part.
+                    Chosen::Declared
+                        if matches!(message.shape, Shape::Call { .. }) && self.is_unknown_part(message, local) =>
+                    {
+                        Chosen::Skip
+                    }
+                    chosen => chosen,
+                }
+            }
+            (2, _, Payload::Unknown) => declared(),
+            _ => Chosen::Skip,
+        }
+    }
+
+    fn is_unknown_part(&self, message: &Message, local: &str) -> bool {
+        match &message.shape {
+            Shape::Call { parts, .. } => parts.iter().all(|(name, _)| name != local),
+            _ => false,
+        }
+    }
+}
+
+/// Reads an envelope once, and looks at what schemas don't know of.
+struct Walk<'a, 'c> {
+    contract: &'c Contract,
+    asked: &'a Asked<'a>,
+    text: &'a str,
+    version: Version,
+    package: &'a Package,
+    problems: Problems,
+    zone: Zone,
+    payload: Payload<'c>,
+    payload_offset: usize,
+    /// How many elements the body has so far.
+    count: usize,
+    /// The parts of a call that came, in their order.
+    parts: Vec<String>,
+    included: Vec<Include>,
+    /// The include that is open, and how deep it is.
+    include: Option<usize>,
+    referred: Vec<ContentId>,
+}
+
+/// An `xop:Include` in the text.
+struct Include {
+    start: usize,
+    end: usize,
+    part: Option<ContentId>,
+}
+
+impl<'a, 'c> Walk<'a, 'c> {
+    fn new(
+        contract: &'c Contract,
+        asked: &'a Asked<'a>,
+        text: &'a str,
+        version: Version,
+        package: &'a Package,
+        problems: Problems,
+    ) -> Self {
+        Walk {
+            contract,
+            asked,
+            text,
+            version,
+            package,
+            problems,
+            zone: Zone::Start,
+            payload: Payload::None,
+            payload_offset: 0,
+            count: 0,
+            parts: Vec::new(),
+            included: Vec::new(),
+            include: None,
+            referred: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), castile_xml::Error> {
+        let mut depth: usize = 0;
+        loop {
+            let offset = reader.offset();
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    self.start(reader, tag, depth);
+                    depth += 1;
+                }
+                Token::EndTag(_) => {
+                    depth = depth.saturating_sub(1);
+                    self.end(depth, offset, reader.offset());
+                }
+                Token::Instruction { target, .. } => {
+                    let start = self.text.get(..reader.offset()).and_then(|read| read.rfind("<?"));
+                    let message =
+                        format!("found the processing instruction {target}, which no message of SOAP may have");
+                    self.problems.add("SOAP 1.1 §3, 1.2 §5", start.unwrap_or(offset), message);
+                }
+                Token::End => return Ok(()),
+                Token::Text(_) | Token::Comment(_) => {}
+            }
+        }
+    }
+
+    fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, depth: usize) {
+        let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+        match (depth, self.zone) {
+            (1, _) if namespace == self.version.namespace() => {
+                self.zone = if local == "Header" { Zone::Header } else { Zone::Body };
+            }
+            (2, Zone::Header) => self.block(reader),
+            (2, Zone::Body) => self.in_body(namespace, local, tag.offset),
+            (3, Zone::Body) => self.in_payload(namespace, local, tag.offset),
+            _ => {}
+        }
+        let is_include = namespace == XOP && local == "Include";
+        for attribute in reader.attributes() {
+            let is_reference = attribute.namespace.is_empty() && attribute.name.local() == "href";
+            if is_reference && (is_include || attribute.value.trim_start().starts_with("cid:")) {
+                self.refer(&attribute.value, is_include, tag.offset);
+            }
+        }
+        if is_include && self.include.is_none() {
+            self.include = Some(depth);
+            let part = self.referred.last().cloned();
+            self.included.push(Include { start: tag.offset, end: tag.offset, part });
+        }
+    }
+
+    fn end(&mut self, depth: usize, offset: usize, behind: usize) {
+        if self.include == Some(depth) {
+            self.include = None;
+            if let Some(include) = self.included.last_mut() {
+                include.end = behind;
+            }
+        }
+        match (depth, self.zone) {
+            (2, Zone::Body) => self.missing_parts(offset),
+            (1, Zone::Body) => self.body_ends(offset),
+            _ => {}
+        }
+    }
+
+    /// What a header block says of itself (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3 and §5.2.4).
+    fn block(&mut self, reader: &Reader<'_>) {
+        for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
+            let value = attribute.value.trim();
+            let (rule, expected, fits): (_, _, &[&str]) = match (self.version, attribute.name.local()) {
+                (Version::Soap11, "mustUnderstand") => ("SOAP 1.1 §4.2.3", "0 or 1", &["0", "1"]),
+                (Version::Soap12, "mustUnderstand") => {
+                    ("SOAP 1.2 §5.2.3", "true or false", &["0", "1", "true", "false"])
+                }
+                (Version::Soap12, "relay") => ("SOAP 1.2 §5.2.4", "true or false", &["0", "1", "true", "false"]),
+                _ => continue,
+            };
+            if !fits.contains(&value) {
+                let message = format!("the attribute {}: found {value:?}, expected {expected}", attribute.name.local());
+                self.problems.add(rule, attribute.offset, message);
+            }
+        }
+    }
+
+    fn in_body(&mut self, namespace: &str, local: &str, offset: usize) {
+        self.count += 1;
+        let number = self.count - 1;
+        match self.payload {
+            Payload::None => {
+                self.payload_offset = offset;
+                self.payload = self.find(namespace, local, offset);
+            }
+            Payload::Fault => {
+                let message =
+                    format!("found {} behind the fault, expected the end of the body", shown(namespace, local));
+                self.problems.add("SOAP 1.1 §4.4, 1.2 §5.4", offset, message);
+            }
+            Payload::Known(Message { shape: Shape::Elements(elements), .. }) => {
+                let schema = self.contract.schema();
+                let Some(id) = elements.get(number) else {
+                    let message = format!("found {}, expected the end of the body", shown(namespace, local));
+                    self.problems.add("R2204", offset, message);
+                    return;
+                };
+                let fits = std::iter::once(*id)
+                    .chain(schema.substitutes(*id))
+                    .any(|id| is(&schema[id].name, namespace, local));
+                if !fits {
+                    let message = format!("found {}, expected {}", shown(namespace, local), schema[*id].name);
+                    self.problems.add("R2204", offset, message);
+                }
+            }
+            Payload::Known(Message { shape: Shape::Call { is_encoded: false, .. }, .. }) => {
+                let message =
+                    format!("found {} behind the call, expected the end of the body", shown(namespace, local));
+                self.problems.add("WSDL 1.1 §3.5", offset, message);
+            }
+            Payload::Known(_) | Payload::Unknown => {}
+        }
+    }
+
+    /// The message that begins so.
+    fn find(&mut self, namespace: &str, local: &str, offset: usize) -> Payload<'c> {
+        if namespace == self.version.namespace() && local == "Fault" {
+            if self.asked.request {
+                self.problems.add("R2744", offset, "found a fault, expected a request".to_owned());
+            }
+            return Payload::Fault;
+        }
+        let admitted = || self.contract.messages.iter().filter(|message| self.asked.admits(message));
+        let begins = |message: &&Message| {
+            message.roots.as_ref().is_some_and(|roots| roots.iter().any(|name| is(name, namespace, local)))
+        };
+        let of_version = admitted().filter(begins).find(|message| message.version == self.version);
+        // Of content without an element nothing says with what it begins.
+        let any = || admitted().find(|message| message.roots.is_none());
+        if let Some(message) = of_version.or_else(|| admitted().find(begins)).or_else(any) {
+            self.expect_version(message, offset);
+            return Payload::Known(message);
+        }
+        if let Some(other) = self.contract.messages.iter().find(begins) {
+            let expected = match (self.asked.operation, self.asked.request, self.asked.response) {
+                (Some(name), true, _) => format!("a request of {name}"),
+                (Some(name), _, true) => format!("a response of {name}"),
+                (Some(name), ..) => format!("a message of {name}"),
+                (None, true, _) => "a request".to_owned(),
+                (None, ..) => "a response".to_owned(),
+            };
+            let message = format!("found a {} of {}, expected {expected}", other.kind.name(), other.operation);
+            self.problems.add("UnknownOperation", offset, message);
+            return Payload::Known(other);
+        }
+        let mut expected: Vec<String> = Vec::new();
+        for name in admitted().flat_map(|message| message.roots.iter().flatten()).map(ToString::to_string) {
+            if !expected.contains(&name) {
+                expected.push(name);
+            }
+        }
+        let found = shown(namespace, local);
+        let known: Vec<&str> = expected.iter().map(String::as_str).collect();
+        let same = known.iter().find(|name| name.rsplit('}').next() == Some(local)).copied();
+        let near = same.into_iter().next().map_or_else(|| similar(&found, known.iter().copied(), 1), |same| vec![same]);
+        let message = match (near.first(), &*known) {
+            (Some(near), _) => format!("{found} is in no message of the contract; did you mean {near}?"),
+            (None, []) => format!("found {found}, expected the end of the body"),
+            (None, known) if known.len() <= TOLD => format!("found {found}, expected {}", known.join(" or ")),
+            (None, known) => {
+                let more = known.len() - TOLD;
+                format!("found {found}, expected one of {} and {more} more", known[..TOLD].join(", "))
+            }
+        };
+        self.problems.add("UnknownOperation", offset, message);
+        Payload::Unknown
+    }
+
+    fn expect_version(&mut self, message: &Message, offset: usize) {
+        if message.version != self.version {
+            let [found, expected] = [self.version, message.version].map(number);
+            let what = format!("found SOAP {found}, expected SOAP {expected} for {}", message.operation);
+            self.problems.add("VersionMismatch", offset, what);
+        }
+    }
+
+    /// The parts of a call (WSDL 1.1 §3.5; WS-I Basic Profile 1.1 R2735 and R2301).
+    fn in_payload(&mut self, namespace: &str, local: &str, offset: usize) {
+        let Payload::Known(Message { shape: Shape::Call { parts, is_encoded: false, .. }, .. }) = self.payload else {
+            return;
+        };
+        let names: Vec<&str> = parts.iter().map(|(name, _)| &**name).collect();
+        let Some(number) = names.iter().position(|name| *name == local) else {
+            let known = similar(local, names.iter().copied(), 1);
+            let message = match (known.first(), &*names) {
+                (Some(near), _) => format!("{local} is no part of the call; did you mean {near}?"),
+                (None, []) => format!("found {local}, expected a call without parts"),
+                (None, names) => format!("found {local}, expected {}", names.join(", ")),
+            };
+            self.problems.add("WSDL 1.1 §3.5", offset, message);
+            return;
+        };
+        if !namespace.is_empty() {
+            let message = format!("found {}, expected {local} without a namespace", shown(namespace, local));
+            self.problems.add("R2735", offset, message);
+        }
+        if self.parts.iter().any(|part| part == local) {
+            self.problems.add("WSDL 1.1 §3.5", offset, format!("found the part {local} twice, expected it once"));
+        } else if let Some(later) = names[number..].iter().find(|name| self.parts.iter().any(|part| part == **name)) {
+            let message = format!("found {local} behind {later}, expected the order {}", names.join(", "));
+            self.problems.add("R2301", offset, message);
+        }
+        self.parts.push(local.to_owned());
+    }
+
+    fn missing_parts(&mut self, offset: usize) {
+        let Payload::Known(Message { shape: Shape::Call { parts, is_encoded: false, .. }, .. }) = self.payload else {
+            return;
+        };
+        if self.count > 1 {
+            return;
+        }
+        for (name, _) in parts.iter().filter(|(name, _)| !self.parts.contains(name)) {
+            self.problems.add("WSDL 1.1 §3.5", offset, format!("the part {name} is missing"));
+        }
+    }
+
+    fn body_ends(&mut self, offset: usize) {
+        let Walk { contract, asked, count, .. } = self;
+        match self.payload {
+            Payload::None => {
+                let is_empty =
+                    |message: &&Message| matches!(&message.shape, Shape::Elements(elements) if elements.is_empty());
+                let mut admitted = contract.messages.iter().filter(|message| asked.admits(message));
+                match admitted.find(is_empty) {
+                    Some(message) => {
+                        self.payload = Payload::Known(message);
+                        self.expect_version(message, offset);
+                    }
+                    None => self.problems.add(
+                        "UnknownOperation",
+                        offset,
+                        "found an empty body, expected a message".to_owned(),
+                    ),
+                }
+            }
+            Payload::Known(Message { shape: Shape::Elements(elements), .. }) => {
+                let schema = contract.schema();
+                for id in elements.iter().skip(*count) {
+                    let message = format!("found the end of the body, expected {}", schema[*id].name);
+                    self.problems.add("R2204", offset, message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn refer(&mut self, url: &str, is_include: bool, offset: usize) {
+        let message = match ContentId::from_url(url) {
+            Some(id) => {
+                let is_there = self.package.part(&id).is_some();
+                self.referred.push(id);
+                match (is_there, self.package.is_package) {
+                    (true, _) => return,
+                    (false, true) => format!("{url} names no part that came"),
+                    (false, false) => format!("{url} names a part, and the message came without any"),
+                }
+            }
+            None => format!("found the reference {url:?}, expected a URL of a part, as cid:1@example.org"),
+        };
+        let rule = if is_include { "XOP 1.0 §2.1" } else { "SOAP Messages with Attachments §3" };
+        self.problems.add(rule, offset, message);
+    }
+
+    /// Whether the parts that came are those of the contract.
+    fn attachments(&mut self) {
+        let ids: Vec<_> = self.package.parts.iter().filter_map(|part| part.id.as_ref()).collect();
+        for (number, id) in ids.iter().enumerate() {
+            if ids[..number].contains(id) {
+                let message = format!("two parts have the Content-ID <{}>", id.as_str());
+                self.problems.add("RFC 2392 §2", 0, message);
+            }
+        }
+        let Payload::Known(message) = self.payload else { return };
+        let (expected, found) = (message.attachments.len(), self.package.parts.len());
+        if expected > found {
+            let names = message.attachments.join(", ");
+            let what = format!("{found} attachments came, expected {expected}: {names}");
+            self.problems.add("WSDL 1.1 §5", self.payload_offset, what);
+        }
+    }
+}
+
+/// A text in which the content of attachments stands where it belongs (XOP 1.0 §3.2), so that it is judged by the schema.
+struct Inlined<'t> {
+    text: std::borrow::Cow<'t, str>,
+    /// Where pieces of it begin, and where they begin in the original.
+    origins: Vec<(usize, usize)>,
+}
+
+impl<'t> Inlined<'t> {
+    fn new(original: &'t str, included: Vec<Include>, package: &Package) -> Self {
+        if included.is_empty() {
+            return Inlined { text: original.into(), origins: vec![(0, 0)] };
+        }
+        let (mut text, mut origins, mut from, mut room) = (String::new(), vec![(0, 0)], 0, MOST_INCLUDED);
+        for Include { start, end, part } in included {
+            let end = end.max(start);
+            text += original.get(from..start).unwrap_or_default();
+            origins.push((text.len(), start));
+            if let Some(part) = part.and_then(|id| package.part(&id))
+                && part.content.len() <= room
+            {
+                room -= part.content.len();
+                STANDARD.encode_string(&part.content, &mut text);
+            }
+            origins.push((text.len(), end));
+            from = end;
+        }
+        text += original.get(from..).unwrap_or_default();
+        Inlined { text: text.into(), origins }
+    }
+
+    /// Where a byte of the text stands in the original. What comes of an attachment stands where the reference to it is.
+    fn origin(&self, offset: usize) -> usize {
+        let number = self.origins.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        let (start, origin) = self.origins[number];
+        match number % 2 {
+            0 => origin + (offset - start),
+            _ => origin,
+        }
+    }
+}
+
+/// What is wrong with a message in SOAP encoding: the first problem, as what reads it says.
+fn encoded(
+    contract: &Contract,
+    message: &Message,
+    wrapper: &ExpandedName,
+    text: &str,
+    payload: usize,
+    problems: &mut Problems,
+) -> anyhow::Result<()> {
+    let typed = contract.typed()?;
+    let operations = typed.services.iter().flat_map(|service| service.operations());
+    let mut roots =
+        operations.filter(|known| known.name() == message.operation).filter_map(|operation| match message.kind {
+            Kind::Request => Some(&operation.soap().request),
+            Kind::Response => operation.soap().response.as_ref(),
+        });
+    // An operation may have another binding.
+    let Some(root) = roots.find(|root| root.is_encoded && root.element.namespace == wrapper.namespace()) else {
+        bail!(
+            "{} is in SOAP encoding by a binding that is not read: another one of its port type comes first",
+            message.operation
+        );
+    };
+    if let Err(error) = castile_soap::message::read::<castile_dynamic::Value>(root, text.as_bytes(), limits()) {
+        match error.decoding() {
+            Some(decoding) => problems.add("SOAP encoding", decoding.offset(), decoding.message().to_owned()),
+            // Who is to understand a block is not known here.
+            None if error.kind() == ErrorKind::MustUnderstand => {}
+            None => problems.add("SOAP encoding", payload, error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+fn number(version: Version) -> &'static str {
+    if version == Version::Soap12 { "1.2" } else { "1.1" }
+}
+
+/// The schema of envelopes.
+fn of_envelopes(version: Version) -> Schema {
+    let (name, text) = match version {
+        Version::Soap12 => ("soap12.xsd", include_str!("soap12.xsd")),
+        _ => ("soap11.xsd", include_str!("soap11.xsd")),
+    };
+    castile_xsd::read(name, &Documents::new().with(name, text)).0
+}
+
+fn is(name: &ExpandedName, namespace: &str, local: &str) -> bool {
+    (name.namespace(), name.local()) == (namespace, local)
+}
+
+/// Whether an envelope of this namespace is one of SOAP, and no document of the contract.
+fn is_of_soap(contract: &Contract, namespace: &str) -> bool {
+    contract.schema().find_element(&ExpandedName::new(namespace, "Envelope")).is_none()
+}
+
+/// An expanded name as contracts' diagnostics have it.
+fn shown(namespace: &str, local: &str) -> String {
+    match namespace {
+        "" => local.to_owned(),
+        namespace => format!("{{{namespace}}}{local}"),
+    }
+}

@@ -1,0 +1,160 @@
+//! A message as it lies in a file: an envelope, or a package of an envelope and its attachments.
+
+use anyhow::{Context, bail};
+use castile_mime as mime;
+use castile_mime::ContentId;
+use castile_xml::Charset;
+
+/// An envelope, and what came with it.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) root: Vec<u8>,
+    pub(super) charset: Option<Charset>,
+    pub(super) parts: Vec<Part>,
+    /// Whether it is a package at all.
+    pub(super) is_package: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) id: Option<ContentId>,
+    pub(super) content: Vec<u8>,
+}
+
+impl Package {
+    /// Reads a file. It may begin with the head of a message of HTTP or of MIME, with the boundary of a package, or with
+    /// the envelope itself.
+    pub(super) fn read(mut bytes: Vec<u8>, content_type: Option<&str>) -> anyhow::Result<Self> {
+        let mut stated = content_type.map(str::to_owned);
+        let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+        if stated.is_none() && bytes[start..].first().is_some_and(|first| is_of_head(*first)) {
+            let head = head(&bytes[start..]);
+            if let Some((length, of_head)) = head {
+                stated = of_head;
+                bytes.drain(..start + length);
+            } else if bytes[start..].starts_with(b"--") {
+                stated =
+                    boundary(&bytes[start..]).map(|boundary| format!("multipart/related; boundary=\"{boundary}\""));
+            }
+        }
+        let Some(content_type) = stated else {
+            return Ok(Package { root: bytes, charset: None, parts: Vec::new(), is_package: false });
+        };
+        let media_type =
+            mime::MediaType::parse(&content_type).with_context(|| format!("the Content-Type {content_type:?}"))?;
+        if media_type.essence() != "multipart/related" {
+            let charset = media_type.parameter("charset").and_then(Charset::of_label);
+            return Ok(Package { root: bytes, charset, parts: Vec::new(), is_package: false });
+        }
+        Package::unpack(bytes, &content_type)
+    }
+
+    fn unpack(bytes: Vec<u8>, content_type: &str) -> anyhow::Result<Self> {
+        let related = mime::Related::parse(content_type)?;
+        let mut limits = mime::Limits::default();
+        limits.parts = 1_000;
+        let mut parser = mime::Parser::new(related.boundary(), limits);
+        parser.feed(bytes.into());
+        parser.finish();
+        let mut root: Option<(Vec<u8>, Option<Charset>)> = None;
+        let mut parts: Vec<Part> = Vec::new();
+        // Whether the part that is read is the root.
+        let mut is_root = false;
+        while let Some(event) = parser.next()? {
+            match event {
+                mime::Event::Part(head) => {
+                    let is_start = related.start().is_none_or(|start| head.content_id() == Some(start));
+                    is_root = root.is_none() && is_start;
+                    if is_root {
+                        let charset = head
+                            .media_type()?
+                            .and_then(|media_type| media_type.parameter("charset").and_then(Charset::of_label));
+                        root = Some((Vec::new(), charset));
+                    } else {
+                        parts.push(Part { id: head.content_id().cloned(), content: Vec::new() });
+                    }
+                }
+                mime::Event::Data(data) => match (is_root, &mut root, parts.last_mut()) {
+                    (true, Some((root, _)), _) => root.extend_from_slice(&data),
+                    (_, _, Some(part)) => part.content.extend_from_slice(&data),
+                    _ => {}
+                },
+                mime::Event::PartEnd => {}
+                mime::Event::End => break,
+            }
+        }
+        match root {
+            Some((root, charset)) => Ok(Package { root, charset, parts, is_package: true }),
+            None => bail!("the package has no root part: none has the Content-ID that `start` names"),
+        }
+    }
+
+    /// The part of this identifier.
+    pub(super) fn part(&self, id: &ContentId) -> Option<&Part> {
+        self.parts.iter().find(|part| part.id.as_ref() == Some(id))
+    }
+}
+
+/// Whether a head or a boundary may begin with it: XML begins with another one, in any encoding.
+fn is_of_head(first: u8) -> bool {
+    first.is_ascii_alphabetic() || first == b'-'
+}
+
+/// The length of a head, a line of HTTP before it or not, and its Content-Type.
+fn head(bytes: &[u8]) -> Option<(usize, Option<String>)> {
+    /// No head is longer.
+    const LONGEST: usize = 64 << 10;
+    let near = &bytes[..bytes.len().min(LONGEST)];
+    let lines = [&b"\r\n\r\n"[..], b"\n\n"];
+    let end = lines.iter().filter_map(|end| Some(find(near, end)? + end.len())).min()?;
+    let text = std::str::from_utf8(&near[..end]).ok()?;
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let is_first = number == 0 && (line.starts_with("HTTP/") || line.contains(" HTTP/"));
+        match (line.split_once(':'), fields.last_mut()) {
+            _ if is_first || line.is_empty() => {}
+            (_, Some((_, value))) if line.starts_with([' ', '\t']) => *value += line,
+            (Some((name, value)), _) if !name.contains(char::is_whitespace) => {
+                fields.push((name.to_owned(), value.trim().to_owned()));
+            }
+            _ => return None,
+        }
+    }
+    let content_type = fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    Some((end, content_type.map(|(_, value)| value)))
+}
+
+/// The boundary that a package without a head begins with.
+fn boundary(bytes: &[u8]) -> Option<&str> {
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim_end();
+    line.strip_prefix("--").filter(|boundary| !boundary.is_empty() && boundary.len() <= 70 && !boundary.contains('"'))
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, content_type: Option<&str>) -> (String, usize) {
+        let package = Package::read(text.as_bytes().to_vec(), content_type).unwrap();
+        (String::from_utf8(package.root).unwrap(), package.parts.len())
+    }
+
+    #[test]
+    fn a_file_may_begin_with_a_head_a_boundary_or_the_envelope() {
+        let packed = "--b\r\nContent-ID: <r>\r\n\r\n<e/>\r\n--b\r\nContent-ID: <a>\r\n\r\nx\r\n--b--\r\n";
+        let plain = ("<e/>".to_owned(), 0);
+        let one = ("<e/>".to_owned(), 1);
+        assert_eq!(read("<e/>", None), plain);
+        assert_eq!(read(packed, None), one);
+        let related = "multipart/related;\r\n boundary=b";
+        assert_eq!(read(&format!("Content-Type: {related}\r\n\r\n{packed}"), None), one);
+        assert_eq!(read(&format!("HTTP/1.1 200 OK\r\nContent-Type: {related}\r\n\r\n{packed}"), None), one);
+        assert_eq!(read("POST / HTTP/1.1\nContent-Type: text/xml\n\n<e/>", None), plain);
+        assert_eq!(read(packed, Some("multipart/related; boundary=b; start=\"<a>\"")), ("x".to_owned(), 1));
+    }
+}

@@ -1,0 +1,185 @@
+//! What commands print for the examples in the folders of tests, which `BLESS=1` writes anew.
+//!
+//! An example is a file of commands, each in a line behind `$ `, with what they print: standard output, then standard error, then the
+//! exit code if that is not 0. They run in the folder of the file. `URL` stands for the address of the server: of the mock that the
+//! first command starts, or else of `castile serve`. A mock ends behind the last command, and then prints the rest. `DIR` is a folder
+//! that is empty at first.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    url: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    /// A server that listens, with what it printed before it did; what it printed if it ended before.
+    fn start(arguments: &[String], folder: &Path) -> Result<(Self, String), String> {
+        let mut command = castile(arguments, folder);
+        command.args(["--addr", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut printed = String::new();
+        while output.read_line(&mut printed).unwrap() > 0 {
+            let url = printed.lines().find_map(|line| line.strip_prefix("listening on "));
+            // Behind that come the URLs of contracts, one at least.
+            if let (Some(url), true) = (url, printed.ends_with("?wsdl\n")) {
+                let url = url.trim_end_matches('/').to_owned();
+                return Ok((Server { child, output, url }, printed));
+            }
+        }
+        let status = child.wait().unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+        Err(with_code(printed, status))
+    }
+
+    /// Asks it to end; gives what it still printed.
+    fn end(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let mut printed = String::new();
+        self.output.read_to_string(&mut printed).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+        with_code(printed, self.child.wait().unwrap())
+    }
+}
+
+fn castile(arguments: &[String], folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn with_code(printed: String, status: ExitStatus) -> String {
+    match status.code() {
+        Some(0) => printed,
+        code => format!("{printed}exit code {}\n", code.unwrap()),
+    }
+}
+
+#[test]
+fn what_calls_print() {
+    let (server, _) = Server::start(&["serve".to_owned()], Path::new(".")).unwrap();
+    check("call", Some(&server.url));
+}
+
+#[test]
+fn what_samples_print() {
+    check("sample", None);
+}
+
+#[test]
+fn what_mocks_answer() {
+    check("mock", None);
+}
+
+#[test]
+fn what_validations_print() {
+    check("validate", None);
+}
+
+/// Each example has a folder with an old and a new contract.
+#[test]
+fn what_changes_of_contracts_print() {
+    let folders = entries("diff");
+    assert!(folders.len() > 45);
+    compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
+}
+
+/// Each example has a folder with a contract; those of a rule are called after it.
+#[test]
+fn what_is_wrong_with_contracts() {
+    let folders = entries("lint");
+    assert!(folders.len() > 60);
+    compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
+}
+
+/// Compares what the examples in a folder print with what they are said to print.
+fn check(name: &str, url: Option<&str>) {
+    let mut files = entries(name);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
+    assert!(files.len() > 5);
+    compare(files, url);
+}
+
+/// What is in a folder of tests.
+fn entries(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+fn compare(files: Vec<PathBuf>, url: Option<&str>) {
+    let mut different = Vec::new();
+    for file in files {
+        let expected = std::fs::read_to_string(&file).unwrap();
+        let found = run(&expected, file.parent().unwrap(), url);
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&file, &found).unwrap();
+        } else if found != expected {
+            different.push(format!("{}:\n{found}", file.display()));
+        }
+    }
+    assert!(different.is_empty(), "BLESS=1 writes them anew\n{}", different.join("\n"));
+}
+
+/// Runs the commands of an example, and writes it with what they print.
+fn run(example: &str, folder: &Path, url: Option<&str>) -> String {
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path().to_str().unwrap();
+    let mut url = url.map(str::to_owned);
+    let mut mock = None;
+    let mut found = String::new();
+    for line in example.lines().filter(|line| line.starts_with("$ castile ")) {
+        let mut arguments = words(line).split_off(2);
+        for argument in &mut arguments {
+            *argument = argument.replace("URL", url.as_deref().unwrap_or("URL")).replace("DIR", scratch);
+        }
+        let printed = match arguments[0].as_str() {
+            "mock" => match Server::start(&arguments, folder) {
+                Ok((server, printed)) => {
+                    url = Some(server.url.clone());
+                    mock = Some(server);
+                    printed
+                }
+                Err(printed) => printed,
+            },
+            _ => {
+                let output = castile(&arguments, folder).output().unwrap();
+                let [told, noted] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+                with_code(told + &noted, output.status)
+            }
+        };
+        found += &format!("{line}\n{printed}");
+    }
+    if let Some(mock) = mock {
+        found += &mock.end();
+    }
+    let found = url.map_or(found.clone(), |url| found.replace(&url, "URL"));
+    found.replace(scratch, "DIR")
+}
+
+/// The words of a shell, of which those in quotes may have blanks.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in text.split('\'').enumerate() {
+        match number % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words
+}

@@ -1,0 +1,131 @@
+//! What the values of a contract have in them: the names that paths into their JSON go by.
+
+use castile_databinding::schema::Element;
+
+use crate::contract::Operation;
+use crate::json::{Key, expanded};
+use crate::read::type_of;
+use crate::types::{Base, Complex, Content, ElementType, Group, GroupKind, Particles, Struct, Term};
+
+/// Types of types are looked through this far: one that is derived from itself would never end.
+const DEEPEST: usize = 64;
+
+/// A path that leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoMember {
+    /// How many of its names lead somewhere.
+    pub known: usize,
+    /// The names that may stand behind those; none behind a value by itself.
+    pub expected: Vec<String>,
+}
+
+/// What stands in a value.
+#[derive(Clone, Copy)]
+enum Inside {
+    Of(&'static ElementType),
+    Group(&'static Group),
+    /// A value by itself.
+    Nothing,
+    /// What the contract leaves open.
+    Anything,
+}
+
+impl Operation {
+    /// Whether the JSON of a request can have something where these names lead, each a member of what the one before it stands for.
+    /// Items of arrays are passed through.
+    ///
+    /// # Errors
+    /// The first name that leads nowhere.
+    pub fn find_in_request(&self, names: &[&str]) -> Result<(), NoMember> {
+        let mut inside = Inside::Of(type_of(&self.soap().request.element));
+        for (known, name) in names.iter().enumerate() {
+            let members = inside.members();
+            // What begins so stands for what XML has beside elements, or for what is open.
+            let is_open = name.starts_with('$') && !members.iter().any(|(member, _)| member == name);
+            match members.iter().find(|(member, _)| member == name || member == "*") {
+                _ if is_open => return Ok(()),
+                Some((_, Inside::Anything)) => return Ok(()),
+                Some((_, member)) => inside = *member,
+                None => {
+                    let expected = members.into_iter().map(|(member, _)| member).collect();
+                    return Err(NoMember { known, expected });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inside {
+    /// The names of what stands in it; `*` is any.
+    fn members(self) -> Vec<(String, Inside)> {
+        let mut members = Vec::new();
+        match self {
+            Inside::Of(of) => of_type(of, &mut members, DEEPEST),
+            Inside::Group(group) => of_group(group, &mut members),
+            Inside::Nothing => {}
+            Inside::Anything => members.push(any()),
+        }
+        members
+    }
+}
+
+fn any() -> (String, Inside) {
+    ("*".to_owned(), Inside::Anything)
+}
+
+fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, depth: usize) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    match of.base {
+        Base::Simple(_) | Base::Nothing => {}
+        Base::AnyType => members.push(any()),
+        Base::Shared(inner) => of_type(inner, members, depth),
+        Base::Complex(place) => match place.get() {
+            Complex::Struct(of) => of_struct(of, members),
+            Complex::Derived(of) => of.variants.iter().for_each(|variant| of_type(variant.of, members, depth)),
+            Complex::EncodedStruct(of) => {
+                members.extend(of.table.iter().map(|element| (element.name.to_owned(), Inside::Of(type_of(element)))));
+            }
+            Complex::EncodedArray(of) => of_type(type_of(&of.array.item), members, depth),
+        },
+    }
+}
+
+fn of_struct(of: &'static Struct, members: &mut Vec<(String, Inside)>) {
+    let attributes = of.table.declared.iter();
+    members.extend(
+        attributes.map(|declared| (format!("@{}", expanded(declared.namespace, declared.name)), Inside::Nothing)),
+    );
+    if of.has_others {
+        members.push(any());
+    }
+    match &of.content {
+        Content::Simple { .. } => {}
+        Content::Sequence(particles) | Content::All(particles) => of_particles(particles, members),
+        Content::Mixed(_) => members.push(("$".to_owned(), Inside::Anything)),
+    }
+}
+
+fn of_group(group: &'static Group, members: &mut Vec<(String, Inside)>) {
+    let (GroupKind::Sequence(particles)
+    | GroupKind::All(particles)
+    | GroupKind::Choice(particles)
+    | GroupKind::Piece(particles, _)) = &group.kind;
+    of_particles(particles, members);
+}
+
+fn of_particles(particles: &'static Particles, members: &mut Vec<(String, Inside)>) {
+    let table: &'static [Element] = particles.table;
+    for (particle, key) in particles.list.iter().zip(&particles.keys) {
+        match (key, &particle.term) {
+            (Key::Member(name), Term::Element { index, .. }) => {
+                let inside = table.get(*index).map_or(Inside::Anything, |element| Inside::Of(type_of(element)));
+                members.push(((*name).to_owned(), inside));
+            }
+            (Key::Member(name), Term::Group(group)) => members.push(((*name).to_owned(), Inside::Group(group))),
+            (Key::Member(name), Term::Any(..)) => members.push(((*name).to_owned(), Inside::Anything)),
+            (Key::Flat, Term::Group(group)) => of_group(group, members),
+            (Key::Flat, Term::Element { .. } | Term::Any(..)) => {}
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What a page for people shows of the services of a contract, as a text that a server has beside its source.
+//!
+//! A line that begins with a tab is content of the key before it; a key may have a value in its line. So no content is taken for a
+//! key, whatever the contract has in it.
+//!
+//! ```text
+//! service Orders
+//! operation place
+//! documentation
+//! 	Places an order.
+//! input
+//! 	0e	place		Place	0
+//! request
+//! 	<place xmlns="urn:orders">…
+//! type Place	urn:orders
+//! rows
+//! 	0e	item	1..*	string
+//! ```
+//!
+//! The keys of an operation are `documentation`, `input`, `output`, `headers` and `faults`, which have rows, and `blocks`, `request`
+//! and `answer`, which have XML: the header blocks, and what stands in the bodies. Those of a type are `documentation` and `rows`. Types
+//! are numbered in their order. A row has columns with a tab between them: how deep it stands with the letter of its kind, the
+//! name, the occurrence, the type, the number of that type if it is told, what else is known, documentation. Empty columns at the
+//! end are left out.
+#![allow(clippy::tabs_in_doc_comments, reason = "the format has tabs")]
+
+mod types;
+
+use std::collections::HashMap;
+
+use castile_wsdl::{
+    BindingMessage, BindingOperation, Definitions, Header, Part, PartContent, Sampler, Style, Use, Version,
+};
+use castile_xsd::TypeId;
+use castile_xsd::encoded::Encoding;
+
+use crate::indented;
+use crate::plan::{Plan, Service};
+use types::Row;
+
+/// So long a text is written whole. Behind it are neither examples nor rows.
+const MOST_TEXT: usize = 16 << 20;
+/// The longest documentation of an operation or a type, and of a row, in characters.
+const MOST_DOCUMENTATION: usize = 4_000;
+const MOST_IN_ROW: usize = 200;
+/// The longest example that is not made again with less that is optional, and the longest that is shown.
+const LONG_EXAMPLE: usize = 2_000;
+const MOST_EXAMPLE: usize = 32_000;
+/// How often no example can be made, and how many bytes are made, before no more are tried.
+const MOST_FAILURES: usize = 100;
+const MOST_MADE: usize = 64 << 20;
+/// From this depth on an example leaves out what is optional.
+const DEPTH: usize = 4;
+
+/// The text for all services of a plan, which was made of these definitions.
+pub fn page(definitions: &Definitions, plan: &Plan) -> String {
+    let (out, types, numbers) = Default::default();
+    let mut writer = Writer { definitions, out, types, numbers, failures: 0, made: 0 };
+    for service in &plan.services {
+        writer.service(service);
+    }
+    // Types tell of others.
+    let mut number = 0;
+    while let Some(&type_id) = writer.types.get(number) {
+        writer.type_of(type_id);
+        number += 1;
+    }
+    writer.out
+}
+
+struct Writer<'d> {
+    definitions: &'d Definitions,
+    out: String,
+    /// The types that are told, and their numbers.
+    types: Vec<TypeId>,
+    numbers: HashMap<TypeId, usize>,
+    /// How many examples could not be made, and how long those are that were made.
+    failures: usize,
+    made: usize,
+}
+
+impl Writer<'_> {
+    fn service(&mut self, service: &Service) {
+        let binding = &self.definitions[service.binding];
+        let bound: HashMap<usize, &BindingOperation> =
+            binding.operations.iter().map(|operation| (operation.operation, operation)).collect();
+        self.key("service", &service.name);
+        let version = service.versions.first().copied().unwrap_or(Version::Soap11);
+        for operation in &service.operations {
+            self.key("operation", &operation.name);
+            if let Some(bound) = bound.get(&operation.number) {
+                self.operation(bound, version);
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: &BindingOperation, version: Version) {
+        self.documentation(operation.documentation.as_ref());
+        let name = &operation.name;
+        if let Some(input) = &operation.input {
+            let rows = self.message(operation, input, name);
+            self.rows("input", &rows);
+            let mut headers: Vec<&Header> = Vec::new();
+            for header in &input.headers {
+                // Some bindings name one block twice, and one that is literal and has a type has no name.
+                let is_known = headers.iter().any(|known| known.part.content == header.part.content);
+                if !is_known && (header.use_ == Use::Encoded || element(&header.part).is_some()) {
+                    headers.push(header);
+                }
+            }
+            let rows = headers.iter().map(|header| self.block(&header.part)).collect::<Vec<_>>();
+            self.rows("headers", &rows);
+            self.example("request", |sampler| body(sampler, operation, input, name, version));
+            self.example("blocks", |sampler| {
+                let understood = headers.iter().filter(|header| !crate::is_of_security(self.definitions, header));
+                understood.filter_map(|header| element(&header.part)).map(|id| sampler.element(id).ok()).collect()
+            });
+        }
+        if let Some(output) = &operation.output {
+            let name = format!("{name}Response");
+            let rows = self.message(operation, output, &name);
+            self.rows("output", &rows);
+            self.example("answer", |sampler| body(sampler, operation, output, &name, version));
+        }
+        let faults = operation.faults.iter().filter_map(|fault| {
+            let mut row = self.block(fault.part.as_ref()?);
+            row.documentation = fault.documentation.clone().or(row.documentation);
+            Some(row)
+        });
+        let rows: Vec<Row> = faults.collect();
+        self.rows("faults", &rows);
+    }
+
+    /// What stands in the body of a message, whose wrapper in rpc style has this name.
+    fn message(&mut self, operation: &BindingOperation, message: &BindingMessage, name: &str) -> Vec<Row> {
+        let is_call = operation.style == Style::Rpc;
+        let mut rows: Vec<Row> = is_call.then(|| Row::element(0, name)).into_iter().collect();
+        for part in &message.body {
+            match part.content {
+                PartContent::Element(id) => self.whole_element(id, is_call.into(), &mut rows),
+                PartContent::Type(type_id) => {
+                    let mut row = Row::element(is_call.into(), &part.name);
+                    row.of = self.reference(type_id);
+                    rows.push(row);
+                }
+            }
+        }
+        rows
+    }
+
+    /// What stands by itself: a header block, or what a fault says.
+    fn block(&mut self, part: &Part) -> Row {
+        match part.content {
+            PartContent::Element(id) => self.element(id, 0),
+            PartContent::Type(type_id) => {
+                let mut row = Row::element(0, &part.name);
+                row.of = self.reference(type_id);
+                row
+            }
+        }
+    }
+
+    // ---- the text ----
+
+    fn key(&mut self, key: &str, value: &str) {
+        self.out.push_str(key);
+        if !value.is_empty() {
+            self.out.push(' ');
+            self.out.push_str(value);
+        }
+        self.out.push('\n');
+    }
+
+    fn content(&mut self, key: &str, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        self.key(key, "");
+        for line in text.split('\n') {
+            self.out.push('\t');
+            self.out.push_str(line);
+            self.out.push('\n');
+        }
+    }
+
+    fn documentation(&mut self, text: Option<&String>) {
+        if let Some(text) = text {
+            self.content("documentation", &shortened(text.trim(), MOST_DOCUMENTATION));
+        }
+    }
+
+    fn rows(&mut self, key: &str, rows: &[Row]) {
+        if !self.is_full() {
+            let lines: Vec<String> = rows.iter().map(Row::line).collect();
+            self.content(key, &lines.join("\n"));
+        }
+    }
+
+    /// The first example that is not long, of those that have less and less that is optional, or else the shortest.
+    fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
+        let mut shortest: Option<String> = None;
+        for depth in (0..=DEPTH).rev() {
+            if self.is_full() || self.failures > MOST_FAILURES || self.made > MOST_MADE {
+                return;
+            }
+            let Some(example) = make(Sampler::new(self.definitions, depth)) else {
+                self.failures += 1;
+                continue;
+            };
+            self.made += example.len();
+            let is_long = example.len() > LONG_EXAMPLE;
+            if shortest.as_ref().is_none_or(|shortest| example.len() < shortest.len()) {
+                shortest = Some(example);
+            }
+            if !is_long {
+                break;
+            }
+        }
+        if let Some(example) = shortest.filter(|example| example.len() <= MOST_EXAMPLE) {
+            self.content(key, &indented(&example));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.out.len() > MOST_TEXT
+    }
+}
+
+/// What stands in a body. `None` if nothing can be made of the schema.
+fn body(
+    sampler: Sampler<'_>,
+    operation: &BindingOperation,
+    message: &BindingMessage,
+    name: &str,
+    version: Version,
+) -> Option<String> {
+    if operation.style == Style::Document {
+        return message.body.iter().map(|part| sampler.element(element(part)?).ok()).collect();
+    }
+    let wrapper = castile_xsd::ExpandedName::new(message.namespace.clone().unwrap_or_default(), name);
+    let parts: Vec<(String, PartContent)> = message.body.iter().map(|part| (part.name.clone(), part.content)).collect();
+    let encoding = match version {
+        Version::Soap11 => Encoding::Soap11,
+        Version::Soap12 => Encoding::Soap12,
+    };
+    match message.use_ {
+        Use::Literal => sampler.call(&wrapper, &parts).ok(),
+        Use::Encoded => sampler.encoded_call(encoding, &wrapper, &parts).ok(),
+    }
+}
+
+fn element(part: &Part) -> Option<castile_xsd::ElementId> {
+    match part.content {
+        PartContent::Element(id) => Some(id),
+        PartContent::Type(_) => None,
+    }
+}
+
+/// The beginning of a text, if it has more than so many characters.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}

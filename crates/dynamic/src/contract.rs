@@ -73,12 +73,14 @@ pub struct Operation {
     version: Version,
     /// What the contract says about it, empty if nothing.
     pub documentation: &'static str,
-    faults: &'static [FaultPart],
+    faults: &'static [Entry],
+    /// The header blocks that requests may have.
+    blocks: &'static [Entry],
 }
 
-/// What a fault of an operation may say.
+/// An element in the detail of a fault, or in a header.
 #[derive(Debug)]
-struct FaultPart {
+struct Entry {
     element: Element,
     /// Its tags as they are written.
     start: &'static str,
@@ -274,36 +276,57 @@ impl Operation {
     /// # Errors
     /// What is wrong, and where.
     pub fn fault_detail_from_json(&self, json: &serde_json::Value) -> Result<String, JsonError> {
-        let wrong = |path: &str, message: String| JsonError { path: path.to_owned(), message };
-        let serde_json::Value::Object(members) = json else {
-            return Err(wrong("", "expected an object with the elements of the detail".to_owned()));
-        };
-        let mut out = Vec::new();
-        for (name, json) in members {
-            let Some(part) = self.faults.iter().find(|part| part.element.name == name.as_str()) else {
-                let known: Vec<&str> = self.fault_names().collect();
-                let message = match known.is_empty() {
-                    true => format!("{} declares no faults, so their details are XML", self.name()),
-                    false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
-                };
-                return Err(wrong(name, message));
-            };
-            let value = Value::from_json(json, &part.element).map_err(|JsonError { path, message }| {
-                let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-                JsonError { path: format!("{name}{separator}{path}"), message }
-            })?;
-            let mut encoder = Encoder::new(out);
-            encoder.payload(part.start);
-            encoder.element(part.start, &value, part.end);
-            out = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
-        }
-        Ok(String::from_utf8_lossy(&out).into_owned())
+        let elements = elements_from_json(self.faults, json, |known| match known.is_empty() {
+            true => format!("{} declares no faults, so their details are XML", self.name()),
+            false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
+        });
+        elements.map(|elements| elements.concat())
+    }
+
+    /// The header blocks of a request as XML, out of JSON: an object with a member for each block, which is called as its element is.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
+        elements_from_json(self.blocks, json, |known| match known.is_empty() {
+            true => format!("{} declares no header blocks, so they are XML", self.name()),
+            false => format!("{} declares no such header block, expected one of {}", self.name(), known.join(", ")),
+        })
     }
 
     /// What messages are read and written by.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap
     }
+}
+
+/// Elements as XML, out of an object with a member for each. `unknown` says of a member that there is no such element among those of
+/// these names.
+fn elements_from_json(
+    declared: &'static [Entry],
+    json: &serde_json::Value,
+    unknown: impl Fn(&[&str]) -> String,
+) -> Result<Vec<String>, JsonError> {
+    let wrong = |path: &str, message: String| JsonError { path: path.to_owned(), message };
+    let serde_json::Value::Object(members) = json else {
+        return Err(wrong("", "expected an object with a member for each element".to_owned()));
+    };
+    let elements = members.iter().map(|(name, json)| {
+        let Some(entry) = declared.iter().find(|entry| entry.element.name == name.as_str()) else {
+            let known: Vec<&str> = declared.iter().map(|entry| entry.element.name).collect();
+            return Err(wrong(name, unknown(&known)));
+        };
+        let value = Value::from_json(json, &entry.element).map_err(|JsonError { path, message }| {
+            let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+            JsonError { path: format!("{name}{separator}{path}"), message }
+        })?;
+        let mut encoder = Encoder::new(Vec::new());
+        encoder.payload(entry.start);
+        encoder.element(entry.start, &value, entry.end);
+        let xml = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
+        Ok(String::from_utf8_lossy(&xml).into_owned())
+    });
+    elements.collect()
 }
 
 impl<'p> Maker<'p> {
@@ -353,6 +376,7 @@ impl<'p> Maker<'p> {
             version: description.version,
             documentation: self.text(&operation.documentation),
             faults: self.faults(operation.faults.as_ref()),
+            blocks: self.blocks(plan, &operation.request),
         });
         let made = made.collect();
         Service { binding: service.binding, description: leak(description), operations: leak_all(made) }
@@ -396,25 +420,27 @@ impl<'p> Maker<'p> {
 
     /// The elements of header blocks that are understood.
     fn understood(&mut self, plan: &'p Plan, message: &plan::Message) -> &'static [&'static Element] {
-        let mut blocks = plan.services.iter().flat_map(|service| &service.headers);
-        let declared = message.headers.iter().filter_map(|of| blocks.find(|block| block.of == *of));
-        let elements = declared.map(|block| {
-            let of = self.element_type(&block.base, Nil::Never);
-            leak(self.element(&block.root.element, of))
-        });
-        let elements: Vec<&'static Element> = elements.collect();
+        let elements: Vec<&'static Element> = self.blocks(plan, message).iter().map(|entry| &entry.element).collect();
         leak_all(elements)
     }
 
-    fn faults(&mut self, faults: Option<&plan::Faults>) -> &'static [FaultPart] {
+    fn blocks(&mut self, plan: &'p Plan, message: &plan::Message) -> &'static [Entry] {
+        let blocks = || plan.services.iter().flat_map(|service| &service.headers);
+        let declared = message.headers.iter().filter_map(|of| blocks().find(|block| block.of == *of));
+        let entries = declared.map(|block| self.entry(&block.root, &block.base)).collect();
+        leak_all(entries)
+    }
+
+    fn faults(&mut self, faults: Option<&plan::Faults>) -> &'static [Entry] {
         let variants = faults.iter().flat_map(|faults| &faults.variants);
-        let parts = variants.map(|variant| {
-            let of = self.element_type(&variant.base, Nil::Never);
-            let plan::Root { element, start, end, .. } = &variant.root;
-            FaultPart { element: self.element(element, of), start: self.text(start), end: self.text(end) }
-        });
-        let parts = parts.collect();
-        leak_all(parts)
+        let entries = variants.map(|variant| self.entry(&variant.root, &variant.base)).collect();
+        leak_all(entries)
+    }
+
+    fn entry(&mut self, root: &plan::Root, base: &plan::Base) -> Entry {
+        let of = self.element_type(base, Nil::Never);
+        let plan::Root { element, start, end, .. } = root;
+        Entry { element: self.element(element, of), start: self.text(start), end: self.text(end) }
     }
 }
 

@@ -17,11 +17,13 @@ mod client;
 mod complete;
 mod contract;
 mod describe;
+mod diff;
 mod envelope;
 mod expression;
 mod fetch;
 mod floor;
 mod generate;
+mod lint;
 mod load;
 mod login;
 mod manual;
@@ -29,6 +31,7 @@ mod mock;
 mod outcome;
 mod path;
 mod peers;
+mod policy;
 mod problems;
 mod process;
 mod quakes;
@@ -58,6 +61,8 @@ enum Command {
     Describe(describe::Arguments),
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
+    Diff(diff::Arguments),
+    Lint(lint::Arguments),
     Call(Box<call::Arguments>),
     Mock(Box<mock::Arguments>),
     Sample(sample::Arguments),
@@ -94,6 +99,8 @@ fn run(command: Command) -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
+        Command::Diff(arguments) => return diff::run(&arguments),
+        Command::Lint(arguments) => return lint::run(&arguments),
         Command::Call(arguments) => return call::run(&arguments),
         Command::Mock(arguments) => match mock::run(*arguments) {
             Ok(code) => return code,

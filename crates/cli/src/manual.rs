@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 14] = [
+const EXAMPLES: [(&str, &[&str]); 16] = [
     (
         "describe",
         &[
@@ -63,6 +63,22 @@ const EXAMPLES: [(&str, &[&str]); 14] = [
         &[
             "castile bundle orders.wsdl -o orders.castile --catalog catalog.xml",
             "castile bundle 'https://example.org/orders?wsdl' --fetch -o orders.castile",
+        ],
+    ),
+    (
+        "diff",
+        &[
+            "castile diff orders-1.wsdl orders-2.wsdl",
+            "castile diff orders-1.castile orders-2.castile --lenient --fail-if old-clients",
+            "castile diff orders-1.wsdl orders-2.wsdl --json",
+        ],
+    ),
+    (
+        "lint",
+        &[
+            "castile lint orders.wsdl",
+            "castile lint orders.castile --allow R2706 --fail-if error",
+            "castile lint orders.wsdl --json",
         ],
     ),
     (

@@ -3,10 +3,12 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "describe",
     "gen",
     "bundle",
+    "diff",
+    "lint",
     "call",
     "mock",
     "sample",

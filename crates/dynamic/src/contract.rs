@@ -10,7 +10,7 @@ use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
 use castile_soap::{
     Description, Dispatch, Document, Fault, Operation as SoapOperation, Page, Payload, Pending, Request, Response,
-    Root, ToPayload, Version, message,
+    Root, Version, message,
 };
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::{Limits, Reader, Token};

@@ -14,6 +14,7 @@ mod call;
 #[cfg(test)]
 mod changed;
 mod client;
+mod complete;
 mod contract;
 mod describe;
 mod diff;
@@ -74,6 +75,8 @@ enum Command {
     Completions(manual::Completions),
     Man(manual::Man),
     #[command(hide = true)]
+    Complete(complete::Arguments),
+    #[command(hide = true)]
     Floor(floor::Arguments),
     /// Write the quakes that are made up for the seismic suite, for services that others wrote
     #[command(hide = true)]
@@ -115,6 +118,10 @@ fn run(command: Command) -> ExitCode {
         Command::Peers(arguments) => peers::run(arguments),
         Command::Completions(arguments) => arguments.run(),
         Command::Man(arguments) => arguments.run(),
+        Command::Complete(arguments) => {
+            complete::run(&arguments);
+            Ok(())
+        }
         Command::Floor(arguments) => floor::run(arguments),
         Command::Quakes => {
             quakes::run();

@@ -197,7 +197,13 @@ impl Completions {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut visible(), "castile", &mut text);
-        output::text(&String::from_utf8(text).context("the completions are no text")?);
+        let mut text = String::from_utf8(text).context("the completions are no text")?;
+        text += match self.shell {
+            clap_complete::Shell::Bash => include_str!("complete/castile.bash"),
+            clap_complete::Shell::Fish => include_str!("complete/castile.fish"),
+            _ => "",
+        };
+        output::text(&text);
         Ok(())
     }
 }

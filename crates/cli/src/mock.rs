@@ -82,7 +82,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let contract: &'static Contract = Box::leak(Box::new(contract));
     let services = contract::services(contract, arguments.service.as_deref())?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
-    let mocked = mocked(contract, &services, &data)?;
+    let (mocked, problems) = mocked(contract, &services, &data);
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| outcome::tell("error", problem));
+        bail!("the answers can't be used");
+    }
     let is_verbose = arguments.verbose || std::io::stderr().is_terminal();
     let shared = Arc::new(Shared {
         contract,
@@ -109,8 +113,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     setup.serve(routes, None)
 }
 
-/// The operations of each service, with what they answer.
-fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> anyhow::Result<Vec<Vec<Mocked>>> {
+/// The operations of each service, with what they answer, and what is wrong with that.
+fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> (Vec<Vec<Mocked>>, Vec<String>) {
     struct Known {
         service: Service,
         operation: &'static Operation,
@@ -164,20 +168,14 @@ fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Dat
             problems.push(problem);
         }
     }
-    if !problems.is_empty() {
-        problems.iter().for_each(|problem| outcome::tell("error", problem));
-        bail!("the answers can't be used");
-    }
     let mut made = all.iter().zip(rules).zip(defaults);
-    Ok(services
-        .iter()
-        .map(|service| {
-            let of_service = made.by_ref().take(service.operations().len());
-            let of_service =
-                of_service.map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default));
-            of_service.collect()
-        })
-        .collect())
+    let mocked = services.iter().map(|service| {
+        let of_service = made.by_ref().take(service.operations().len());
+        of_service
+            .map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default))
+            .collect()
+    });
+    (mocked.collect(), problems)
 }
 
 /// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
@@ -201,4 +199,172 @@ fn path(service: &Service, served: &[(String, &Service)]) -> Option<String> {
         return None;
     }
     Some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use castile_xsd::Files;
+
+    use super::*;
+    use crate::changed::changed;
+
+    const RULES: [&str; 2] =
+        [include_str!("../tests/mock/rules/rules.toml"), include_str!("../tests/mock/store/rules.toml")];
+
+    fn contract() -> &'static Contract {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");
+        Box::leak(Box::new(Contract::open(&path, &Files::new(), &Options::default()).unwrap()))
+    }
+
+    /// What a person writes wrongly is told, and nothing worse happens.
+    #[test]
+    fn rules_and_answers_may_be_anything() {
+        let contract = contract();
+        let services: Vec<&Service> = contract.services.iter().collect();
+        let mut wrong = 0;
+        for (name, seeds) in [
+            ("rules.toml", &RULES[..]),
+            ("GetOrder.json", &[include_str!("../tests/mock/files/GetOrder.json")]),
+            ("Price.xml", &[include_str!("../tests/mock/files/Price.xml")]),
+        ] {
+            changed(seeds, |text, random| {
+                // Each takes a millisecond or more.
+                if random.below(4) == 0 {
+                    let (_, problems) = mocked(contract, &services, &Data::of(&[(name, text)]));
+                    wrong += problems.len();
+                }
+            });
+        }
+        assert!(wrong > 0);
+    }
+
+    /// The contracts of the suites and of the features of the generator.
+    fn contracts() -> Vec<PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let files = |folder: &str| std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let features = files("codegen/tests/features").map(|feature| feature.join("service.wsdl"));
+        let mut contracts: Vec<PathBuf> = files("suites/contracts").chain(features).collect();
+        contracts.retain(|path| path.extension().is_some_and(|extension| extension == "wsdl") && path.exists());
+        // One requires WS-Addressing; the other says twice what may come once.
+        contracts.retain(|path| {
+            !["addressing", "ambiguous"].iter().any(|feature| path.ends_with(format!("{feature}/service.wsdl")))
+        });
+        contracts.sort();
+        contracts
+    }
+
+    /// Each operation of each contract takes its sample, and answers with one.
+    #[tokio::test]
+    async fn samples_are_answered_with_samples() {
+        let (mut answered, mut different) = (0, Vec::new());
+        for path in contracts() {
+            let Ok(contract) = Contract::open(&path, &Files::new(), &Options::default()) else { continue };
+            let contract: &'static Contract = Box::leak(Box::new(contract));
+            for service in &contract.services {
+                for is_strict in [true, false] {
+                    let mut mocked = mocked(contract, &[service], &Data::default()).0;
+                    let shared = Shared {
+                        contract,
+                        store: Mutex::default(),
+                        chance: Chance::new(None, 0.0),
+                        latency: Latency::default(),
+                        is_strict,
+                        is_verbose: false,
+                    };
+                    let mut endpoint = Endpoint::new(Mock::new(*service, mocked.remove(0), Arc::new(shared)));
+                    for operation in service.operations() {
+                        let Some(message) = request(contract, service, operation) else { continue };
+                        let (status, answer) = post(&mut endpoint, service, operation, message.clone()).await;
+                        answered += 1;
+                        let expected = if operation.soap().response.is_some() { 200 } else { 202 };
+                        if status != expected {
+                            different.push(format!(
+                                "{}: {} (strict: {is_strict}): {status} {answer}\nto {message}",
+                                path.display(),
+                                operation.name()
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(answered > 200, "{answered}");
+        assert!(different.is_empty(), "{} of {answered}\n{}", different.len(), different.join("\n"));
+    }
+
+    /// What `castile sample` writes is taken as an answer, as JSON and as an envelope.
+    #[test]
+    fn samples_are_answers() {
+        let mut checked = 0;
+        for path in contracts() {
+            let Ok(contract) = Contract::open(&path, &Files::new(), &Options::default()) else { continue };
+            let contract: &'static Contract = Box::leak(Box::new(contract));
+            for service in &contract.services {
+                for operation in service.operations() {
+                    let Ok(value) = service::sample_of(contract, service, operation) else { continue };
+                    let Some((_, shape)) =
+                        contract.bound(service, operation).and_then(|bound| crate::sample::message(bound, true))
+                    else {
+                        continue;
+                    };
+                    let (version, name) = (service.description().version, operation.name());
+                    // A file answers all operations of its name.
+                    if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
+                        continue;
+                    }
+                    let payload = shape.sample(&contract.definitions, version).unwrap();
+                    for (file, text) in [
+                        (format!("{name}.json"), serde_json::to_string(&value).unwrap()),
+                        (format!("{name}.xml"), crate::envelope::write(version, &[], &payload)),
+                    ] {
+                        let (_, problems) = mocked(contract, &[service], &Data::of(&[(&file, &text)]));
+                        assert!(problems.is_empty(), "{}: {problems:?}\n{text}", path.display());
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 200, "{checked}");
+    }
+
+    /// A message made of the schema.
+    fn request(contract: &Contract, service: &Service, operation: &'static Operation) -> Option<String> {
+        let (message, shape) = crate::sample::message(contract.bound(service, operation)?, false)?;
+        let version = service.description().version;
+        let payload = shape.sample(&contract.definitions, version).ok()?;
+        let blocks = crate::shape::blocks(message).into_iter();
+        let blocks = blocks.map(|id| crate::shape::sample_of_block(&contract.definitions, id).ok());
+        Some(crate::envelope::write(version, &blocks.collect::<Option<Vec<_>>>()?, &payload))
+    }
+
+    async fn post(
+        endpoint: &mut Endpoint<Mock>,
+        service: &Service,
+        operation: &Operation,
+        message: String,
+    ) -> (u16, String) {
+        use http_body_util::BodyExt;
+        use tower_service::Service;
+
+        let media_type = service.description().version.media_type();
+        let action = http::HeaderValue::from_str(&format!("\"{}\"", operation.soap().action));
+        let request = http::Request::post("/")
+            .header("content-type", format!("{media_type}; charset=utf-8"))
+            .header("soapaction", action.unwrap_or(http::HeaderValue::from_static("\"\"")));
+        let body = castile::http::Body::from(bytes::Bytes::from(message));
+        let (head, body) = endpoint.call(request.body(body).unwrap()).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (head.status.as_u16(), String::from_utf8_lossy(&body).into_owned())
+    }
+
+    #[test]
+    fn a_path_is_that_of_the_address() {
+        let contract = contract();
+        let service = &contract.services[0];
+        assert_eq!(path(service, &[]).as_deref(), Some("/orders"));
+        // An endpoint takes all versions.
+        assert_eq!(path(service, &[("/orders".to_owned(), service)]), None);
+    }
 }

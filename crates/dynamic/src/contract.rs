@@ -10,7 +10,7 @@ use castile_plan::{FaultTypes, Options as PlanOptions};
 use castile_soap::addressing::{Declared, Responses};
 use castile_soap::{
     Description, Dispatch, Document, Fault, Operation as SoapOperation, Page, Payload, Pending, Request, Response,
-    Root, ToPayload, Version, message,
+    Root, Version, message,
 };
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::{Limits, Reader, Token};
@@ -450,30 +450,24 @@ fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
 
 /// Answers the requests of a service that is known at run time only.
 pub trait Handler: Send + Sync + 'static {
-    /// What it answers with, a [`Value`] or what is written from one.
-    type Answer: ToPayload + Send + 'static;
-
     /// Answers a request.
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<Self::Answer>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send;
 }
 
-impl<F, A, R> Handler for F
+impl<F, A> Handler for F
 where
     F: Fn(&'static Operation, Request<Value>) -> A + Send + Sync + 'static,
-    A: Future<Output = Result<Response<R>, Fault>> + Send + 'static,
-    R: ToPayload + Send + 'static,
+    A: Future<Output = Result<Response<Value>, Fault>> + Send + 'static,
 {
-    type Answer = R;
-
     fn call(
         &self,
         operation: &'static Operation,
         request: Request<Value>,
-    ) -> impl Future<Output = Result<Response<R>, Fault>> + Send {
+    ) -> impl Future<Output = Result<Response<Value>, Fault>> + Send {
         self(operation, request)
     }
 }

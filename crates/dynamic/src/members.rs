@@ -1,5 +1,7 @@
 //! What the values of a contract have in them: the names that paths into their JSON go by.
 
+use std::ptr;
+
 use castile_databinding::schema::Element;
 
 use crate::contract::Operation;
@@ -37,19 +39,31 @@ impl Operation {
     /// # Errors
     /// The first name that leads nowhere.
     pub fn find_in_request(&self, names: &[&str]) -> Result<(), NoMember> {
-        let mut inside = Inside::Of(type_of(&self.soap().request.element));
+        // A name may stand for several things where a type has others derived from it.
+        let mut inside = vec![Inside::Of(type_of(&self.soap().request.element))];
         for (known, name) in names.iter().enumerate() {
-            let members = inside.members();
-            // What begins so stands for what XML has beside elements, or for what is open.
-            let is_open = name.starts_with('$') && !members.iter().any(|(member, _)| member == name);
-            match members.iter().find(|(member, _)| member == name || member == "*") {
-                _ if is_open => return Ok(()),
-                Some((_, Inside::Anything)) => return Ok(()),
-                Some((_, member)) => inside = *member,
-                None => {
-                    let expected = members.into_iter().map(|(member, _)| member).collect();
-                    return Err(NoMember { known, expected });
+            let members: Vec<(String, Inside)> = inside.iter().flat_map(|inside| inside.members()).collect();
+            inside = Vec::new();
+            for (member, of) in &members {
+                if (member == name || member == "*") && !inside.iter().any(|known| of.is_same(known)) {
+                    inside.push(*of);
                 }
+            }
+            if inside.iter().any(|inside| matches!(inside, Inside::Anything)) {
+                return Ok(());
+            }
+            if inside.is_empty() {
+                // What begins so stands for what XML has beside elements.
+                if name.starts_with('$') {
+                    return Ok(());
+                }
+                let mut expected: Vec<String> = Vec::new();
+                for (member, _) in members {
+                    if !expected.contains(&member) {
+                        expected.push(member);
+                    }
+                }
+                return Err(NoMember { known, expected });
             }
         }
         Ok(())
@@ -57,6 +71,15 @@ impl Operation {
 }
 
 impl Inside {
+    fn is_same(self, other: &Self) -> bool {
+        match (self, other) {
+            (Inside::Of(one), Inside::Of(other)) => ptr::eq(one, *other),
+            (Inside::Group(one), Inside::Group(other)) => ptr::eq(one, *other),
+            (Inside::Nothing, Inside::Nothing) | (Inside::Anything, Inside::Anything) => true,
+            _ => false,
+        }
+    }
+
     /// The names of what stands in it; `*` is any.
     fn members(self) -> Vec<(String, Inside)> {
         let mut members = Vec::new();

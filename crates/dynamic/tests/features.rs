@@ -46,7 +46,9 @@ fn endpoint(feature: &Path) -> Endpoint<impl castile_soap::Service> {
         let value = request.into_inner();
         // As JSON it is the same value.
         let json = serde_json::to_string(&value).unwrap();
-        let read = operation.request_from_json(&serde_json::from_str(&json).unwrap());
+        let tree = serde_json::from_str(&json).unwrap();
+        find_all(operation, &tree, &mut Vec::new());
+        let read = operation.request_from_json(&tree);
         match read {
             Ok(read) if read == value || format!("{value:?}").contains("NaN") => {}
             Ok(read) => {
@@ -61,6 +63,44 @@ fn endpoint(feature: &Path) -> Endpoint<impl castile_soap::Service> {
         Ok::<_, Fault>(Response::from(copy))
     };
     Endpoint::new(Served::new(contract.services[0], echo))
+}
+
+/// Whatever stands in the JSON of a request can be found in its type, and nothing beside it.
+fn find_all<'j>(operation: &Operation, json: &'j serde_json::Value, names: &mut Vec<&'j str>) {
+    assert_eq!(operation.find_in_request(names), Ok(()), "{}: {names:?}", operation.name());
+    match json {
+        // Of types that the contract doesn't have nothing is known.
+        serde_json::Value::Object(members) if json["$type"].as_str().is_some_and(|name| name.starts_with('{')) => {
+            assert!(members.len() > 1);
+        }
+        serde_json::Value::Object(members) => {
+            for (name, member) in members {
+                names.push(name);
+                find_all(operation, member, names);
+                names.pop();
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| find_all(operation, item, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn names_that_lead_nowhere_are_told() {
+    let contract = |feature: &str| {
+        let path = Path::new("../codegen/tests/features").join(feature).join("service.wsdl");
+        Contract::open(&path, &Files::new(), &Options::default()).unwrap()
+    };
+    let table: [(&str, &[&str], usize, &[&str]); 3] = [
+        ("optional_and_repeated", &["last", "optionl"], 1, &["optional"]),
+        ("optional_and_repeated", &["optional", "x"], 1, &[]),
+        ("optional_and_repeated", &["x"], 0, &["optional", "any", "some", "few", "last"]),
+    ];
+    for (feature, names, known, expected) in table {
+        let contract = contract(feature);
+        let wrong = contract.services[0].operations()[0].find_in_request(names).unwrap_err();
+        assert_eq!((wrong.known, wrong.expected.iter().map(String::as_str).collect()), (known, expected.to_vec()));
+    }
 }
 
 #[tokio::test]

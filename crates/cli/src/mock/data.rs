@@ -49,6 +49,13 @@ impl Data {
         Ok(Data { folder: folder.to_owned(), files })
     }
 
+    /// These files.
+    #[cfg(test)]
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let files = files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
+        Data { folder: PathBuf::new(), files: files.collect() }
+    }
+
     /// The bytes of a file.
     pub(super) fn file(&self, name: &str) -> Option<&[u8]> {
         self.files.get(name).map(Vec::as_slice)

@@ -7,6 +7,8 @@ use serde_json::Value as Json;
 /// How many entries are kept, and how many bytes they and their keys take as text.
 const MOST_ENTRIES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
+/// The most that is listed at once, in bytes.
+const MOST_LISTED: usize = 16 << 20;
 
 /// Entries by key, in the order in which they were created. It never has more than fits: what would not fit is refused.
 #[derive(Debug, Default)]
@@ -60,8 +62,12 @@ impl Store {
         let absent = || format!("there is no {key:?} in {kind}");
         match action {
             Action::List => {
-                let entries = self.kinds.get(kind).into_iter().flat_map(|kind| kind.entries.values());
-                Ok(Json::Array(entries.map(|entry| entry.value.clone()).collect()))
+                let entries = || self.kinds.get(kind).into_iter().flat_map(|kind| kind.entries.values());
+                // They are not copied for an answer that would be refused.
+                if entries().map(|entry| entry.bytes).sum::<usize>() > MOST_LISTED {
+                    return Err(format!("the entries of {kind} have more than {} MiB", MOST_LISTED >> 20));
+                }
+                Ok(Json::Array(entries().map(|entry| entry.value.clone()).collect()))
             }
             Action::Get => {
                 let entry = found.and_then(|number| self.kinds.get(kind)?.entries.get(&number));
@@ -145,6 +151,8 @@ mod tests {
         store.act(Action::Create, "k", "1", Some(large.clone())).unwrap();
         let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
         assert!(refused.starts_with("the mock keeps 64 MiB"), "{refused}");
+        let refused = store.act(Action::List, "k", "", None).unwrap_err();
+        assert!(refused.starts_with("the entries of k have more than 16 MiB"), "{refused}");
         store.act(Action::Delete, "k", "1", None).unwrap();
         for number in 0..MOST_ENTRIES {
             store.act(Action::Create, "k", &number.to_string(), None).unwrap();

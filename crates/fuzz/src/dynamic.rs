@@ -40,7 +40,7 @@ fn twins() -> Vec<Twin> {
     let suites = ["benchmark1", "codec", "encoded", "wstest", "interop_base", "interop_group_b"];
     let suites = suites.iter().map(|name| root.join(format!("crates/suites/contracts/{name}.wsdl")));
     let features = ["rpc_literal", "encoded"];
-    let features = features.iter().map(|name| root.join(format!("crates/codegen/tests/features/{name}/contract.wsdl")));
+    let features = features.iter().map(|name| root.join(format!("crates/codegen/tests/features/{name}/service.wsdl")));
     let paths: Vec<PathBuf> = suites.chain(features).chain([root.join("crates/fuzz/contracts/shapes.wsdl")]).collect();
     let contracts = paths.iter().map(|path| {
         Contract::open(path, &Files::new(), &Options::default())

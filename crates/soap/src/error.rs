@@ -148,6 +148,11 @@ impl Error {
         self.0.source.as_ref().is_some_and(|source| source.kind() == Xml(castile_xml::ErrorKind::Encoding))
     }
 
+    /// What the decoder said of a document that is not what was expected, with the place in it.
+    pub fn decoding(&self) -> Option<&castile_databinding::Error> {
+        self.0.source.as_ref()
+    }
+
     /// Whether the message could be read by a decoder that is lenient.
     pub(crate) fn is_deviation(&self) -> bool {
         self.0.source.as_ref().is_some_and(castile_databinding::Error::is_deviation)

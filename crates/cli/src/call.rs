@@ -22,6 +22,7 @@ use serde_json::Value as Json;
 
 use crate::{contract, login, outcome, quantity, source, tls};
 use tap::Tap;
+use tempfile::NamedTempFile;
 
 /// Call an operation of a service, with arguments from the command line, and print the answer
 #[derive(clap::Args)]
@@ -100,6 +101,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 /// A call that is ready to be sent.
 struct Prepared {
+    /// What was written in an editor, until there is an answer.
+    written: Option<NamedTempFile>,
     service: Service,
     operation: &'static Operation,
     request: Payload,
@@ -125,9 +128,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         bail!("found no operation, expected one of {}", known.join(", "));
     };
     let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
+    let mut written = None;
     let request = match &arguments.xml {
         Some(file) => Payload::Xml(Raw::new(element(file)?)),
-        None if arguments.edit => Payload::Value(editor::request(&contract, &service, operation)?),
+        None if arguments.edit => {
+            let (value, file) = editor::request(&contract, &service, operation)?;
+            written = Some(file);
+            Payload::Value(value)
+        }
         None => Payload::Value(value(operation, arguments)?),
     };
     let url = match &arguments.url {
@@ -144,7 +152,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
         anyhow::Ok(Part::attachment(media_type, content)?)
     });
+    expect_url(&url)?;
     Ok(Prepared {
+        written,
         service,
         operation,
         request,
@@ -154,6 +164,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         transport: transport(arguments, &url)?,
         url,
     })
+}
+
+fn expect_url(url: &str) -> anyhow::Result<()> {
+    let uri: http::Uri = url.parse().with_context(|| format!("found the address {url:?}, expected a URL"))?;
+    match uri.scheme_str() {
+        Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(()),
+        _ => bail!("found the address {url:?}, expected a URL such as http://127.0.0.1:8080/orders"),
+    }
 }
 
 /// Header blocks, out of a file of XML or out of JSON.
@@ -236,7 +254,7 @@ impl Prepared {
     }
 
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
-        let Prepared { service, operation, request, url, blocks, headers, parts, transport } = self;
+        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport } = self;
         let tap = Tap::new(transport, arguments.dry_run, arguments.raw || arguments.verbose);
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
@@ -253,7 +271,16 @@ impl Prepared {
             }),
         };
         if arguments.dry_run {
-            return tap.print_request();
+            return match (tap.print_request(), answer) {
+                (true, _) => Ok(0),
+                (false, Err(error)) => Err(outcome::not_begun(error)),
+                (false, Ok(_)) => bail!("the request can't be written"),
+            };
+        }
+        if let (Some(file), Err(error)) = (written, &answer)
+            && !matches!(error, CallError::Fault { .. })
+        {
+            editor::keep(file)?;
         }
         if arguments.time {
             tap.tell_times();

@@ -1,10 +1,13 @@
 //! `castile complete`: what a shell offers behind `castile call WSDL`. The scripts of `castile completions` ask for it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use castile_dynamic::{Contract, Operation, Options};
 use castile_wsdl::Files;
+
+use crate::path;
 
 /// Commands whose first argument is a contract and whose second is an operation of it.
 const OF_OPERATION: [&str; 2] = ["call", "sample"];
@@ -22,7 +25,9 @@ pub(crate) struct Arguments {
 /// What is no contract has nothing to offer, and nobody wants to read errors between the words of a command.
 pub(crate) fn run(arguments: &Arguments) {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    for candidate in candidates(&words) {
+    // Nobody types what is left out, and a shell might run it.
+    let is_plain = |c: char| c.is_alphanumeric() || "._-@=[]{}:/".contains(c);
+    for candidate in candidates(&words).into_iter().filter(|candidate| candidate.chars().all(is_plain)) {
         out!("{}", castile_xml::visible(&candidate));
     }
 }
@@ -43,7 +48,8 @@ fn candidates(words: &[String]) -> Vec<String> {
         None => {
             let mut names: Vec<String> = operations().map(|operation| operation.name().to_owned()).collect();
             names.retain(|name| name.starts_with(typed.as_str()));
-            names.dedup();
+            let mut seen = HashSet::new();
+            names.retain(|name| seen.insert(name.clone()));
             names
         }
         Some(name) if command == OF_VALUES => {
@@ -58,11 +64,14 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     if typed.contains('=') {
         return Vec::new();
     }
-    let (path, begun) = typed.rsplit_once('.').map_or(("", typed), |(path, begun)| (path, begun));
-    let names: Vec<&str> = path.split('.').map(|name| name.split('[').next().unwrap_or(name)).collect();
-    let names: &[&str] = if path.is_empty() { &[] } else { &names };
+    // A namespace may have dots.
+    let last = typed.rfind('}').map_or(0, |end| end + 1);
+    let at = typed[last..].rfind('.').map(|at| last + at);
+    let (path, begun) = at.map_or(("", typed), |at| (&typed[..at], &typed[at + 1..]));
+    let steps = if path.is_empty() { Vec::new() } else { path::steps(path).unwrap_or_default() };
+    let names: Vec<&str> = steps.iter().filter_map(path::Step::name).collect();
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
-    let expected = expected(operation, names).into_iter().filter(|member| member.starts_with(begun) && member != "*");
+    let expected = expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && member != "*");
     let whole = expected.map(|member| {
         let inner: Vec<&str> = names.iter().copied().chain([&*member]).collect();
         let end = if self::expected(operation, &inner).is_empty() { '=' } else { '.' };

@@ -16,7 +16,12 @@ pub(crate) fn open(path: &Path, catalogs: &source::Catalogs, options: &Options) 
     source::expect_contract(path)?;
     let files = catalogs.files()?;
     match Contract::open(path, &files, options) {
-        Ok(contract) => Ok(contract),
+        Ok(contract) => {
+            if let Some(summary) = &contract.summary {
+                problems::warn_of_what_is_left_out(&path.display().to_string(), summary);
+            }
+            Ok(contract)
+        }
         Err(diagnostics) => {
             let shown = path.display().to_string();
             problems::report(&shown, &diagnostics, Severity::Error)?;

@@ -213,9 +213,14 @@ pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
     Ok(lines)
 }
 
+/// Whether a header of this name may have a secret in it.
+pub(crate) fn is_secret(name: &str) -> bool {
+    const SECRETS: [&str; 7] = ["auth", "cookie", "key", "password", "secret", "session", "token"];
+    SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret))
+}
+
 /// The arguments of a command for those who read its report: without the values of headers that are secrets.
 pub(crate) fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    const SECRETS: [&str; 7] = ["auth", "cookie", "key", "password", "secret", "session", "token"];
     let mut is_header = false;
     let shown = |argument: String| {
         let (option, line) = match argument.strip_prefix("--header=") {
@@ -228,7 +233,7 @@ pub(crate) fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<St
         };
         is_header = false;
         let name = line.split(':').next().unwrap_or_default();
-        match SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) {
+        match is_secret(name) {
             true => format!("{option}{name}: …"),
             false => argument,
         }

@@ -56,6 +56,16 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS { ExitCode::from(crate::outcome::INCOMPLETE) } else { code }
 }
 
+/// A name of a contract as that of a file, which leads to no other folder.
+pub(crate) fn file_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    match plain.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None => plain,
+    }
+}
+
 /// An argument as a shell takes it, whatever is in it.
 pub(crate) fn shell_quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);

@@ -69,6 +69,11 @@ pub(crate) fn warn_of_defects(of: &str, defects: usize) {
     }
 }
 
+/// Says what of a contract is not there, as its plan says it.
+pub(crate) fn warn_of_what_is_left_out(of: &str, summary: &str) {
+    note!("{WARNING}warning{WARNING:#}: {}: {}", visible(of), visible(summary));
+}
+
 /// Problems that say the same but for the names in them, in the order of the first ones.
 fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d Diagnostic>> {
     let mut places = HashMap::new();

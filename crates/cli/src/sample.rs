@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
-use crate::{contract, envelope, outcome, source};
+use crate::{contract, envelope, outcome, output, source};
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
@@ -60,11 +60,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut missing = 0;
     let mut names = HashSet::new();
     for (service, operation) in chosen {
-        // Two services may have operations of one name.
-        let mut name = operation.name().to_owned();
-        if !names.insert(name.clone()) {
-            name = format!("{}.{name}", service.description().name);
-        }
+        let name = own_name(&mut names, service.description().name, operation.name());
         let made = match arguments.fault {
             true => faults(&contract, &service, operation, &name, arguments.json),
             false => sample(&contract, &service, operation, &arguments)
@@ -91,6 +87,21 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         0 => Ok(()),
         _ => Err(outcome::incomplete(anyhow::anyhow!("some messages are missing"))),
     }
+}
+
+/// A name that nothing else has and that any file may have. Two services may have operations of one name, and so may one service.
+fn own_name(names: &mut HashSet<String>, service: &str, operation: &str) -> String {
+    let operation = output::file_name(operation);
+    let mut name = operation.clone();
+    let mut number = 1;
+    while !names.insert(name.clone()) {
+        name = match number {
+            1 => format!("{}.{operation}", output::file_name(service)),
+            number => format!("{}.{operation}.{number}", output::file_name(service)),
+        };
+        number += 1;
+    }
+    name
 }
 
 /// A message: an envelope, or what stands in its body or in the detail of its fault.
@@ -198,7 +209,7 @@ fn faults(
             true => Sample::Detail(operation.fault_detail(&detail)),
             false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
         };
-        Ok((format!("{name}.{fault}"), sample))
+        Ok((format!("{name}.{}", output::file_name(&fault)), sample))
     });
     samples.collect()
 }

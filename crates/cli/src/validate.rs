@@ -121,10 +121,16 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
     // What a contract's schema is made into serves all messages.
     let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_most_problems(asked.most);
     let mut verdicts = Vec::new();
-    let mut invalid = 0;
+    let (mut invalid, mut unjudged) = (0, 0);
     for file in &arguments.messages {
-        let judged = judge(contract, &mut validator, &asked, file, arguments.content_type.as_deref())
-            .with_context(|| format!("{} can't be judged", file.display()))?;
+        let judged = match judge(contract, &mut validator, &asked, file, arguments.content_type.as_deref()) {
+            Ok(judged) => judged,
+            Err(error) => {
+                unjudged += 1;
+                outcome::tell("error", format_args!("{} can't be judged: {error:#}", file.display()));
+                continue;
+            }
+        };
         invalid += usize::from(!judged.problems.is_empty());
         match arguments.json {
             true => verdicts.push(verdict(file, judged)),
@@ -137,7 +143,10 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.messages.len() > 1 {
         note!("{invalid} of {} messages are not valid", arguments.messages.len());
     }
-    Ok(u8::from(invalid > 0))
+    match unjudged {
+        0 => Ok(u8::from(invalid > 0)),
+        _ => Err(outcome::incomplete(anyhow::anyhow!("not all messages were judged"))),
+    }
 }
 
 fn judge(

@@ -83,9 +83,9 @@ impl<'s> Validator<'s> {
         Validator { most_problems: most_problems.max(1), ..self }
     }
 
-    /// Passes over the attributes of a namespace from now on: those that SOAP has on header blocks are in no schema of theirs.
-    pub fn pass_attributes_of(&mut self, namespace: &str) {
-        self.types.passed = Some(namespace.to_owned());
+    /// Passes over the attributes of a namespace from now on, if there is one: those that SOAP has on header blocks are in no schema of theirs.
+    pub fn pass_attributes_of(&mut self, namespace: Option<&str>) {
+        self.types.passed = namespace.map(str::to_owned);
     }
 
     /// Judges a document in any encoding that [`castile_xml::decode`] knows: all problems, in the order in which they

@@ -48,7 +48,13 @@ pub(super) async fn print(
             }
             Ok(FAULT)
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            // What the contract doesn't allow is what somebody wants to see.
+            if arguments.raw {
+                tap.print_response();
+            }
+            Err(error.into())
+        }
     }
 }
 

@@ -14,7 +14,10 @@ const ITEMS: usize = 10_000;
 pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for argument in values {
-        let Some((path, text)) = argument.split_once('=') else {
+        // A namespace in braces may have any character.
+        let braces = argument.rfind('}').filter(|_| argument.contains('{')).unwrap_or(0);
+        let end = argument[braces..].find('=').map(|at| braces + at).or_else(|| argument.find('='));
+        let Some((path, text)) = end.map(|end| (&argument[..end], &argument[end + 1..])) else {
             bail!("found {argument:?}, expected PATH=TEXT, PATH:=JSON or PATH@=FILE");
         };
         let (path, value) = if let Some(path) = path.strip_suffix(':') {
@@ -28,6 +31,10 @@ pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> 
         };
         if seen.contains(&path) {
             bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several");
+        }
+        let is_within = |inner: &&str| inner.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
+        if let Some(inner) = seen.iter().copied().find(|inner| is_within(inner)) {
+            bail!("found {path} behind {inner}, which is a part of it: expected {path} first, or only one of them");
         }
         seen.push(path);
         put(json, path, value)?;

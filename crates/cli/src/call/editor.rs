@@ -6,17 +6,25 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use castile_dynamic::{Contract, Operation, Service, Value};
+use castile_xml::tree::Document;
+use castile_xml::visible;
+use tempfile::NamedTempFile;
 
-use crate::{output, sample};
+use crate::{envelope, output, sample};
 
 /// Opens an editor with a sample of the request, and reads what it leaves. What can't be read is kept in its file.
 ///
 /// # Errors
 /// The editor fails, what it leaves is empty or no request, or the file can't be kept.
-pub(super) fn request(contract: &Contract, service: &Service, operation: &'static Operation) -> anyhow::Result<Value> {
+pub(super) fn request(
+    contract: &Contract,
+    service: &Service,
+    operation: &'static Operation,
+) -> anyhow::Result<(Value, NamedTempFile)> {
     let name = operation.name();
     let template = sample::template(contract, service, operation)?;
-    let mut file = tempfile::Builder::new().prefix(&format!("{name}-")).suffix(".xml").tempfile()?;
+    let prefix = format!("{}-", output::file_name(name));
+    let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".xml").tempfile()?;
     let says = "Leave the editor to send this request. Without an element here nothing is sent.";
     write!(file, "<!-- {says} -->\n{template}\n")
         .and_then(|()| file.flush())
@@ -26,14 +34,26 @@ pub(super) fn request(contract: &Contract, service: &Service, operation: &'stati
     if !has_element(&text) {
         bail!("the file has no element, so nothing was sent");
     }
+    let has_blocks = Document::parse(&text)
+        .is_ok_and(|document| envelope::parts(&document).is_ok_and(|(_, blocks)| !blocks.is_empty()));
+    if has_blocks {
+        keep(file)?;
+        bail!("the request has header blocks, which only --soap-header sends");
+    }
     match operation.request_from_xml(&text) {
-        Ok(value) => Ok(value),
+        Ok(value) => Ok((value, file)),
         Err(error) => {
-            let (_, kept) = file.keep().context("the request can't be kept")?;
-            let shown = output::shell_quoted(&kept.to_string_lossy());
-            Err(error).with_context(|| format!("{name} can't be called with this, which {shown} has"))
+            keep(file)?;
+            Err(error).with_context(|| format!("{name} can't be called with this"))
         }
     }
+}
+
+/// Keeps what was written, and says where.
+pub(super) fn keep(file: NamedTempFile) -> anyhow::Result<()> {
+    let (_, kept) = file.keep().context("the request can't be kept")?;
+    note!("what you wrote is in {}", visible(&output::shell_quoted(&kept.to_string_lossy())));
+    Ok(())
 }
 
 /// Whether anything but comments and white space is in a text.

@@ -2,23 +2,26 @@
 
 use std::fmt::Write;
 use std::future::Future;
+use std::io::IsTerminal;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::{ConnectTimes, Transport};
 use castile_xml::visible_lines;
 use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
-use crate::output;
+use crate::{login, output};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// How much of an answer is held to be shown, in bytes.
+const MOST: usize = 64 << 20;
 
 /// A transport, and what it carried.
 #[derive(Clone)]
@@ -60,15 +63,15 @@ impl Tap {
         self.carried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints the request of a dry run.
-    pub(super) fn print_request(&self) -> anyhow::Result<u8> {
+    /// Prints the request of a dry run, if there is one.
+    pub(super) fn print_request(&self) -> bool {
         match &self.carried().request {
             Some(Message { head, body }) => {
-                out!("{head}");
+                out!("{}", visible_lines(head));
                 out!("{}", visible_lines(&String::from_utf8_lossy(body)));
-                Ok(0)
+                true
             }
-            None => bail!("the request can't be written"),
+            None => false,
         }
     }
 
@@ -105,6 +108,11 @@ impl Tap {
     /// Prints the body of the answer as it came.
     pub(super) fn print_response(&self) {
         if let Some(Message { body, .. }) = &self.carried().response {
+            if std::io::stdout().is_terminal() {
+                // A stranger wrote it.
+                out!("{}", visible_lines(&String::from_utf8_lossy(body)));
+                return;
+            }
             output::with(|output| {
                 output.write_all(body)?;
                 output.write_all(b"\n")
@@ -115,15 +123,9 @@ impl Tap {
 
 /// Header lines, in which secrets are not shown.
 fn lines(headers: &HeaderMap) -> String {
-    let secret = [
-        http::header::AUTHORIZATION,
-        http::header::COOKIE,
-        http::header::SET_COOKIE,
-        http::header::PROXY_AUTHORIZATION,
-    ];
     let mut lines = String::new();
     for (name, value) in headers {
-        let shown = match secret.contains(name) {
+        let shown = match login::is_secret(name.as_str()) {
             true => "…".into(),
             false => String::from_utf8_lossy(value.as_bytes()),
         };
@@ -168,7 +170,7 @@ impl Service<Request<Body>> for Tap {
             if !tap.records {
                 return Ok(Response::from_parts(head, body.map_err(Into::into).boxed_unsync()));
             }
-            let body = body.collect().await?.to_bytes();
+            let body = Limited::new(body, MOST).collect().await?.to_bytes();
             let shown = format!("{}\n{}", head.status, lines(&head.headers));
             tap.carried().response = Some(Message { head: shown, body: body.clone() });
             let body = Full::new(body).map_err(|never| match never {}).boxed_unsync();

@@ -12,7 +12,9 @@ _castile_of_contract() {
     local skipped=${typed%"$word"}
     local -a found
     while IFS= read -r candidate; do
-        found+=("${candidate#"$skipped"}")
+        # It comes from a contract: nothing in it is for the shell.
+        printf -v candidate %q "${candidate#"$skipped"}"
+        found+=("$candidate")
     done < <(castile complete -- "${words[@]:1}" 2> /dev/null)
     ((${#found[@]})) || return 0
     COMPREPLY=("${found[@]}")

@@ -1,10 +1,11 @@
 //! What messages are judged by.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use castile_soap::Version;
-use castile_wsdl::{Binding, BindingMessage, BindingOperation, Definitions, Files, Pattern, Protocol, Severity};
+use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Files, Pattern, Protocol, Severity};
 use castile_xsd::{ExpandedName, Schema};
 
 use crate::shape::Shape;
@@ -34,6 +35,7 @@ pub(super) struct Contract {
     files: Files,
     of: Of,
     pub(super) messages: Vec<Message>,
+    typed: OnceCell<castile_dynamic::Contract>,
 }
 
 enum Of {
@@ -95,7 +97,7 @@ impl Contract {
             Of::Schema(_) => Vec::new(),
             Of::Definitions(definitions) => messages(definitions),
         };
-        Ok(Contract { path: path.to_owned(), files, of, messages })
+        Ok(Contract { path: path.to_owned(), files, of, messages, typed: OnceCell::new() })
     }
 
     pub(super) fn schema(&self) -> &Schema {
@@ -117,13 +119,17 @@ impl Contract {
     }
 
     /// The contract once more, as what reads messages in SOAP encoding takes it.
-    pub(super) fn typed(&self) -> anyhow::Result<castile_dynamic::Contract> {
+    pub(super) fn typed(&self) -> anyhow::Result<&castile_dynamic::Contract> {
+        if let Some(typed) = self.typed.get() {
+            return Ok(typed);
+        }
         let mut options = castile_dynamic::Options::default();
         options.facets = true;
-        castile_dynamic::Contract::open(&self.path, &self.files, &options).map_err(|diagnostics| {
+        let typed = castile_dynamic::Contract::open(&self.path, &self.files, &options).map_err(|diagnostics| {
             let error = diagnostics.into_iter().find(|diagnostic| diagnostic.severity == Severity::Error);
             anyhow::anyhow!("{}", error.map(|error| error.message).unwrap_or_default())
-        })
+        })?;
+        Ok(self.typed.get_or_init(|| typed))
     }
 }
 
@@ -135,16 +141,13 @@ fn messages(definitions: &Definitions) -> Vec<Message> {
             castile_wsdl::Version::Soap11 => Version::Soap11,
             castile_wsdl::Version::Soap12 => Version::Soap12,
         };
-        messages.extend(
-            binding.operations.iter().flat_map(|operation| of_operation(definitions, binding, operation, version)),
-        );
+        messages.extend(binding.operations.iter().flat_map(|operation| of_operation(definitions, operation, version)));
     }
     messages
 }
 
 fn of_operation(
     definitions: &Definitions,
-    _: &Binding,
     operation: &BindingOperation,
     version: Version,
 ) -> impl Iterator<Item = Message> {

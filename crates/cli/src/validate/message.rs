@@ -1,5 +1,7 @@
 //! An envelope, judged by the rules of SOAP, by its contract, and by its schemas.
 
+use std::collections::HashSet;
+
 use anyhow::bail;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +23,7 @@ const JUDGES: usize = 5;
 /// How many names are told of what is expected.
 const TOLD: usize = 5;
 /// What of attachments is put into the text, which is judged as if it had come without them.
-const MOST_INCLUDED: usize = 64 << 20;
+const MOST_INCLUDED: usize = 256 << 20;
 
 /// What a message turned out to be, and what is wrong with it.
 pub(super) struct Found {
@@ -83,6 +85,7 @@ pub(super) fn judge(
             }
         }
         _ => {
+            validator.pass_attributes_of(None);
             let problems = validator.validate_within(text, |_, _, _| Chosen::Declared);
             return Ok(Found { kind: Some("document"), operation: None, version: None, problems });
         }
@@ -93,7 +96,7 @@ pub(super) fn judge(
         walk.attachments();
     }
     let Walk { payload, payload_offset, mut problems, included, .. } = walk;
-    let judged = Inlined::new(text, included, package);
+    let judged = Inlined::new(text, included, package, &mut problems);
     let mut add = |found: Vec<Problem>| {
         for problem in found {
             problems.add(problem.rule, judged.origin(problem.offset), problem.message);
@@ -114,7 +117,7 @@ pub(super) fn judge(
             (_, "Fault") if namespace == version.namespace() => Chosen::Declared,
             _ => Chosen::Skip,
         }));
-        validator.pass_attributes_of(version.namespace());
+        validator.pass_attributes_of(Some(version.namespace()));
         let mut choose = Choose { schema: contract.schema(), version, payload: &payload, zone: Zone::Start };
         add(validator.validate_within(&judged.text, |around, namespace, local| choose.of(around, namespace, local)));
         if let Payload::Known(message) = &payload
@@ -220,12 +223,13 @@ struct Walk<'a, 'c> {
     payload_offset: usize,
     /// How many elements the body has so far.
     count: usize,
-    /// The parts of a call that came, in their order.
-    parts: Vec<String>,
+    /// Which parts of a call came.
+    parts: HashSet<usize>,
+    /// The last of them in the contract's order.
+    last_part: usize,
     included: Vec<Include>,
     /// The include that is open, and how deep it is.
     include: Option<usize>,
-    referred: Vec<ContentId>,
 }
 
 /// An `xop:Include` in the text.
@@ -255,10 +259,10 @@ impl<'a, 'c> Walk<'a, 'c> {
             payload: Payload::None,
             payload_offset: 0,
             count: 0,
-            parts: Vec::new(),
+            parts: HashSet::new(),
+            last_part: 0,
             included: Vec::new(),
             include: None,
-            referred: Vec::new(),
         }
     }
 
@@ -299,15 +303,19 @@ impl<'a, 'c> Walk<'a, 'c> {
             _ => {}
         }
         let is_include = namespace == XOP && local == "Include";
+        let (mut part, mut is_referring) = (None, false);
         for attribute in reader.attributes() {
             let is_reference = attribute.namespace.is_empty() && attribute.name.local() == "href";
             if is_reference && (is_include || attribute.value.trim_start().starts_with("cid:")) {
-                self.refer(attribute.value, is_include, tag.offset);
+                part = self.refer(attribute.value, is_include, tag.offset);
+                is_referring = true;
             }
+        }
+        if is_include && !is_referring {
+            self.problems.add("XOP 1.0 §2.1", tag.offset, "attribute href is missing".to_owned());
         }
         if is_include && self.include.is_none() {
             self.include = Some(depth);
-            let part = self.referred.last().cloned();
             self.included.push(Include { start: tag.offset, end: tag.offset, part });
         }
     }
@@ -362,7 +370,7 @@ impl<'a, 'c> Walk<'a, 'c> {
                 let schema = self.contract.schema();
                 let Some(id) = elements.get(number) else {
                     let message = format!("found {}, expected the end of the body", shown(namespace, local));
-                    self.problems.add("R2204", offset, message);
+                    self.problems.add("R2712", offset, message);
                     return;
                 };
                 let fits = std::iter::once(*id)
@@ -370,7 +378,7 @@ impl<'a, 'c> Walk<'a, 'c> {
                     .any(|id| is(&schema[id].name, namespace, local));
                 if !fits {
                     let message = format!("found {}, expected {}", shown(namespace, local), schema[*id].name);
-                    self.problems.add("R2204", offset, message);
+                    self.problems.add("R2712", offset, message);
                 }
             }
             Payload::Known(Message { shape: Shape::Call { is_encoded: false, .. }, .. }) => {
@@ -386,7 +394,7 @@ impl<'a, 'c> Walk<'a, 'c> {
     fn find(&mut self, namespace: &str, local: &str, offset: usize) -> Payload<'c> {
         if namespace == self.version.namespace() && local == "Fault" {
             if self.asked.request {
-                self.problems.add("R2744", offset, "found a fault, expected a request".to_owned());
+                self.problems.add("UnknownOperation", offset, "found a fault, expected a request".to_owned());
             }
             return Payload::Fault;
         }
@@ -425,6 +433,11 @@ impl<'a, 'c> Walk<'a, 'c> {
         let near = same.into_iter().next().map_or_else(|| similar(&found, known.iter().copied(), 1), |same| vec![same]);
         let message = match (near.first(), &*known) {
             (Some(near), _) => format!("{found} is in no message of the contract; did you mean {near}?"),
+            (None, []) if self.contract.messages.is_empty() => {
+                format!(
+                    "found {found}, and the contract has no operations: expected a WSDL, or a document without an envelope"
+                )
+            }
             (None, []) => format!("found {found}, expected the end of the body"),
             (None, known) if known.len() <= TOLD => format!("found {found}, expected {}", known.join(" or ")),
             (None, known) => {
@@ -464,13 +477,14 @@ impl<'a, 'c> Walk<'a, 'c> {
             let message = format!("found {}, expected {local} without a namespace", shown(namespace, local));
             self.problems.add("R2735", offset, message);
         }
-        if self.parts.iter().any(|part| part == local) {
+        if !self.parts.insert(number) {
             self.problems.add("WSDL 1.1 §3.5", offset, format!("found the part {local} twice, expected it once"));
-        } else if let Some(later) = names[number..].iter().find(|name| self.parts.iter().any(|part| part == **name)) {
+        } else if number < self.last_part {
+            let later = names[self.last_part];
             let message = format!("found {local} behind {later}, expected the order {}", names.join(", "));
             self.problems.add("R2301", offset, message);
         }
-        self.parts.push(local.to_owned());
+        self.last_part = self.last_part.max(number);
     }
 
     fn missing_parts(&mut self, offset: usize) {
@@ -480,7 +494,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         if self.count > 1 {
             return;
         }
-        for (name, _) in parts.iter().filter(|(name, _)| !self.parts.contains(name)) {
+        for (_, (name, _)) in parts.iter().enumerate().filter(|(number, _)| !self.parts.contains(number)) {
             self.problems.add("WSDL 1.1 §3.5", offset, format!("the part {name} is missing"));
         }
     }
@@ -508,28 +522,26 @@ impl<'a, 'c> Walk<'a, 'c> {
                 let schema = contract.schema();
                 for id in elements.iter().skip(*count) {
                     let message = format!("found the end of the body, expected {}", schema[*id].name);
-                    self.problems.add("R2204", offset, message);
+                    self.problems.add("R2712", offset, message);
                 }
             }
             _ => {}
         }
     }
 
-    fn refer(&mut self, url: &str, is_include: bool, offset: usize) {
+    /// The part that a reference leads to, if it came.
+    fn refer(&mut self, url: &str, is_include: bool, offset: usize) -> Option<ContentId> {
         let message = match ContentId::from_url(url) {
-            Some(id) => {
-                let is_there = self.package.part(&id).is_some();
-                self.referred.push(id);
-                match (is_there, self.package.is_package) {
-                    (true, _) => return,
-                    (false, true) => format!("{url} names no part that came"),
-                    (false, false) => format!("{url} names a part, and the message came without any"),
-                }
-            }
+            Some(id) => match (self.package.part(&id), self.package.is_package) {
+                (Some(_), _) => return Some(id),
+                (None, true) => format!("{url} names no part that came"),
+                (None, false) => format!("{url} names a part, and the message came without any"),
+            },
             None => format!("found the reference {url:?}, expected a URL of a part, as cid:1@example.org"),
         };
         let rule = if is_include { "XOP 1.0 §2.1" } else { "SOAP Messages with Attachments §3" };
         self.problems.add(rule, offset, message);
+        None
     }
 
     /// Whether the parts that came are those of the contract.
@@ -559,7 +571,7 @@ struct Inlined<'t> {
 }
 
 impl<'t> Inlined<'t> {
-    fn new(original: &'t str, included: Vec<Include>, package: &Package) -> Self {
+    fn new(original: &'t str, included: Vec<Include>, package: &Package, problems: &mut Problems) -> Self {
         if included.is_empty() {
             return Inlined { text: original.into(), origins: vec![(0, 0)] };
         }
@@ -568,11 +580,19 @@ impl<'t> Inlined<'t> {
             let end = end.max(start);
             text += original.get(from..start).unwrap_or_default();
             origins.push((text.len(), start));
-            if let Some(part) = part.and_then(|id| package.part(&id))
-                && part.content.len() <= room
-            {
-                room -= part.content.len();
-                STANDARD.encode_string(&part.content, &mut text);
+            if let Some(part) = part.and_then(|id| package.part(&id)) {
+                match room.checked_sub(part.content.len()) {
+                    Some(rest) => {
+                        room = rest;
+                        STANDARD.encode_string(&part.content, &mut text);
+                    }
+                    None => {
+                        let most = MOST_INCLUDED >> 20;
+                        let message =
+                            format!("more than {most} MiB of attachments are included: this one was not judged");
+                        problems.add("limit", start, message);
+                    }
+                }
             }
             origins.push((text.len(), end));
             from = end;

@@ -1,5 +1,7 @@
 //! A message as it lies in a file: an envelope, or a package of an envelope and its attachments.
 
+use std::collections::HashMap;
+
 use anyhow::{Context, bail};
 use castile_mime as mime;
 use castile_mime::ContentId;
@@ -11,6 +13,7 @@ pub(super) struct Package {
     pub(super) root: Vec<u8>,
     pub(super) charset: Option<Charset>,
     pub(super) parts: Vec<Part>,
+    by_id: HashMap<ContentId, usize>,
     /// Whether it is a package at all.
     pub(super) is_package: bool,
 }
@@ -28,7 +31,7 @@ impl Package {
         let mut stated = content_type.map(str::to_owned);
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         if stated.is_none() && bytes[start..].first().is_some_and(|first| is_of_head(*first)) {
-            let head = head(&bytes[start..]);
+            let head = head(&bytes[start..])?;
             if let Some((length, of_head)) = head {
                 stated = of_head;
                 bytes.drain(..start + length);
@@ -38,15 +41,19 @@ impl Package {
             }
         }
         let Some(content_type) = stated else {
-            return Ok(Package { root: bytes, charset: None, parts: Vec::new(), is_package: false });
+            return Ok(Package::plain(bytes, None));
         };
         let media_type =
             mime::MediaType::parse(&content_type).with_context(|| format!("the Content-Type {content_type:?}"))?;
         if media_type.essence() != "multipart/related" {
             let charset = media_type.parameter("charset").and_then(Charset::of_label);
-            return Ok(Package { root: bytes, charset, parts: Vec::new(), is_package: false });
+            return Ok(Package::plain(bytes, charset));
         }
         Package::unpack(bytes, &content_type)
+    }
+
+    fn plain(root: Vec<u8>, charset: Option<Charset>) -> Self {
+        Package { root, charset, parts: Vec::new(), by_id: HashMap::new(), is_package: false }
     }
 
     fn unpack(bytes: Vec<u8>, content_type: &str) -> anyhow::Result<Self> {
@@ -84,14 +91,22 @@ impl Package {
             }
         }
         match root {
-            Some((root, charset)) => Ok(Package { root, charset, parts, is_package: true }),
+            Some((root, charset)) => {
+                let mut by_id = HashMap::new();
+                for (number, part) in parts.iter().enumerate() {
+                    part.id.iter().for_each(|id| {
+                        by_id.entry(id.clone()).or_insert(number);
+                    });
+                }
+                Ok(Package { root, charset, parts, by_id, is_package: true })
+            }
             None => bail!("the package has no root part: none has the Content-ID that `start` names"),
         }
     }
 
     /// The part of this identifier.
     pub(super) fn part(&self, id: &ContentId) -> Option<&Part> {
-        self.parts.iter().find(|part| part.id.as_ref() == Some(id))
+        self.by_id.get(id).map(|number| &self.parts[*number])
     }
 }
 
@@ -101,13 +116,15 @@ fn is_of_head(first: u8) -> bool {
 }
 
 /// The length of a head, a line of HTTP before it or not, and its Content-Type.
-fn head(bytes: &[u8]) -> Option<(usize, Option<String>)> {
+fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
     /// No head is longer.
     const LONGEST: usize = 64 << 10;
     let near = &bytes[..bytes.len().min(LONGEST)];
     let lines = [&b"\r\n\r\n"[..], b"\n\n"];
-    let end = lines.iter().filter_map(|end| Some(find(near, end)? + end.len())).min()?;
-    let text = std::str::from_utf8(&near[..end]).ok()?;
+    let end = lines.iter().filter_map(|end| Some(find(near, end)? + end.len())).min();
+    let Some((end, text)) = end.and_then(|end| Some((end, std::str::from_utf8(&near[..end]).ok()?))) else {
+        return Ok(None);
+    };
     let mut fields: Vec<(String, String)> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let is_first = number == 0 && (line.starts_with("HTTP/") || line.contains(" HTTP/"));
@@ -117,11 +134,14 @@ fn head(bytes: &[u8]) -> Option<(usize, Option<String>)> {
             (Some((name, value)), _) if !name.contains(char::is_whitespace) => {
                 fields.push((name.to_owned(), value.trim().to_owned()));
             }
-            _ => return None,
+            _ => return Ok(None),
         }
     }
-    let content_type = fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    Some((end, content_type.map(|(_, value)| value)))
+    let field = |name: &str| fields.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+    if let Some(coding) = field("transfer-encoding").or(field("content-encoding")) {
+        bail!("its body is coded ({coding}), expected it as it was before");
+    }
+    Ok(Some((end, field("content-type").cloned())))
 }
 
 /// The boundary that a package without a head begins with.

@@ -83,7 +83,9 @@ pub mod http {
     /// Connections of clients.
     #[cfg(feature = "client")]
     pub mod client {
-        pub use castile_http::client::{Credentials, Options, Proxies, Redirects, ResponseBody, Retries, Transport};
+        pub use castile_http::client::{
+            ConnectTimes, Credentials, Options, Proxies, Redirects, ResponseBody, Retries, Transport,
+        };
         #[cfg(feature = "openssl")]
         pub use castile_http::client::{Legacy, LegacyVersion};
         #[cfg(feature = "tls")]

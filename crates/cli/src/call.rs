@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod editor;
 mod tap;
 
 use std::io::Read;
@@ -30,8 +31,9 @@ pub(crate) struct Arguments {
     wsdl: PathBuf,
     /// The operation, by its name in the contract
     #[arg(value_name = "OPERATION")]
-    operation: String,
-    /// A value of the request: PATH=TEXT, or PATH:=JSON. A path is as in customer.name=Ann item[0].quantity=2 @priority=high
+    operation: Option<String>,
+    /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for binary content. A path is as in customer.name=Ann
+    /// item[0].quantity=2 @priority=high
     #[arg(value_name = "PATH=VALUE")]
     values: Vec<String>,
     #[command(flatten)]
@@ -42,6 +44,12 @@ pub(crate) struct Arguments {
     /// Send the element of XML in this file as it is; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
     xml: Option<PathBuf>,
+    /// Hold values against the facets of their types, those of the answer as well
+    #[arg(long, help_heading = "Request")]
+    facets: bool,
+    /// Write the request in the editor that VISUAL or EDITOR names, which begins with a sample of it
+    #[arg(long, conflicts_with_all = ["json", "xml", "values"], help_heading = "Request")]
+    edit: bool,
     /// Send the request to this URL, and not to the address in the contract
     #[arg(long, value_name = "URL", help_heading = "Request")]
     url: Option<String>,
@@ -51,12 +59,13 @@ pub(crate) struct Arguments {
     /// A header of HTTP; may be repeated
     #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     headers: Vec<String>,
-    /// A header block of SOAP: the element of XML in this file; may be repeated
-    #[arg(long = "soap-header", value_name = "FILE", help_heading = "Request")]
-    blocks: Vec<PathBuf>,
-    /// Attach this file; may be repeated
-    #[arg(long = "attach", value_name = "FILE", help_heading = "Request")]
-    attachments: Vec<PathBuf>,
+    /// Header blocks of SOAP: the element of XML in this file, or an object of JSON with those of the contract, as
+    /// {"session": {"user": "ann"}}; may be repeated
+    #[arg(long = "soap-header", value_name = "FILE|JSON", help_heading = "Request")]
+    blocks: Vec<String>,
+    /// Attach this file, with a media type behind ;type= if that matters; may be repeated
+    #[arg(long = "attach", value_name = "FILE[;type=TYPE]", help_heading = "Request")]
+    attachments: Vec<String>,
     /// How long the call may take
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
     timeout: Duration,
@@ -72,6 +81,9 @@ pub(crate) struct Arguments {
     /// Write the attachments of the answer to this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
+    /// Print on standard error how long it took to look up the host, to connect, for TLS, to the first byte, and in all
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    time: bool,
     /// Print what is sent and what comes on standard error
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
@@ -104,10 +116,18 @@ enum Payload {
 }
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
-    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &Options::default())?;
-    let (service, operation) = contract::find(&contract, arguments.service.as_deref(), &arguments.operation)?;
+    let mut options = Options::default();
+    options.facets = arguments.facets;
+    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
+    let Some(name) = &arguments.operation else {
+        let services = contract::services(&contract, arguments.service.as_deref())?;
+        let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
+        bail!("found no operation, expected one of {}", known.join(", "));
+    };
+    let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
     let request = match &arguments.xml {
         Some(file) => Payload::Xml(Raw::new(element(file)?)),
+        None if arguments.edit => Payload::Value(editor::request(&contract, &service, operation)?),
         None => Payload::Value(value(operation, arguments)?),
     };
     let url = match &arguments.url {
@@ -117,24 +137,40 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if url.is_empty() {
         bail!("the contract has no address of the service {}: give it as --url", service.description().name);
     }
-    let blocks = arguments.blocks.iter().map(|file| {
-        let any = Any::parse(&element(file)?).with_context(|| format!("{} is no header block", file.display()))?;
-        anyhow::Ok(AnyHeader::from(any))
-    });
-    let parts = arguments.attachments.iter().map(|file| {
-        let content = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
-        anyhow::Ok(Part::attachment("application/octet-stream", content)?)
+    let blocks: Vec<Vec<AnyHeader>> =
+        arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
+    let parts = arguments.attachments.iter().map(|given| {
+        let (file, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
+        let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
+        anyhow::Ok(Part::attachment(media_type, content)?)
     });
     Ok(Prepared {
         service,
         operation,
         request,
-        blocks: blocks.collect::<Result<_, _>>()?,
+        blocks: blocks.into_iter().flatten().collect(),
         headers: arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?,
         parts: parts.collect::<Result<_, _>>()?,
         transport: transport(arguments, &url)?,
         url,
     })
+}
+
+/// Header blocks, out of a file of XML or out of JSON.
+fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyHeader>> {
+    let elements = match given.trim_start().starts_with('{') {
+        true => {
+            let json =
+                serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are no JSON"))?;
+            operation.header_from_json(&json).context("the header blocks can't be sent")?
+        }
+        false => vec![element(Path::new(given))?],
+    };
+    let blocks = elements.iter().map(|element| {
+        let any = Any::parse(element).with_context(|| format!("{given} is no header block"))?;
+        anyhow::Ok(AnyHeader::from(any))
+    });
+    blocks.collect()
 }
 
 /// The value of the request: that of a file of JSON, into which those of the command line are put.
@@ -185,6 +221,7 @@ fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     let mut options = client::Options::default();
     options.request_timeout = arguments.timeout;
     options.credentials = arguments.login.credentials()?;
+    options.times = arguments.time;
     if let Some(tls) = arguments.tls.for_url(url)? {
         options.tls = tls;
     }
@@ -217,6 +254,9 @@ impl Prepared {
         };
         if arguments.dry_run {
             return tap.print_request();
+        }
+        if arguments.time {
+            tap.tell_times();
         }
         if arguments.verbose {
             tap.tell();

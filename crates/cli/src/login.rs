@@ -46,8 +46,8 @@ pub(crate) struct Arguments {
 #[group(id = "credentials")]
 #[command(next_help_heading = "Login")]
 pub(crate) struct Credentials {
-    /// Log in with this name (Basic), and a password that is asked for
-    #[arg(short, long, value_name = "NAME", value_parser = name)]
+    /// Log in with this name (Basic). Without a password behind it that is asked for: others on this machine can read command lines
+    #[arg(short, long, value_name = "NAME[:PASSWORD]")]
     user: Option<String>,
     /// Take the password from the first line of this file; `-` is standard input
     #[arg(long, value_name = "FILE", requires = "user")]
@@ -67,9 +67,12 @@ impl Credentials {
             return Ok(Some(client::Credentials::bearer(&first_line(file)?)?));
         }
         let Some(user) = &self.user else { return Ok(None) };
-        let password = match &self.password_file {
-            Some(file) => first_line(file)?,
-            None => asked(&format!("password of {user}"))?,
+        // No name has a colon (RFC 7617 §2).
+        let (user, password) = match (user.split_once(':'), &self.password_file) {
+            (Some(_), Some(_)) => bail!("--user has a password, and so has --password-file: expected one of them"),
+            (Some((user, password)), None) => (user, password.to_owned()),
+            (None, Some(file)) => (&**user, first_line(file)?),
+            (None, None) => (&**user, asked(&format!("password of {user}"))?),
         };
         Ok(Some(match self.digest {
             true => client::Credentials::digest(user, &password),

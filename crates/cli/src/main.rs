@@ -14,13 +14,16 @@ mod call;
 #[cfg(test)]
 mod changed;
 mod client;
+mod complete;
 mod contract;
 mod describe;
+mod diff;
 mod envelope;
 mod expression;
 mod fetch;
 mod floor;
 mod generate;
+mod lint;
 mod load;
 mod login;
 mod manual;
@@ -28,6 +31,7 @@ mod mock;
 mod outcome;
 mod path;
 mod peers;
+mod policy;
 mod problems;
 mod process;
 mod quakes;
@@ -57,6 +61,8 @@ enum Command {
     Describe(describe::Arguments),
     Gen(generate::Arguments),
     Bundle(bundle::Arguments),
+    Diff(diff::Arguments),
+    Lint(lint::Arguments),
     Call(Box<call::Arguments>),
     Mock(Box<mock::Arguments>),
     Sample(sample::Arguments),
@@ -68,6 +74,8 @@ enum Command {
     Peers(peers::Arguments),
     Completions(manual::Completions),
     Man(manual::Man),
+    #[command(hide = true)]
+    Complete(complete::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
     /// Write the quakes that are made up for the seismic suite, for services that others wrote
@@ -91,6 +99,8 @@ fn run(command: Command) -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Gen(arguments) => generate::run(arguments),
         Command::Bundle(arguments) => bundle::run(arguments),
+        Command::Diff(arguments) => return diff::run(&arguments),
+        Command::Lint(arguments) => return lint::run(&arguments),
         Command::Call(arguments) => return call::run(&arguments),
         Command::Mock(arguments) => match mock::run(*arguments) {
             Ok(code) => return code,
@@ -108,6 +118,10 @@ fn run(command: Command) -> ExitCode {
         Command::Peers(arguments) => peers::run(arguments),
         Command::Completions(arguments) => arguments.run(),
         Command::Man(arguments) => arguments.run(),
+        Command::Complete(arguments) => {
+            complete::run(&arguments);
+            Ok(())
+        }
         Command::Floor(arguments) => floor::run(arguments),
         Command::Quakes => {
             quakes::run();

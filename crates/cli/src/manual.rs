@@ -40,7 +40,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const WIDEST: usize = 100;
 
 /// Examples of each command that a person calls.
-const EXAMPLES: [(&str, &[&str]); 14] = [
+const EXAMPLES: [(&str, &[&str]); 16] = [
     (
         "describe",
         &[
@@ -63,6 +63,22 @@ const EXAMPLES: [(&str, &[&str]); 14] = [
         &[
             "castile bundle orders.wsdl -o orders.castile --catalog catalog.xml",
             "castile bundle 'https://example.org/orders?wsdl' --fetch -o orders.castile",
+        ],
+    ),
+    (
+        "diff",
+        &[
+            "castile diff orders-1.wsdl orders-2.wsdl",
+            "castile diff orders-1.castile orders-2.castile --lenient --fail-if old-clients",
+            "castile diff orders-1.wsdl orders-2.wsdl --json",
+        ],
+    ),
+    (
+        "lint",
+        &[
+            "castile lint orders.wsdl",
+            "castile lint orders.castile --allow R2706 --fail-if error",
+            "castile lint orders.wsdl --json",
         ],
     ),
     (
@@ -181,7 +197,13 @@ impl Completions {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut visible(), "castile", &mut text);
-        output::text(&String::from_utf8(text).context("the completions are no text")?);
+        let mut text = String::from_utf8(text).context("the completions are no text")?;
+        text += match self.shell {
+            clap_complete::Shell::Bash => include_str!("complete/castile.bash"),
+            clap_complete::Shell::Fish => include_str!("complete/castile.fish"),
+            _ => "",
+        };
+        output::text(&text);
         Ok(())
     }
 }

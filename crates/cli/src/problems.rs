@@ -12,8 +12,8 @@ use crate::output;
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const NOTE: Style = AnsiColor::Green.on_default().bold();
-const MARGIN: Style = AnsiColor::Blue.on_default().bold();
+pub(crate) const NOTE: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
 /// Prints the problems that matter as much as `least` does, errors behind the others so that they are not scrolled away,

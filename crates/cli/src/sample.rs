@@ -149,6 +149,29 @@ fn sample(
         let value = value.with_context(|| format!("the sample of the {what} of {name} can't be read"))?;
         return Ok(Some(Sample::Json(value)));
     }
+    let blocks = blocks(contract, message, what, name)?;
+    let mut text = castile_plan::indented(&envelope::write(version, &blocks, &payload));
+    if arguments.comments {
+        text = commented(&text, &definitions.schema, &shape)?;
+    }
+    Ok(Some(Sample::Xml(text)))
+}
+
+/// What stands in the body of a request, for somebody who fills it in.
+pub(crate) fn template(contract: &Contract, service: &Service, operation: &Operation) -> anyhow::Result<String> {
+    let name = operation.name();
+    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let (_, shape) = message(bound, false).with_context(|| format!("{name} has no request"))?;
+    let (definitions, version) = (&contract.definitions, service.description().version);
+    let payload = shape.sample(definitions, version);
+    let payload = payload.with_context(|| format!("no sample can be made of the request of {name}"))?;
+    let text = castile_plan::indented(&envelope::write(version, &[], &payload));
+    commented(&text, &definitions.schema, &shape)
+}
+
+/// Samples of the header blocks of a message.
+fn blocks(contract: &Contract, message: &BindingMessage, what: &str, name: &str) -> anyhow::Result<Vec<String>> {
+    let definitions = &contract.definitions;
     let blocks = shape::blocks(message).into_iter().map(|id| {
         let made = shape::sample_of_block(definitions, id);
         made.with_context(|| {
@@ -156,12 +179,7 @@ fn sample(
             format!("no sample can be made of {block}, a header block of the {what} of {name}")
         })
     });
-    let blocks: Vec<String> = blocks.collect::<anyhow::Result<_>>()?;
-    let mut text = castile_plan::indented(&envelope::write(version, &blocks, &payload));
-    if arguments.comments {
-        text = commented(&text, &definitions.schema, &shape)?;
-    }
-    Ok(Some(Sample::Xml(text)))
+    blocks.collect()
 }
 
 /// A message for each fault that an operation declares, with its name.

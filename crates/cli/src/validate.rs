@@ -199,7 +199,10 @@ fn verdict(file: &Path, judged: Judged) -> Verdict {
 
 /// Prints what is wrong as the compiler prints its own, and one line on the whole.
 fn tell(file: &Path, judged: &Judged, most: usize) {
-    let shown = file.display().to_string();
+    let shown = match file == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => file.display().to_string(),
+    };
     let mut sources = Sources::default();
     let id = sources.add(&shown, judged.text.as_str().into());
     for Problem { rule, path, message, offset, .. } in &judged.problems {

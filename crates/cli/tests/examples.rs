@@ -90,17 +90,43 @@ fn what_validations_print() {
     check("validate", None);
 }
 
+/// Each example has a folder with an old and a new contract.
+#[test]
+fn what_changes_of_contracts_print() {
+    let folders = entries("diff");
+    assert!(folders.len() > 45);
+    compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
+}
+
+/// Each example has a folder with a contract; those of a rule are called after it.
+#[test]
+fn what_is_wrong_with_contracts() {
+    let folders = entries("lint");
+    assert!(folders.len() > 60);
+    compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
+}
+
 /// Compares what the examples in a folder print with what they are said to print.
 fn check(name: &str, url: Option<&str>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files = entries(name);
     files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
     assert!(files.len() > 5);
+    compare(files, url);
+}
+
+/// What is in a folder of tests.
+fn entries(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+fn compare(files: Vec<PathBuf>, url: Option<&str>) {
     let mut different = Vec::new();
     for file in files {
         let expected = std::fs::read_to_string(&file).unwrap();
-        let found = run(&expected, &folder, url);
+        let found = run(&expected, file.parent().unwrap(), url);
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&file, &found).unwrap();
         } else if found != expected {

@@ -3,10 +3,12 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "describe",
     "gen",
     "bundle",
+    "diff",
+    "lint",
     "call",
     "mock",
     "sample",
@@ -19,7 +21,34 @@ const COMMANDS: [&str; 14] = [
     "completions",
     "man",
 ];
-const HIDDEN: [&str; 3] = ["floor", "quakes", "client"];
+const HIDDEN: [&str; 4] = ["complete", "floor", "quakes", "client"];
+
+/// What bash offers for a line, the cursor at its end.
+#[cfg(unix)]
+#[test]
+fn bash_completes_what_the_contract_has() {
+    let script = r#"
+        source <("$1" completions bash)
+        castile() { "$castile" "$@"; }
+        castile=$1
+        COMP_LINE=$2 COMP_POINT=${#2}
+        read -r -a COMP_WORDS <<< "$2"
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _castile_of_contract castile "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" 2> /dev/null
+        echo "${COMPREPLY[*]}""#;
+    for (line, expected) in [
+        ("castile call orders.wsdl Pl", "Place"),
+        ("castile call orders.wsdl Place item.", "item.name= item.quantity="),
+        ("castile sample orders.wsdl C", "Count"),
+        ("castile val", "validate"),
+    ] {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", script, "bash", env!("CARGO_BIN_EXE_castile"), line]);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validate");
+        let output = bash.current_dir(folder).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), expected, "{line}");
+    }
+}
 
 fn castile(arguments: &[&str], columns: usize) -> Output {
     let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));

@@ -29,6 +29,7 @@ use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remo
 use crate::package::{self, Contained};
 use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
+pub use self::connect::ConnectTimes;
 pub use self::credentials::Credentials;
 #[cfg(feature = "openssl")]
 pub use self::legacy_tls::{Legacy, LegacyVersion};

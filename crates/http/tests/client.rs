@@ -19,6 +19,7 @@ use http_body_util::StreamBody;
 use support::{Echo, echo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tower_service::Service;
 
 async fn call(transport: Transport, url: &str, action: &str, message: &'static str) -> Result<ClientReply, Error> {
     let url: Uri = url.parse().unwrap();
@@ -58,6 +59,27 @@ async fn messages_go_over_a_socket_and_connections_are_kept() {
         let reply = call(transport.clone(), &url, "fault", "<a/>").await.unwrap();
         assert_eq!((reply.status, reply.received.message), (StatusCode::INTERNAL_SERVER_ERROR, Bytes::from("<a/>")));
     }
+}
+
+/// A host by its address is looked up nowhere.
+#[tokio::test]
+async fn answers_tell_how_long_connecting_took() {
+    let url = canned("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let mut options = client::Options::default();
+    options.times = true;
+    let request = || http::Request::post(&url).body(castile_http::Body::from(Bytes::from_static(b"<a/>"))).unwrap();
+    let response = Transport::with_options(options.clone()).call(request()).await.unwrap();
+    let times = response.extensions().get::<client::ConnectTimes>().unwrap();
+    assert_eq!((times.lookup, times.tls), (None, None));
+    assert!(times.tcp > Duration::ZERO && times.tcp < Duration::from_secs(5));
+
+    let named = http::Request::post(url.replace("127.0.0.1", "localhost"))
+        .body(castile_http::Body::from(Bytes::from_static(b"<a/>")));
+    let response = Transport::with_options(options).call(named.unwrap()).await.unwrap();
+    assert!(response.extensions().get::<client::ConnectTimes>().unwrap().lookup.is_some());
+
+    let response = Transport::new().call(request()).await.unwrap();
+    assert!(response.extensions().get::<client::ConnectTimes>().is_none());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What a contract says of WS-Addressing (1.0 Metadata; the WSDL Binding that came before it; the submission).
 
-use castile_xml::tree::{Document, Element};
+use castile_xml::tree::Element;
 
 use crate::extensions::is_policy;
 use crate::model::{Binding, BindingOperation, Definitions, Extension, OperationMessage, Port};
@@ -92,14 +92,14 @@ impl Definitions {
         if !is_policy(extension.name.namespace()) {
             return None;
         }
-        let document = document(extension)?;
+        let document = extension.document()?;
         let element = document.root().elements().next()?;
         match element.local() {
             "Policy" => all(element, DEEPEST),
             "PolicyReference" => {
                 let id = element.attribute("URI")?.trim().strip_prefix('#')?;
                 let policies = self.extensions.iter().filter(|known| is_policy(known.name.namespace()));
-                policies.filter_map(self::document).find_map(|document| {
+                policies.filter_map(Extension::document).find_map(|document| {
                     let policy = document.root().elements().next().filter(|policy| has_id(*policy, id))?;
                     all(policy, DEEPEST)
                 })
@@ -119,19 +119,6 @@ fn said(message: &OperationMessage) -> Option<&str> {
     let mut attributes = message.attributes.iter();
     let action = attributes.find(|(name, _)| name.local() == "Action" && is_addressing(name.namespace()));
     action.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
-}
-
-/// An extension as a document of its own, in which it is the only child of the root.
-fn document(extension: &Extension) -> Option<Document> {
-    let mut text = "<extension".to_owned();
-    for (prefix, namespace) in &extension.namespaces {
-        let colon = if prefix.is_empty() { "" } else { ":" };
-        let namespace = namespace.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        if prefix != "xml" {
-            text.push_str(&format!(" xmlns{colon}{prefix}=\"{namespace}\""));
-        }
-    }
-    Document::parse(&format!("{text}>{}</extension>", extension.source)).ok()
 }
 
 fn has_id(policy: Element<'_>, id: &str) -> bool {

@@ -122,8 +122,10 @@ pub(crate) fn extensions(
     kept
 }
 
-/// WS-Policy, 1.2 and 1.5: it stands in so many contracts that a note for each would hide the others.
-pub(crate) fn is_policy(namespace: &str) -> bool {
+/// Whether a namespace is that of WS-Policy, 1.2 or 1.5.
+// It stands in so many contracts that a note for each would hide the others.
+#[must_use]
+pub fn is_policy(namespace: &str) -> bool {
     namespace == "http://www.w3.org/ns/ws-policy"
         || namespace.starts_with("http://schemas.xmlsoap.org/ws/2004/09/policy")
 }

@@ -79,6 +79,7 @@ use std::path::Path;
 
 pub use addressing::{Addressing, Responses};
 pub use castile_xsd::{Bundle, Catalog, Defect, Diagnostic, Files, Resolver, Severity};
+pub use extensions::is_policy;
 pub use model::{
     Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
     HTTP_TRANSPORT, Header, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,

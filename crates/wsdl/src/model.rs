@@ -2,6 +2,7 @@
 
 use std::ops::Index;
 
+use castile_xml::tree::Document;
 use castile_xsd::{Defect, ElementId, ExpandedName, Location, Schema, Sources, TypeId};
 
 macro_rules! ids {
@@ -453,4 +454,30 @@ pub struct Extension {
     pub namespaces: Vec<(String, String)>,
     /// Where it stands.
     pub location: Location,
+}
+
+impl Extension {
+    /// Its text as a document of its own, in which it is the only child of the root. `None` if it needs what stands around it.
+    #[must_use]
+    pub fn document(&self) -> Option<Document> {
+        let mut text = "<extension".to_owned();
+        for (prefix, namespace) in &self.namespaces {
+            let colon = if prefix.is_empty() { "" } else { ":" };
+            let namespace = namespace.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+            if prefix != "xml" {
+                text.push_str(&format!(" xmlns{colon}{prefix}=\"{namespace}\""));
+            }
+        }
+        Document::parse(&format!("{text}>{}</extension>", self.source)).ok()
+    }
+
+    /// Where something stands that has this offset in the [document](Self::document) of its own.
+    #[must_use]
+    pub fn location_in(&self, document: &Document, offset: usize) -> Location {
+        const END: &str = "</extension>";
+        let before = document.text().len().saturating_sub(self.source.len() + END.len());
+        let offset = u32::try_from(offset.saturating_sub(before)).ok();
+        let offset = self.location.offset.zip(offset).and_then(|(start, offset)| start.checked_add(offset));
+        Location { file: self.location.file, offset: offset.or(self.location.offset) }
+    }
 }

@@ -223,6 +223,11 @@ impl Sources {
         self.files.iter().skip(1).map(|source| &*source.text)
     }
 
+    /// All documents, in the order they were read.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
+        (1..self.files.len() as u32).map(FileId)
+    }
+
     /// Notes that a document imports or includes another one.
     pub fn add_import(&mut self, from: FileId, by: Reference, to: FileId) {
         // A document that is included into several namespaces is followed for each.

@@ -1,6 +1,8 @@
 //! Values on the command line: where they stand in the request, and what they are.
 
 use anyhow::{Context, bail};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value as Json};
 
 use crate::path::{Step, steps};
@@ -8,19 +10,21 @@ use crate::path::{Step, steps};
 /// Items of an array are not made beyond this many: a number may be mistyped.
 const ITEMS: usize = 10_000;
 
-/// Puts values, each as `PATH=TEXT` or `PATH:=JSON`, into an object.
+/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object.
 pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for argument in values {
         let Some((path, text)) = argument.split_once('=') else {
-            bail!("found {argument:?}, expected PATH=TEXT or PATH:=JSON");
+            bail!("found {argument:?}, expected PATH=TEXT, PATH:=JSON or PATH@=FILE");
         };
-        let (path, value) = match path.strip_suffix(':') {
-            None => (path, Json::String(text.to_owned())),
-            Some(path) => {
-                let value = serde_json::from_str(text);
-                (path, value.with_context(|| format!("what stands behind {path}:= is no JSON"))?)
-            }
+        let (path, value) = if let Some(path) = path.strip_suffix(':') {
+            let value = serde_json::from_str(text);
+            (path, value.with_context(|| format!("what stands behind {path}:= is no JSON"))?)
+        } else if let Some(path) = path.strip_suffix('@') {
+            let content = std::fs::read(text).with_context(|| format!("{path}: {text} can't be read"))?;
+            (path, Json::String(BASE64_STANDARD.encode(content)))
+        } else {
+            (path, Json::String(text.to_owned()))
         };
         if seen.contains(&path) {
             bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several");
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_no_value_is_told() {
         for (values, expected) in [
-            (&["a"][..], "found \"a\", expected PATH=TEXT or PATH:=JSON"),
+            (&["a"][..], "found \"a\", expected PATH=TEXT, PATH:=JSON or PATH@=FILE"),
             (&["=1"], "found the path \"\", expected names with a dot between them, and numbers of items in brackets"),
             (
                 &["a.=1"],

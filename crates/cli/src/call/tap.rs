@@ -5,11 +5,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use bytes::Bytes;
 use castile::http::Body;
-use castile::http::client::Transport;
+use castile::http::client::{ConnectTimes, Transport};
 use castile_xml::visible_lines;
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
@@ -32,6 +33,15 @@ pub(super) struct Tap {
 struct Carried {
     request: Option<Message>,
     response: Option<Message>,
+    times: Option<Times>,
+}
+
+/// How long a call took.
+struct Times {
+    begun: Instant,
+    /// To the head of the answer.
+    first_byte: Option<Duration>,
+    connection: Option<ConnectTimes>,
 }
 
 /// The head of a message of HTTP as text, and its body.
@@ -64,7 +74,7 @@ impl Tap {
 
     /// Tells what was carried on standard error.
     pub(super) fn tell(&self) {
-        let Carried { request, response } = &*self.carried();
+        let Carried { request, response, .. } = &*self.carried();
         for (sign, message) in [('>', request), ('<', response)] {
             for line in message.iter().flat_map(|message| message.head.lines()) {
                 note!("{sign} {}", castile_xml::visible(line));
@@ -72,6 +82,23 @@ impl Tap {
             for line in message.iter().map(|message| String::from_utf8_lossy(&message.body)) {
                 note!("{}", visible_lines(&line));
             }
+        }
+    }
+
+    /// Tells how long the call took that ends now, on standard error.
+    pub(super) fn tell_times(&self) {
+        let carried = self.carried();
+        let Some(Times { begun, first_byte, connection }) = &carried.times else { return };
+        let lines = [
+            ("look-up", connection.and_then(|times| times.lookup)),
+            ("connection", connection.map(|times| times.tcp)),
+            ("TLS", connection.and_then(|times| times.tls)),
+            ("first byte", *first_byte),
+            ("total", Some(begun.elapsed())),
+        ];
+        for (name, time) in lines {
+            let time = time.map_or_else(|| "-".to_owned(), |time| format!("{:.1} ms", time.as_secs_f64() * 1_000.0));
+            note!("{name:<10} {time:>10}");
         }
     }
 
@@ -131,8 +158,13 @@ impl Service<Request<Body>> for Tap {
                     Request::from_parts(head, Body::from(body))
                 }
             };
+            tap.carried().times = Some(Times { begun: Instant::now(), first_byte: None, connection: None });
             let response = tap.transport.call(request).await?;
             let (head, body) = response.into_parts();
+            if let Some(times) = &mut tap.carried().times {
+                times.first_byte = Some(times.begun.elapsed());
+                times.connection = head.extensions.get().copied();
+            }
             if !tap.records {
                 return Ok(Response::from_parts(head, body.map_err(Into::into).boxed_unsync()));
             }

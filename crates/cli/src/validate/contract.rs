@@ -24,7 +24,7 @@ impl Asked<'_> {
         let is_response = matches!(message.kind, Kind::Response);
         self.operation.is_none_or(|name| name == message.operation)
             && !(self.request && is_response)
-            && !(self.response && !is_response)
+            && (!self.response || is_response)
     }
 }
 

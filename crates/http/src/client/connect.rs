@@ -1,5 +1,6 @@
 //! How connections are made: over TCP, through a proxy if there is one, with TLS where the URL says `https`.
 
+use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -10,6 +11,7 @@ use futures_util::future::BoxFuture;
 use http::Uri;
 use http::uri::{Authority, Parts};
 use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
@@ -26,15 +28,59 @@ use crate::{BoxError, Error, ErrorKind};
 /// The port of a SOCKS proxy whose URL has none.
 const SOCKS_PORT: u16 = 1080;
 
+/// How long it took to make the connection that an answer came over. It is in the extensions of the answer, if
+/// [`Options::times`](super::Options::times) asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectTimes {
+    /// Looking up the address of the host, or of the proxy. `None` if the URL has an address.
+    pub lookup: Option<Duration>,
+    /// Connecting over TCP, and through the proxy if there is one.
+    pub tcp: Duration,
+    /// The handshake of TLS. `None` without TLS.
+    pub tls: Option<Duration>,
+}
+
+tokio::task_local! {
+    /// When the look-up of the connection that is being made was over.
+    static LOOKED_UP: Cell<Option<Instant>>;
+}
+
+/// The resolver of the system, which notes when it is done.
+#[derive(Clone, Debug)]
+struct Resolver(GaiResolver);
+
+impl Service<Name> for Resolver {
+    type Response = <GaiResolver as Service<Name>>::Response;
+    type Error = <GaiResolver as Service<Name>>::Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let looking_up = self.0.call(name);
+        Box::pin(async move {
+            let found = looking_up.await;
+            // Where nobody asks for times there is no cell.
+            let _ = LOOKED_UP.try_with(|cell| cell.set(Some(Instant::now())));
+            found
+        })
+    }
+}
+
 /// Connects to the host of a URL.
 #[derive(Clone, Debug)]
 pub(super) struct Connector {
-    tcp: HttpConnector,
+    tcp: HttpConnector<Resolver>,
     pub(super) proxies: Proxies,
     #[cfg(feature = "tls")]
     tls: Tls,
     /// For TCP, the proxy and TLS together.
     limit: Duration,
+    /// Whether connections tell how long they took.
+    times: bool,
 }
 
 impl Connector {
@@ -43,8 +89,9 @@ impl Connector {
         #[cfg(feature = "tls")] tls: Tls,
         local_address: Option<IpAddr>,
         limit: Duration,
+        times: bool,
     ) -> Self {
-        let mut tcp = HttpConnector::new();
+        let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(limit));
         tcp.set_local_address(local_address);
@@ -55,6 +102,7 @@ impl Connector {
             #[cfg(feature = "tls")]
             tls,
             limit,
+            times,
         }
     }
 
@@ -64,6 +112,31 @@ impl Connector {
             Ok(connected) => Ok(connected?),
             Err(_) => Err(Error::new(ErrorKind::Connect, format!("none was made within {:?}", self.limit)).into()),
         }
+    }
+
+    /// Connects as [`reach`](Self::reach) does, and tells how long it took if that is asked for.
+    async fn reach_timed(
+        self,
+        url: &Uri,
+        deadline: Instant,
+    ) -> Result<(TokioIo<TcpStream>, bool, Option<ConnectTimes>), BoxError> {
+        if !self.times {
+            let (stream, is_proxied) = self.reach(url, deadline).await?;
+            return Ok((stream, is_proxied, None));
+        }
+        let begun = Instant::now();
+        let reaching = async {
+            let reached = self.reach(url, deadline).await;
+            (reached, LOOKED_UP.with(Cell::get))
+        };
+        let (reached, looked_up) = LOOKED_UP.scope(Cell::new(None), reaching).await;
+        let (stream, is_proxied) = reached?;
+        let lookup = looked_up.map(|at| at - begun);
+        Ok((
+            stream,
+            is_proxied,
+            Some(ConnectTimes { lookup, tcp: begun.elapsed() - lookup.unwrap_or_default(), tls: None }),
+        ))
     }
 
     /// Connects over TCP to the host of `url`, through a proxy if there is one for it. Whether that is one which requests are given
@@ -133,17 +206,24 @@ impl Service<Uri> for Connector {
             let limit = connector.limit;
             match url.scheme_str() {
                 Some("http") => {
-                    let (stream, is_proxied) = connector.reach(&url, after(limit)).await?;
-                    Ok(Stream::Plain { stream, is_proxied })
+                    let (stream, is_proxied, times) = connector.reach_timed(&url, after(limit)).await?;
+                    Ok(Stream { wire: Wire::Plain { stream, is_proxied }, times })
                 }
                 #[cfg(feature = "tls")]
                 Some("https") => {
                     tls.load().await?;
                     let deadline = after(limit);
-                    let (stream, _) = connector.reach(&url, deadline).await?;
+                    let (stream, _, mut times) = connector.reach_timed(&url, deadline).await?;
+                    let begun = Instant::now();
                     let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
                     match timeout_at(deadline, handshake).await {
-                        Ok(stream) => Ok(Stream::Tls(Box::new(TokioIo::new(stream?)), Broken::default())),
+                        Ok(stream) => {
+                            let wire = Wire::Tls(Box::new(TokioIo::new(stream?)), Broken::default());
+                            if let Some(times) = &mut times {
+                                times.tls = Some(begun.elapsed());
+                            }
+                            Ok(Stream { wire, times })
+                        }
                         Err(_) => {
                             Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into())
                         }
@@ -159,9 +239,16 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// A connection with or without TLS.
+/// A connection.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(super) struct Stream {
+    wire: Wire,
+    times: Option<ConnectTimes>,
+}
+
+/// With or without TLS.
+#[derive(Debug)]
+enum Wire {
     Plain {
         stream: TokioIo<TcpStream>,
         /// Whether it leads to a proxy, which is told the whole URL of a request.
@@ -173,28 +260,32 @@ pub(super) enum Stream {
 
 impl Stream {
     fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
-        match self.get_mut() {
-            Stream::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+        match &mut self.get_mut().wire {
+            Wire::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
             #[cfg(feature = "tls")]
-            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
+            Wire::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
     }
 
     fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
-        match self.get_mut() {
-            Stream::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+        match &mut self.get_mut().wire {
+            Wire::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
             #[cfg(feature = "tls")]
-            Stream::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
+            Wire::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
     }
 }
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        match self {
-            Stream::Plain { stream, is_proxied } => stream.inner().connected().proxy(*is_proxied),
+        let connected = match &self.wire {
+            Wire::Plain { stream, is_proxied } => stream.inner().connected().proxy(*is_proxied),
             #[cfg(feature = "tls")]
-            Stream::Tls(stream, broken) => stream.inner().stream().connected().extra(broken.clone()),
+            Wire::Tls(stream, broken) => stream.inner().stream().connected().extra(broken.clone()),
+        };
+        match self.times {
+            Some(times) => connected.extra(times),
+            None => connected,
         }
     }
 }
@@ -203,7 +294,7 @@ impl Read for Stream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let read = self.as_mut().read().poll_read(cx, buffer);
         #[cfg(feature = "tls")]
-        if let (Stream::Tls(_, broken), Poll::Ready(Err(error))) = (&*self, &read) {
+        if let (Wire::Tls(_, broken), Poll::Ready(Err(error))) = (&self.wire, &read) {
             broken.note(error);
         }
         read

@@ -91,6 +91,8 @@ pub struct Options {
     pub credentials: Option<Credentials>,
     /// Whether cookies are kept and sent back, each to the origin that set it. Off by default.
     pub cookies: bool,
+    /// Whether answers have [`ConnectTimes`](super::ConnectTimes) in their extensions. Off by default.
+    pub times: bool,
     /// Whether messages are sent on to where a server redirects them. Never by default.
     pub redirects: Redirects,
     /// Whether messages are sent again that brought no answer. Never by default.
@@ -114,6 +116,7 @@ impl Default for Options {
             proxies: Proxies::default(),
             credentials: None,
             cookies: false,
+            times: false,
             redirects: Redirects::default(),
             retries: Retries::default(),
             #[cfg(feature = "tls")]
@@ -136,6 +139,7 @@ impl Transport {
             options.tls,
             options.local_address,
             options.connect_timeout,
+            options.times,
         );
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())

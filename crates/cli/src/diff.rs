@@ -1,0 +1,151 @@
+//! `castile diff`: what changed between two contracts, and whom that breaks.
+
+mod bindings;
+mod change;
+mod content;
+mod kinds;
+mod services;
+mod show;
+mod simple;
+mod types;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use castile_wsdl::{Definitions, Files, Severity};
+use clap::ValueEnum;
+
+use crate::describe::json;
+use crate::{outcome, output, problems, source};
+use change::Changes;
+
+/// Show what changed between two contracts, and who breaks: old clients on a new server, new clients on an old one
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract as it was: a WSDL 1.1 file, or a bundle
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The contract as it is
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Write JSON; docs/diff.md explains it
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+    /// Print nothing: the exit code tells
+    #[arg(short, long)]
+    quiet: bool,
+    /// Leave out what breaks nobody
+    #[arg(long)]
+    breaking: bool,
+    /// Assume that readers skip elements and attributes which they don't know, and take elements in any order
+    #[arg(long)]
+    lenient: bool,
+    /// Whose breaking makes the exit code 1
+    #[arg(long = "fail-if", value_name = "WHO", default_value = "any")]
+    fail_if: Who,
+}
+
+/// Who may break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Who {
+    /// Old clients on a new server, or new clients on an old one
+    Any,
+    /// Old clients on a new server
+    OldClients,
+    /// New clients on an old server
+    NewClients,
+}
+
+/// Compares, and prints what came of it.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    outcome::of(compare(arguments).map(Some), |changes| print(&changes, arguments))
+}
+
+fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
+    let files = arguments.catalogs.files()?;
+    let old = read(&arguments.old, &files)?;
+    let new = read(&arguments.new, &files)?;
+    let mut changes = services::changes(&old, &new)?;
+    if arguments.lenient {
+        changes.make_lenient();
+    }
+    if arguments.breaking {
+        changes.list.retain(|change| change.breaks.somebody());
+    }
+    Ok(changes)
+}
+
+/// A contract without what is broken in it: that is told, and nothing is said of it.
+fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
+    source::expect_contract(path)?;
+    let shown = path.display().to_string();
+    let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
+    if definitions.as_ref().is_some_and(Definitions::is_usable) {
+        castile_wsdl::forgive(&mut diagnostics);
+    }
+    let is_broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+    let least = if is_broken { Severity::Error } else { Severity::Warning };
+    if definitions.as_ref().is_some_and(has_left_out) || is_broken {
+        problems::report(&shown, &diagnostics, least)?;
+    }
+    let Some(mut definitions) = definitions else { bail!("{shown} can't be read") };
+    if definitions.bindings.is_empty() {
+        let names: Vec<String> = definitions.port_types.iter().map(|one| one.name.local().to_owned()).collect();
+        for name in names {
+            // It is there, for its name was just taken from it.
+            let _ = definitions.bind(&name);
+        }
+    }
+    Ok(definitions)
+}
+
+fn has_left_out(definitions: &Definitions) -> bool {
+    !definitions.left_out.is_empty() || definitions.bindings.iter().any(|binding| !binding.left_out.is_empty())
+}
+
+fn print(changes: &Changes, arguments: &Arguments) -> anyhow::Result<u8> {
+    let names = (arguments.old.display().to_string(), arguments.new.display().to_string());
+    if !arguments.quiet {
+        let text = match arguments.json {
+            true => json(&show::report(changes, &names))?,
+            false => show::text(changes, &names),
+        };
+        output::text(&text);
+    }
+    let (old_clients, new_clients) = changes.broken();
+    let fails = match arguments.fail_if {
+        Who::Any => old_clients + new_clients > 0,
+        Who::OldClients => old_clients > 0,
+        Who::NewClients => new_clients > 0,
+    };
+    Ok(u8::from(fails))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::kinds;
+
+    /// Each kind of change has a case that shows it, and a line of the page.
+    #[test]
+    fn every_kind_is_tested_and_told() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut shown = String::new();
+        for case in std::fs::read_dir(root.join("tests/diff")).unwrap() {
+            shown += &std::fs::read_to_string(case.unwrap().path().join("expected.txt")).unwrap();
+        }
+        let page = std::fs::read_to_string(root.join("../../docs/diff.md")).unwrap();
+        for kind in kinds::ALL {
+            assert!(shown.contains(&format!("  {kind}\n")), "no case shows {kind:?}");
+            assert!(page.contains(&format!("| {kind} |")), "docs/diff.md doesn't tell {kind:?}");
+        }
+        let (_, table) = page.split_once("## Changes").unwrap();
+        let (table, _) = table.split_once("## JSON").unwrap();
+        let rows = table.lines().filter(|line| line.starts_with("| ")).count() - 1;
+        assert_eq!(rows, kinds::ALL.len(), "docs/diff.md tells kinds that are none");
+    }
+}

@@ -1,0 +1,382 @@
+//! Operations of bindings, and their messages.
+
+use std::collections::HashSet;
+
+use castile_wsdl::{
+    Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Header, Part, PartContent,
+    Pattern, Style, Use,
+};
+use castile_xsd::Schema;
+
+use super::change::{Breaks, Changes, Direction, Effect};
+use super::kinds;
+use super::services::pairs;
+use super::types::{Place, Types, type_name};
+
+/// Compares bindings, and gathers the types to compare.
+pub(super) struct Bindings<'d> {
+    old: &'d Definitions,
+    new: &'d Definitions,
+    types: Types<'d>,
+    /// What was compared, for several ports bind the same operations.
+    seen: HashSet<String>,
+}
+
+impl<'d> Bindings<'d> {
+    pub(super) fn new(old: &'d Definitions, new: &'d Definitions) -> Self {
+        Self { old, new, types: Types::new(&old.schema, &new.schema), seen: HashSet::new() }
+    }
+
+    /// Compares the types that messages lead to, and gives back all changes, each once.
+    ///
+    /// # Errors
+    /// The contracts are too large.
+    pub(super) fn finish(self, mut changes: Changes) -> anyhow::Result<Changes> {
+        changes.list.extend(self.types.finish()?);
+        let mut seen = HashSet::new();
+        changes.list.retain(|one| {
+            seen.insert((one.kind, one.group.clone(), one.path.clone(), one.message, one.was.clone(), one.is.clone()))
+        });
+        Ok(changes)
+    }
+
+    pub(super) fn compare(&mut self, old: BindingId, new: BindingId, is_addressed: bool, changes: &mut Changes) {
+        let (old, new) = (&self.old[old], &self.new[new]);
+        let old_operations: Vec<_> = old.operations.iter().map(|operation| (self.old, operation)).collect();
+        let new_operations: Vec<_> = new.operations.iter().map(|operation| (self.new, operation)).collect();
+        let name = |(_, operation): &(&Definitions, &BindingOperation)| operation.name.clone();
+        // In document style the body's element says which operation is called, and its name is only that in the contract.
+        let payload = |(definitions, operation): &(&Definitions, &BindingOperation)| {
+            let element = operation.input.as_ref().filter(|_| operation.style == Style::Document)?.element()?;
+            Some(definitions.schema[element].name.to_string())
+        };
+        for pair in pairs((&old_operations, &new_operations), name, payload) {
+            let pair = (pair.0.map(|(_, one)| *one), pair.1.map(|(_, one)| *one));
+            match pair {
+                (Some(one), Some(other)) => self.operation((old, one), (new, other), is_addressed, changes),
+                (Some(gone), None) => {
+                    let place = (&*format!("operation {}", gone.name), &*gone.name);
+                    let breaks = Breaks::old_clients("old clients call it, and new servers don't have it");
+                    changes.add(kinds::OPERATION_REMOVED, place, ("there", "gone"), breaks);
+                }
+                (_, added) => {
+                    let Some(added) = added else { continue };
+                    let place = (&*format!("operation {}", added.name), &*added.name);
+                    let breaks = Breaks::new_clients("new clients call it, and old servers don't have it");
+                    changes.add(kinds::OPERATION_ADDED, place, ("absent", "there"), breaks);
+                }
+            }
+        }
+    }
+
+    fn operation(
+        &mut self,
+        (old_binding, old): (&Binding, &BindingOperation),
+        (new_binding, new): (&Binding, &BindingOperation),
+        is_addressed: bool,
+        changes: &mut Changes,
+    ) {
+        let group = format!("operation {}", new.name);
+        let place = (&*group, &*new.name);
+        if old.name != new.name {
+            changes.add(kinds::OPERATION_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
+        }
+        if old.pattern != new.pattern {
+            let why = "one side waits for a message that the other doesn't send";
+            changes.add(kinds::PATTERN, place, (pattern(old.pattern), pattern(new.pattern)), Breaks::all(why));
+        }
+        if old.style != new.style {
+            let why = "the body holds other elements";
+            changes.add(kinds::STYLE, place, (style(old.style), style(new.style)), Breaks::all(why));
+        }
+        let action = |one: &BindingOperation| one.soap_action.clone().unwrap_or_default();
+        let (was, is) = (action(old), action(new));
+        if was != is {
+            let why = "servers that go by the action don't know the other one";
+            changes.add(kinds::SOAP_ACTION, place, (quoted(&was), quoted(&is)), Breaks::all(why));
+        }
+        if is_addressed {
+            self.actions((old_binding, old), (new_binding, new), place, changes);
+        }
+        for (label, direction, one, other) in [
+            ("request", Direction::Request, &old.input, &new.input),
+            ("response", Direction::Response, &old.output, &new.output),
+        ] {
+            let (Some(one), Some(other)) = (one, other) else { continue };
+            let place = At { group: &group, operation: &new.name, label, direction };
+            self.message((old.style, one), (new.style, other), place, changes);
+        }
+        self.faults(&old.faults, &new.faults, &group, &new.name, changes);
+    }
+
+    /// Actions that differ where the `SOAPAction` doesn't say so already.
+    fn actions(
+        &self,
+        (old_binding, old): (&Binding, &BindingOperation),
+        (new_binding, new): (&Binding, &BindingOperation),
+        place: (&str, &str),
+        changes: &mut Changes,
+    ) {
+        let requests = (self.old.request_action(old_binding, old), self.new.request_action(new_binding, new));
+        let is_told = old.soap_action != new.soap_action && new.soap_action.as_ref() == Some(&requests.1);
+        let responses = (
+            self.old.response_action(old_binding, old).unwrap_or_default(),
+            self.new.response_action(new_binding, new).unwrap_or_default(),
+        );
+        let why = "who reads the message doesn't know its action";
+        for (path, (was, is), is_told) in [("request", requests, is_told), ("response", responses, false)] {
+            if was != is && !is_told {
+                let path = format!("{}/{path}", place.1);
+                changes.add(kinds::ACTION, (place.0, &path), (quoted(&was), quoted(&is)), Breaks::all(why));
+            }
+        }
+    }
+
+    fn message(
+        &mut self,
+        (old_style, old): (Style, &BindingMessage),
+        (new_style, new): (Style, &BindingMessage),
+        at: At<'_>,
+        changes: &mut Changes,
+    ) {
+        // What several ports bind in the same way is compared for one of them.
+        let signature = format!(
+            "{} {} {old_style:?}{:?}{:?} {new_style:?}{:?}{:?}",
+            at.operation, at.label, old.body, old.headers, new.body, new.headers
+        );
+        if !self.seen.insert(signature) {
+            return;
+        }
+        if old.use_ != new.use_ {
+            let why = "values are written in another way";
+            at.add(kinds::USE, at.operation, (use_name(old.use_), use_name(new.use_)), Breaks::all(why), changes);
+        }
+        self.headers(&old.headers, &new.headers, at, changes);
+        for pair in pairs((&old.attachments, &new.attachments), |one| one.part.clone(), |_| None) {
+            let (kind, part, change, effect) = match pair {
+                (Some(gone), None) => {
+                    let effect = Effect::new_to_old("{r} look for it, and {w} don't send it");
+                    (kinds::ATTACHMENT_REMOVED, gone, ("there", "gone"), effect)
+                }
+                (None, Some(added)) => {
+                    let effect = Effect::old_to_new("{r} look for it, and {w} don't send it");
+                    (kinds::ATTACHMENT_ADDED, added, ("absent", "there"), effect)
+                }
+                _ => continue,
+            };
+            let path = format!("{}/attachment {}", at.operation, part.part);
+            at.add(kind, &path, change, effect.breaks(at.direction), changes);
+        }
+        if old_style != new_style {
+            return;
+        }
+        let root = self.types.root(at.group, &format!("{}/", at.operation), at.label);
+        match new_style {
+            Style::Document => self.document(&old.body, &new.body, root, at, changes),
+            Style::Rpc => self.rpc((old, new), root, at, changes),
+        }
+    }
+
+    /// The elements of a body in document style.
+    fn document(&mut self, old: &[Part], new: &[Part], root: Place, at: At<'_>, changes: &mut Changes) {
+        let names = |schema: &Schema, parts: &[Part]| -> Vec<String> {
+            parts.iter().map(|part| part_name(schema, part)).collect()
+        };
+        let (was, is) = (names(&self.old.schema, old), names(&self.new.schema, new));
+        if was != is {
+            let told = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+            let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+            at.add(kinds::BODY, at.operation, (told(&was), told(&is)), why, changes);
+        }
+        for (old, new) in old.iter().zip(new) {
+            self.part(old, new, None, root, at);
+        }
+    }
+
+    /// The parts in the wrapper of rpc style.
+    fn rpc(&mut self, (old, new): (&BindingMessage, &BindingMessage), root: Place, at: At<'_>, changes: &mut Changes) {
+        let namespace = |message: &BindingMessage| message.namespace.clone().unwrap_or_default();
+        if namespace(old) != namespace(new) {
+            let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+            let change = (quoted(&namespace(old)), quoted(&namespace(new)));
+            at.add(kinds::WRAPPER_NAMESPACE, at.operation, change, why, changes);
+        }
+        let mut common = (Vec::new(), Vec::new());
+        for pair in pairs((&old.body, &new.body), |part| part.name.clone(), |_| None) {
+            let path = |part: &Part| format!("{}/{}", at.operation, part.name);
+            match pair {
+                (Some(old), Some(new)) => {
+                    common.0.push(old.name.as_str());
+                    self.part(old, new, Some(&new.name), root, at);
+                }
+                (Some(gone), None) => {
+                    let effect = Effect {
+                        old_to_new: Some("{w} write it, and strict {r} refuse what they don't know"),
+                        new_to_old: Some("{r} look for it, and {w} don't write it"),
+                    };
+                    let change = (part_name(&self.old.schema, gone), "gone".to_owned());
+                    at.add(kinds::PART_REMOVED, &path(gone), change, effect.breaks(at.direction), changes);
+                }
+                (_, added) => {
+                    let Some(added) = added else { continue };
+                    let effect = Effect {
+                        old_to_new: Some("{r} look for it, and {w} don't write it"),
+                        new_to_old: Some("{w} write it, and strict {r} refuse what they don't know"),
+                    };
+                    let change = ("absent".to_owned(), part_name(&self.new.schema, added));
+                    at.add(kinds::PART_ADDED, &path(added), change, effect.breaks(at.direction), changes);
+                }
+            }
+        }
+        let known: HashSet<&str> = common.0.iter().copied().collect();
+        common.1.extend(new.body.iter().map(|part| part.name.as_str()).filter(|name| known.contains(name)));
+        if common.0 != common.1 {
+            let why = Effect::both("strict {r} expect the parts in the order of their contract").breaks(at.direction);
+            let change = (common.0.join(", "), common.1.join(", "));
+            at.add(kinds::PART_ORDER, at.operation, change, why, changes);
+        }
+    }
+
+    /// What a part holds. `step` is its name, where its element is called so.
+    fn part(&mut self, old: &Part, new: &Part, step: Option<&str>, root: Place, at: At<'_>) {
+        match (old.content, new.content) {
+            (PartContent::Element(old), PartContent::Element(new)) => {
+                let step = self.new.schema[new].name.local();
+                let place = self.types.step(root, step);
+                self.types.element(old, new, place, at.direction);
+            }
+            (old, new) => {
+                let type_of = |schema: &Schema, content| match content {
+                    PartContent::Element(element) => schema[element].type_id,
+                    PartContent::Type(type_id) => type_id,
+                };
+                let place = step.map_or(root, |step| self.types.step(root, step));
+                let (old, new) = (type_of(&self.old.schema, old), type_of(&self.new.schema, new));
+                self.types.pair(old, new, place, at.direction);
+            }
+        }
+    }
+
+    fn headers(&mut self, old: &[Header], new: &[Header], at: At<'_>, changes: &mut Changes) {
+        let (old_schema, new_schema) = (&self.old.schema, &self.new.schema);
+        let old: Vec<_> = old.iter().map(|header| (part_name(old_schema, &header.part), header)).collect();
+        let new: Vec<_> = new.iter().map(|header| (part_name(new_schema, &header.part), header)).collect();
+        for pair in pairs((&old, &new), |(name, _)| name.clone(), |_| None) {
+            let path = |name: &str| format!("{}/header {name}", at.operation);
+            match pair {
+                (Some((_, old)), Some((_, new))) => {
+                    let root = self.types.root(at.group, &format!("{}/header ", at.operation), at.label);
+                    self.part(&old.part, &new.part, Some(&new.part.name), root, at);
+                }
+                (Some((name, _)), None) => {
+                    let effect = Effect::new_to_old("{r} may ask for it, and {w} don't send it");
+                    let breaks = effect.breaks(at.direction);
+                    at.add(kinds::HEADER_REMOVED, &path(name), ("there", "gone"), breaks, changes);
+                }
+                (_, added) => {
+                    let Some((name, _)) = added else { continue };
+                    let effect = Effect::old_to_new("{r} may ask for it, and {w} don't send it");
+                    let breaks = effect.breaks(at.direction);
+                    at.add(kinds::HEADER_ADDED, &path(name), ("absent", "there"), breaks, changes);
+                }
+            }
+        }
+    }
+
+    fn faults(
+        &mut self,
+        old: &[BindingFault],
+        new: &[BindingFault],
+        group: &str,
+        operation: &str,
+        changes: &mut Changes,
+    ) {
+        let at = At { group, operation, label: "fault", direction: Direction::Response };
+        for pair in pairs((old, new), |fault| fault.name.clone(), |_| None) {
+            let path = |fault: &BindingFault| format!("{operation}/fault {}", fault.name);
+            match pair {
+                (Some(one), Some(other)) => {
+                    let (Some(old), Some(new)) = (&one.part, &other.part) else { continue };
+                    if !self.seen.insert(format!("{operation} {} {old:?} {new:?}", other.name)) {
+                        continue;
+                    }
+                    let (was, is) = (part_name(&self.old.schema, old), part_name(&self.new.schema, new));
+                    if was != is {
+                        let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+                        at.add(kinds::BODY, &path(other), (was, is), why, changes);
+                    }
+                    let root = self.types.root(group, &format!("{operation}/fault {}.", other.name), at.label);
+                    self.part(old, new, None, root, at);
+                }
+                // A fault without a type that is known still arrives as a fault.
+                (Some(gone), None) => {
+                    at.add(kinds::FAULT_REMOVED, &path(gone), ("there", "gone"), Breaks::nobody(), changes);
+                }
+                (_, added) => {
+                    let Some(added) = added else { continue };
+                    at.add(kinds::FAULT_ADDED, &path(added), ("absent", "there"), Breaks::nobody(), changes);
+                }
+            }
+        }
+    }
+}
+
+/// A message of an operation.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    group: &'a str,
+    operation: &'a str,
+    label: &'static str,
+    direction: Direction,
+}
+
+impl At<'_> {
+    fn add(
+        self,
+        kind: &'static str,
+        path: &str,
+        change: (impl Into<String>, impl Into<String>),
+        breaks: Breaks,
+        changes: &mut Changes,
+    ) {
+        changes.add(kind, (self.group, path), change, breaks);
+        if let Some(last) = changes.list.last_mut() {
+            last.message = Some(self.label);
+        }
+    }
+}
+
+/// What a part is called on the wire, or its type.
+fn part_name(schema: &Schema, part: &Part) -> String {
+    match part.content {
+        PartContent::Element(element) => schema[element].name.to_string(),
+        PartContent::Type(type_id) => type_name(schema, type_id),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn pattern(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::OneWay => "one-way",
+        Pattern::RequestResponse => "request-response",
+        Pattern::SolicitResponse => "solicit-response",
+        Pattern::Notification => "notification",
+    }
+}
+
+fn style(style: Style) -> &'static str {
+    match style {
+        Style::Document => "document",
+        Style::Rpc => "rpc",
+    }
+}
+
+fn use_name(use_: Use) -> &'static str {
+    match use_ {
+        Use::Literal => "literal",
+        Use::Encoded => "encoded",
+    }
+}

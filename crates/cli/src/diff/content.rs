@@ -1,0 +1,393 @@
+//! Content models: which elements they have, how often, and how they stand together.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use castile_xsd::components::{Compositor, Particle, Term, Wildcard};
+use castile_xsd::{ElementId, ExpandedName, Schema};
+
+use super::change::Effect;
+use super::kinds;
+use super::types::{Here, LEFT_OUT, Types, UNKNOWN, type_name};
+
+/// How often something occurs; no most is any number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Occurs {
+    least: u32,
+    most: Option<u32>,
+}
+
+impl Occurs {
+    fn of(particle: &Particle) -> Self {
+        Self { least: particle.min_occurs, most: particle.max_occurs }
+    }
+
+    /// So often in a group that occurs so often.
+    fn within(self, group: Self) -> Self {
+        let most = match (self.most, group.most) {
+            (Some(0), _) | (_, Some(0)) => Some(0),
+            (one, group) => one.zip(group).map(|(one, group)| one.saturating_mul(group)),
+        };
+        Self { least: self.least.saturating_mul(group.least), most }
+    }
+
+    /// At two places.
+    fn and(self, other: Self) -> Self {
+        let most = self.most.zip(other.most).map(|(one, other)| one.saturating_add(other));
+        Self { least: self.least.saturating_add(other.least), most }
+    }
+
+    /// Whether what occurs so often may occur more seldom or more often than `other` allows.
+    fn exceeds(self, other: Self) -> bool {
+        let too_many = match (self.most, other.most) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(one), Some(other)) => one > other,
+        };
+        self.least < other.least || too_many
+    }
+}
+
+impl fmt::Display for Occurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (1, Some(1)) => f.write_str("required"),
+            (0, Some(1)) => f.write_str("optional"),
+            (least, Some(most)) if least == most => write!(f, "{least} times"),
+            (least, Some(most)) => write!(f, "{least} to {most} times"),
+            (least, None) => write!(f, "{least} times or more"),
+        }
+    }
+}
+
+/// A content model.
+#[derive(Default)]
+struct Model {
+    /// In the order in which they first stand.
+    elements: Vec<Element>,
+    by_name: HashMap<ExpandedName, usize>,
+    wildcards: Vec<Wildcard>,
+}
+
+struct Element {
+    name: ExpandedName,
+    id: ElementId,
+    /// In the whole content.
+    occurs: Occurs,
+}
+
+impl Model {
+    fn of(schema: &Schema, particle: Option<&Particle>) -> Self {
+        let mut model = Self::default();
+        if let Some(particle) = particle {
+            model.add(schema, particle, Occurs { least: 1, most: Some(1) });
+        }
+        model
+    }
+
+    fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs) {
+        let occurs = Occurs::of(particle).within(around);
+        let group = match &particle.term {
+            Term::Element(id) => return self.element(schema, *id, occurs),
+            Term::Wildcard(any) => return self.wildcards.push(any.clone()),
+            Term::Group(group) => group,
+            Term::GroupReference(id) => &schema[*id].group,
+        };
+        // Of a choice another may stand there.
+        let occurs = match group.compositor {
+            Compositor::Choice if group.particles.len() > 1 => Occurs { least: 0, ..occurs },
+            _ => occurs,
+        };
+        group.particles.iter().for_each(|particle| self.add(schema, particle, occurs));
+    }
+
+    fn element(&mut self, schema: &Schema, id: ElementId, occurs: Occurs) {
+        let name = &schema[id].name;
+        match self.by_name.get(name) {
+            Some(known) => {
+                let known = &mut self.elements[*known];
+                known.occurs = known.occurs.and(occurs);
+            }
+            None => {
+                self.by_name.insert(name.clone(), self.elements.len());
+                self.elements.push(Element { name: name.clone(), id, occurs });
+            }
+        }
+    }
+
+    fn takes(&self, name: &ExpandedName) -> bool {
+        self.wildcards.iter().any(|any| any.namespaces.allows(name.namespace()))
+    }
+}
+
+/// How the elements stand together that both models have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shape {
+    Element(ExpandedName, Occurs),
+    Group(Compositor, Occurs, Vec<Shape>),
+}
+
+impl Shape {
+    /// `known` gives the names that elements have in the other contract.
+    fn of(schema: &Schema, particle: &Particle, known: &HashMap<ExpandedName, ExpandedName>) -> Option<Self> {
+        let group = match &particle.term {
+            Term::Element(id) => {
+                let name = known.get(&schema[*id].name)?;
+                return Some(Self::Element(name.clone(), Occurs::of(particle)));
+            }
+            Term::Wildcard(_) => return None,
+            Term::Group(group) => group,
+            Term::GroupReference(id) => &schema[*id].group,
+        };
+        let inner: Vec<Self> = group.particles.iter().filter_map(|one| Self::of(schema, one, known)).collect();
+        (!inner.is_empty()).then_some(Self::Group(group.compositor, Occurs::of(particle), inner))
+    }
+
+    /// Whether they differ in how often things occur at most.
+    fn is_parallel(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Element(one, _), Self::Element(other, _)) => one == other,
+            (Self::Group(one, _, inner), Self::Group(other, _, others)) => {
+                one == other
+                    && inner.len() == others.len()
+                    && inner.iter().zip(others).all(|(one, other)| one.is_parallel(other))
+            }
+            _ => false,
+        }
+    }
+
+    /// With what stands in a choice, or in any order, by its name.
+    fn sorted(self) -> Self {
+        match self {
+            Self::Group(compositor, occurs, inner) => {
+                let mut inner: Vec<Self> = inner.into_iter().map(Self::sorted).collect();
+                if compositor != Compositor::Sequence {
+                    inner.sort_by_cached_key(Self::to_string);
+                }
+                Self::Group(compositor, occurs, inner)
+            }
+            element => element,
+        }
+    }
+
+    /// The same with what stands in a sequence by its name, too, to tell a change of the order from others.
+    fn unordered(self) -> Self {
+        match self {
+            Self::Group(compositor, occurs, inner) => {
+                let mut inner: Vec<Self> = inner.into_iter().map(Self::unordered).collect();
+                inner.sort_by_cached_key(Self::to_string);
+                Self::Group(compositor, occurs, inner)
+            }
+            element => element,
+        }
+    }
+
+    /// What stands in it, and whether in any order.
+    fn outermost(&self) -> Option<(Compositor, Vec<String>)> {
+        match self {
+            Self::Group(compositor, _, inner) => {
+                let mut inner: Vec<String> = inner.iter().map(Self::to_string).collect();
+                inner.sort();
+                Some((*compositor, inner))
+            }
+            Self::Element(..) => None,
+        }
+    }
+}
+
+/// The names, as far as they are few: `a, (b | c), d`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(name, _) => f.write_str(name.local()),
+            Self::Group(compositor, _, inner) => {
+                let separator = match compositor {
+                    Compositor::Sequence => ", ",
+                    Compositor::Choice => " | ",
+                    Compositor::All => " & ",
+                };
+                for (number, one) in inner.iter().enumerate() {
+                    if number > 0 {
+                        f.write_str(separator)?;
+                    }
+                    match one {
+                        Self::Group(..) => write!(f, "({one})")?,
+                        Self::Element(..) => write!(f, "{one}")?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A shape as it is told: one of hundreds of elements is cut.
+fn told(shape: &Shape) -> String {
+    const LONGEST: usize = 160;
+    let text = shape.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl Types<'_> {
+    /// Compares the content of two complex types.
+    pub(super) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
+        let (one, other) = (Model::of(self.old, old), Model::of(self.new, new));
+        self.work += one.elements.len() + other.elements.len();
+        let mut pairs = matched(&one, &other);
+        let renamed = self.renamed(&one, &other, &mut pairs);
+        for (index, element) in one.elements.iter().enumerate() {
+            let place = self.step(here.place, element.name.local());
+            let here = Here { place, ..here };
+            let Some(partner) = pairs[index].map(|partner| &other.elements[partner]) else {
+                let effect = Effect {
+                    old_to_new: (!other.takes(&element.name)).then_some(UNKNOWN),
+                    new_to_old: (element.occurs.least > 0).then_some("{w} don't write it, and {r} require it"),
+                };
+                let was = format!("{} {}", element.occurs, type_name(self.old, self.old[element.id].type_id));
+                self.add(kinds::ELEMENT_REMOVED, here, (was, "gone"), effect);
+                continue;
+            };
+            if renamed.contains(&index) {
+                let change = (element.name.local(), partner.name.local());
+                self.add(kinds::ELEMENT_RENAMED, here, change, Effect::both("{r} look for an element of another name"));
+            } else if element.name != partner.name {
+                self.namespace_changed(&element.name, &partner.name, here);
+            }
+            self.element(element.id, partner.id, here.place, here.direction);
+        }
+        let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
+        for (_, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
+            let place = self.step(here.place, element.name.local());
+            let is_required = element.occurs.least > 0;
+            let effect = Effect {
+                old_to_new: is_required.then_some("{w} don't write it, and {r} require it"),
+                new_to_old: (!one.takes(&element.name)).then_some(UNKNOWN),
+            };
+            let kind = if is_required { kinds::ELEMENT_ADDED_REQUIRED } else { kinds::ELEMENT_ADDED };
+            let is = format!("{} {}", element.occurs, type_name(self.new, self.new[element.id].type_id));
+            self.add(kind, Here { place, ..here }, ("absent", is), effect);
+        }
+        self.wildcards((&one.wildcards, &other.wildcards), "element", here);
+        self.shapes((old, &one), (new, &other), &pairs, here);
+    }
+
+    /// Finds partners for elements that stand behind the same ones, with the same type, and are called otherwise. Gives back which.
+    fn renamed(&self, one: &Model, other: &Model, pairs: &mut [Option<usize>]) -> HashSet<usize> {
+        let mut taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
+        let mut renamed = HashSet::new();
+        for (index, element) in one.elements.iter().enumerate() {
+            let behind = match index.checked_sub(1) {
+                Some(before) => pairs[before].map(|partner| partner + 1),
+                None => Some(0),
+            };
+            let Some(partner) = behind.filter(|partner| pairs[index].is_none() && !taken.contains(partner)) else {
+                continue;
+            };
+            let Some(candidate) = other.elements.get(partner) else { continue };
+            let (old, new) = (self.old[element.id].type_id, self.new[candidate.id].type_id);
+            let is_of_type = match (old.builtin(), new.builtin()) {
+                (None, None) => self.old[old].name().is_some() && self.old[old].name() == self.new[new].name(),
+                (old, new) => old == new,
+            };
+            if is_of_type && element.occurs == candidate.occurs {
+                pairs[index] = Some(partner);
+                taken.insert(partner);
+                renamed.insert(index);
+            }
+        }
+        renamed
+    }
+
+    /// Compares how often the elements of both stand, and how they stand together.
+    fn shapes(
+        &mut self,
+        (old, one): (Option<&Particle>, &Model),
+        (new, other): (Option<&Particle>, &Model),
+        pairs: &[Option<usize>],
+        here: Here,
+    ) {
+        let both = || {
+            let paired = one.elements.iter().zip(pairs);
+            paired.filter_map(|(element, partner)| Some((element, &other.elements[(*partner)?])))
+        };
+        let old_names = both().map(|(element, _)| (element.name.clone(), element.name.clone())).collect();
+        let new_names = both().map(|(element, partner)| (partner.name.clone(), element.name.clone())).collect();
+        let was = old.and_then(|old| Shape::of(self.old, old, &old_names)).map(Shape::sorted);
+        let is = new.and_then(|new| Shape::of(self.new, new, &new_names)).map(Shape::sorted);
+        let (Some(was), Some(is)) = (was, is) else { return };
+        if was.is_parallel(&is) {
+            return self.occurrences(&was, &is, here);
+        }
+        let (kind, effect) = match (was.outermost(), is.outermost()) {
+            (Some((Compositor::Sequence, inner)), Some((Compositor::All, others))) if inner == others => {
+                (kinds::ORDER_FREE, Effect::new_to_old("{w} may write them in an order that {r} refuse"))
+            }
+            (Some((Compositor::All, inner)), Some((Compositor::Sequence, others))) if inner == others => {
+                (kinds::ORDER_FIXED, Effect::old_to_new("{w} may write them in an order that {r} refuse"))
+            }
+            _ if was.clone().unordered().is_parallel(&is.clone().unordered()) => {
+                (kinds::ORDER, Effect::both("strict {r} refuse the order in which {w} write them"))
+            }
+            _ => (kinds::GROUPING, Effect::both("{w} may put them together as {r} don't allow")),
+        };
+        self.add(kind, here, (told(&was), told(&is)), effect);
+        for (element, partner) in both() {
+            let place = self.step(here.place, element.name.local());
+            self.occurs(element.occurs, partner.occurs, Here { place, ..here });
+        }
+    }
+
+    /// How often what stands in the same groups occurs there.
+    fn occurrences(&mut self, old: &Shape, new: &Shape, here: Here) {
+        match (old, new) {
+            (Shape::Element(name, one), Shape::Element(_, other)) if one != other => {
+                let place = self.step(here.place, name.local());
+                self.occurs(*one, *other, Here { place, ..here });
+            }
+            (Shape::Group(compositor, one, inner), Shape::Group(_, other, others)) => {
+                if one != other {
+                    let place = self.step(here.place, &format!("{}({})", compositor.name(), told(old)));
+                    self.occurs(*one, *other, Here { place, ..here });
+                }
+                inner.iter().zip(others).for_each(|(one, other)| self.occurrences(one, other, here));
+            }
+            _ => {}
+        }
+    }
+
+    fn occurs(&mut self, old: Occurs, new: Occurs, here: Here) {
+        let (is_narrower, is_wider) = (old.exceeds(new), new.exceeds(old));
+        let (kind, why) = match (old.least, new.least) {
+            (0, 1..) => (kinds::REQUIRED, LEFT_OUT),
+            (1.., 0) => (kinds::OPTIONAL, LEFT_OUT),
+            _ => {
+                let kind = match (is_narrower, is_wider) {
+                    (true, true) => kinds::OCCURRENCE,
+                    (true, false) => kinds::NARROWED,
+                    (false, true) => kinds::WIDENED,
+                    (false, false) => return,
+                };
+                (kind, "{w} may write it more or less often than {r} take it")
+            }
+        };
+        self.add(kind, here, (old.to_string(), new.to_string()), Effect::of(is_narrower, is_wider, why));
+    }
+}
+
+/// For each element of one model its partner in the other: by its name, else by its local name.
+fn matched(one: &Model, other: &Model) -> Vec<Option<usize>> {
+    let mut pairs: Vec<Option<usize>> =
+        one.elements.iter().map(|element| other.by_name.get(&element.name).copied()).collect();
+    let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for (index, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
+        left.entry(element.name.local()).or_insert(index);
+    }
+    for (element, pair) in one.elements.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
+        *pair = left.remove(element.name.local());
+    }
+    pairs
+}

@@ -1,0 +1,289 @@
+//! Services and their ports.
+
+use std::collections::{HashMap, HashSet};
+
+use castile_wsdl::{Addressing, BindingId, Definitions, Port, Protocol, Responses, Service, Version};
+
+use super::bindings::Bindings;
+use super::change::{Breaks, Changes};
+use super::kinds;
+use crate::policy::{Assertion, Policies};
+
+/// What changed between two contracts.
+///
+/// # Errors
+/// They are too large.
+pub(super) fn changes(old: &Definitions, new: &Definitions) -> anyhow::Result<Changes> {
+    let mut compare = Compare {
+        old,
+        new,
+        old_policies: Policies::of(old),
+        new_policies: Policies::of(new),
+        bindings: Bindings::new(old, new),
+        changes: Changes::default(),
+    };
+    compare.services();
+    compare.unused_bindings();
+    compare.bindings.finish(compare.changes)
+}
+
+/// Those that belong together: by a key and, where one is left on each side, by another. `None` stands for what is missing.
+pub(super) fn pairs<'a, T>(
+    (old, new): (impl IntoIterator<Item = &'a T>, impl IntoIterator<Item = &'a T>),
+    key: impl Fn(&T) -> String,
+    other_key: impl Fn(&T) -> Option<String>,
+) -> Vec<(Option<&'a T>, Option<&'a T>)> {
+    let (old, new): (Vec<&T>, Vec<&T>) = (old.into_iter().collect(), new.into_iter().collect());
+    let numbered = |list: &[&'a T]| {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        let mut keyed = Vec::with_capacity(list.len());
+        for one in list {
+            let times = times.entry(key(one)).or_insert(0);
+            *times += 1;
+            keyed.push((key(one), *times));
+        }
+        keyed
+    };
+    let (old_keys, new_keys) = (numbered(&old), numbered(&new));
+    let by_key: HashMap<&(String, usize), usize> = new_keys.iter().zip(0..).collect();
+    let mut partner: Vec<Option<usize>> = old_keys.iter().map(|key| by_key.get(key).copied()).collect();
+    let mut taken: HashSet<usize> = partner.iter().flatten().copied().collect();
+    let mut left: HashMap<String, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    for (index, one) in old.iter().enumerate().filter(|(index, _)| partner[*index].is_none()) {
+        other_key(one).into_iter().for_each(|key| left.entry(key).or_default().0.push(index));
+    }
+    for (index, one) in new.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
+        other_key(one).into_iter().for_each(|key| left.entry(key).or_default().1.push(index));
+    }
+    for (of_old, of_new) in left.into_values() {
+        if let ([one], [other]) = (of_old.as_slice(), of_new.as_slice()) {
+            partner[*one] = Some(*other);
+            taken.insert(*other);
+        }
+    }
+    let both = old.iter().zip(partner).map(|(one, partner)| (Some(*one), partner.map(|index| new[index])));
+    let added = new.iter().enumerate().filter(|(index, _)| !taken.contains(index)).map(|(_, one)| (None, Some(*one)));
+    both.chain(added).collect()
+}
+
+struct Compare<'d> {
+    old: &'d Definitions,
+    new: &'d Definitions,
+    old_policies: Policies<'d>,
+    new_policies: Policies<'d>,
+    bindings: Bindings<'d>,
+    changes: Changes,
+}
+
+const CALLED: &str = "old clients call it, and new servers don't have it";
+const NOT_THERE: &str = "new clients call it, and old servers don't have it";
+
+impl<'d> Compare<'d> {
+    fn services(&mut self) {
+        let name = |service: &Service| service.name.local().to_owned();
+        for pair in pairs((&self.old.services, &self.new.services), name, |_| Some(String::new())) {
+            let group = |service: &Service| format!("service {}", service.name.local());
+            match pair {
+                (Some(old), Some(new)) => {
+                    let group = group(new);
+                    let (was, is) = (old.name.local(), new.name.local());
+                    if was != is {
+                        self.changes.add(kinds::SERVICE_RENAMED, (&group, is), (was, is), Breaks::nobody());
+                    }
+                    self.ports(old, new, &group);
+                }
+                (Some(old), None) => {
+                    let breaks = Breaks::old_clients(CALLED);
+                    let place = (&*group(old), old.name.local());
+                    self.changes.add(kinds::SERVICE_REMOVED, place, ("there", "gone"), breaks);
+                }
+                (_, new) => {
+                    let Some(new) = new else { continue };
+                    let breaks = Breaks::new_clients(NOT_THERE);
+                    let place = (&*group(new), new.name.local());
+                    self.changes.add(kinds::SERVICE_ADDED, place, ("absent", "there"), breaks);
+                }
+            }
+        }
+    }
+
+    fn ports(&mut self, old: &'d Service, new: &'d Service, group: &str) {
+        let old: Vec<_> = old.ports.iter().map(|port| (self.old, port)).collect();
+        let new: Vec<_> = new.ports.iter().map(|port| (self.new, port)).collect();
+        let spoken = |(definitions, port): &(&Definitions, &Port)| protocol(&definitions[port.binding].protocol);
+        for pair in pairs((&old, &new), |(_, port)| port.name.clone(), |one| Some(spoken(one))) {
+            let pair = (pair.0.map(|(_, port)| *port), pair.1.map(|(_, port)| *port));
+            match pair {
+                (Some(old), Some(new)) => self.port(old, new, group),
+                (Some(old), None) => {
+                    let breaks = Breaks::old_clients(CALLED);
+                    self.changes.add(kinds::PORT_REMOVED, (group, &old.name), ("there", "gone"), breaks);
+                }
+                (_, new) => {
+                    let Some(new) = new else { continue };
+                    let breaks = Breaks::new_clients(NOT_THERE);
+                    self.changes.add(kinds::PORT_ADDED, (group, &new.name), ("absent", "there"), breaks);
+                }
+            }
+        }
+    }
+
+    fn port(&mut self, old: &'d Port, new: &'d Port, group: &str) {
+        let place = (group, new.name.as_str());
+        if old.name != new.name {
+            self.changes.add(kinds::PORT_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
+        }
+        if old.address != new.address {
+            let told = |port: &Port| port.address.clone().unwrap_or_else(|| "none".to_owned());
+            self.changes.add(kinds::ADDRESS, place, (told(old), told(new)), Breaks::nobody());
+        }
+        let (old_addressing, new_addressing) = (self.old.addressing(old), self.new.addressing(new));
+        if old_addressing != new_addressing {
+            let change = (addressing(old_addressing), addressing(new_addressing));
+            let breaks = breaks_of_addressing(old_addressing, new_addressing);
+            self.changes.add(kinds::ADDRESSING, place, change, breaks);
+        }
+        self.policies(old, new, place);
+        let is_addressed = old_addressing.is_some() && new_addressing.is_some();
+        self.binding(old.binding, new.binding, place, is_addressed);
+    }
+
+    /// What policies of the port and its binding assert, beside WS-Addressing.
+    fn policies(&mut self, old: &Port, new: &Port, place: (&str, &str)) {
+        let of = |policies: &Policies<'_>, definitions: &Definitions, port: &Port| {
+            let mut all = policies.assertions(&port.extensions);
+            all.extend(policies.assertions(&definitions[port.binding].extensions));
+            let is_told = |one: &Assertion| !matches!(one.local(), "Addressing" | "UsingAddressing");
+            all.retain(|one| is_told(one) && !one.is_in("Addressing"));
+            all
+        };
+        let old = of(&self.old_policies, self.old, old);
+        let new = of(&self.new_policies, self.new, new);
+        let key = |one: &Assertion| format!("{{{}}}{}{}", one.namespace, one.path, one.is_optional);
+        // What stands in one that is told goes with it.
+        let mut seen: HashSet<(bool, String)> = HashSet::new();
+        let mut is_within = |is_new: bool, path: &str| {
+            let outer = path.rsplit_once('/').map(|(outer, _)| (is_new, outer.to_owned()));
+            seen.insert((is_new, path.to_owned()));
+            outer.is_some_and(|outer| seen.contains(&outer))
+        };
+        for pair in pairs((&old, &new), key, |_| None) {
+            let told = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
+            let (group, port) = place;
+            let path = |one: &Assertion| format!("{port}: {}", one.path);
+            match pair {
+                (Some(old), None) if !is_within(false, &old.path) => {
+                    let why = "old servers require it, and new clients don't keep to it";
+                    let breaks = if old.is_optional { Breaks::nobody() } else { Breaks::new_clients(why) };
+                    self.changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
+                }
+                (None, Some(new)) if !is_within(true, &new.path) => {
+                    let why = "new servers require it, and old clients don't keep to it";
+                    let breaks = if new.is_optional { Breaks::nobody() } else { Breaks::old_clients(why) };
+                    self.changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn binding(&mut self, old: BindingId, new: BindingId, place: (&str, &str), is_addressed: bool) {
+        let (was, is) = (&self.old[old].protocol, &self.new[new].protocol);
+        let why = "clients and servers speak different protocols";
+        match (was, is) {
+            (
+                Protocol::Soap { version: old_version, transport: old_transport, .. },
+                Protocol::Soap { version: new_version, transport: new_transport, .. },
+            ) => {
+                if old_version != new_version {
+                    let change = (version(*old_version), version(*new_version));
+                    let why = "messages of one version of SOAP are refused by the other";
+                    self.changes.add(kinds::SOAP_VERSION, place, change, Breaks::all(why));
+                }
+                if old_transport != new_transport {
+                    let change = (old_transport, new_transport);
+                    self.changes.add(kinds::TRANSPORT, place, change, Breaks::all(why));
+                }
+                self.bindings.compare(old, new, is_addressed, &mut self.changes);
+            }
+            _ if was != is => {
+                self.changes.add(kinds::PROTOCOL, place, (protocol(was), protocol(is)), Breaks::all(why));
+            }
+            // Nothing is known of what is spoken without SOAP.
+            _ => {}
+        }
+    }
+
+    /// Bindings that no port uses: contracts without services have them alone.
+    fn unused_bindings(&mut self) {
+        let unused = |definitions: &Definitions| -> Vec<BindingId> {
+            let ports = definitions.services.iter().flat_map(|service| &service.ports);
+            let used: HashSet<BindingId> = ports.map(|port| port.binding).collect();
+            definitions.binding_ids().filter(|id| !used.contains(id)).collect()
+        };
+        let (old, new) = (unused(self.old), unused(self.new));
+        let mut by_name: HashMap<&str, BindingId> = new.iter().map(|id| (self.new[*id].name.local(), *id)).collect();
+        for old in old {
+            let name = self.old[old].name.local();
+            let group = format!("binding {name}");
+            match by_name.remove(name) {
+                Some(new) => self.binding(old, new, (&group, name), false),
+                None => {
+                    let breaks = Breaks::old_clients(CALLED);
+                    self.changes.add(kinds::PORT_REMOVED, (&group, name), ("there", "gone"), breaks);
+                }
+            }
+        }
+        for new in new.into_iter().filter(|id| by_name.contains_key(self.new[*id].name.local())) {
+            let name = self.new[new].name.local();
+            let breaks = Breaks::new_clients(NOT_THERE);
+            self.changes.add(kinds::PORT_ADDED, (&format!("binding {name}"), name), ("absent", "there"), breaks);
+        }
+    }
+}
+
+fn version(version: Version) -> &'static str {
+    match version {
+        Version::Soap11 => "SOAP 1.1",
+        Version::Soap12 => "SOAP 1.2",
+    }
+}
+
+fn protocol(protocol: &Protocol) -> String {
+    match protocol {
+        Protocol::Soap { version: of, .. } => version(*of).to_owned(),
+        Protocol::Http { verb } => format!("HTTP {verb}"),
+        Protocol::Other(namespace) => format!("the protocol {namespace:?}"),
+    }
+}
+
+fn addressing(addressing: Option<Addressing>) -> String {
+    let Some(Addressing { required, responses }) = addressing else { return "not said".to_owned() };
+    let required = if required { "required" } else { "optional" };
+    match responses {
+        Responses::Anywhere => required.to_owned(),
+        Responses::Anonymous => format!("{required}, responses on the connection"),
+        Responses::NonAnonymous => format!("{required}, responses elsewhere"),
+    }
+}
+
+fn breaks_of_addressing(old: Option<Addressing>, new: Option<Addressing>) -> Breaks {
+    let is_required = |one: Option<Addressing>| one.is_some_and(|one| one.required);
+    // Who asks for one kind of responses refuses the other.
+    let refuses = |servers: Option<Addressing>, clients: Option<Addressing>| {
+        let (Some(servers), Some(clients)) = (servers, clients) else { return false };
+        servers.responses != Responses::Anywhere && servers.responses != clients.responses
+    };
+    let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| {
+        if is_required(servers) && !is_required(clients) {
+            Some(format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out"))
+        } else {
+            let why = format!("{who} may want responses where {whose} don't send them");
+            refuses(servers, clients).then_some(why)
+        }
+    };
+    Breaks {
+        old_clients: told(new, old, "old clients", "new servers"),
+        new_clients: told(old, new, "new clients", "old servers"),
+    }
+}

@@ -1,0 +1,504 @@
+//! Elements and types that messages lead to. Each pair of types is compared once for each direction, so circles end and the
+//! work grows as the contracts do.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+use anyhow::bail;
+use castile_xsd::components::{
+    ArrayType, AttributeUse, Content, NamespaceConstraint, ProcessContents, Scope, TypeDefinition, Use,
+    ValueConstraint, Wildcard,
+};
+use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
+
+use super::change::{Change, Direction, Effect, shortened};
+use super::kinds;
+
+/// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
+const MOST: usize = 2_000_000;
+/// So many changes are found in types: nobody reads more, and each takes memory.
+const MOST_CHANGES: usize = 100_000;
+/// So many steps of a path are shown at its end.
+const STEPS: usize = 12;
+
+pub(super) const UNKNOWN: &str = "{w} may write it, and strict {r} refuse what they don't know";
+pub(super) const LEFT_OUT: &str = "{w} may leave it out, and {r} require it";
+
+/// A place in a message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(usize);
+
+/// The place, and which way its message goes.
+#[derive(Clone, Copy)]
+pub(super) struct Here {
+    pub(super) place: Place,
+    pub(super) direction: Direction,
+}
+
+enum Node {
+    Root { group: String, head: String, message: &'static str },
+    Step { parent: Place, root: Place, step: String },
+}
+
+/// A pair of types that was found.
+#[derive(Default)]
+struct Visit {
+    /// The changes within the types themselves.
+    changes: Range<usize>,
+    /// How often it was found after the first time.
+    again: usize,
+}
+
+type Pair = (TypeId, TypeId, Direction);
+
+pub(super) struct Types<'d> {
+    pub(super) old: &'d Schema,
+    pub(super) new: &'d Schema,
+    nodes: Vec<Node>,
+    queue: VecDeque<(Pair, Place)>,
+    visits: HashMap<Pair, Visit>,
+    elements: HashSet<(ElementId, ElementId, Direction)>,
+    /// Namespaces that became others, with the change that tells it.
+    namespaces: HashMap<(String, String, Direction), usize>,
+    changes: Vec<Change>,
+    /// How much was looked at.
+    pub(super) work: usize,
+}
+
+impl<'d> Types<'d> {
+    pub(super) fn new(old: &'d Schema, new: &'d Schema) -> Self {
+        Self {
+            old,
+            new,
+            nodes: Vec::new(),
+            queue: VecDeque::new(),
+            visits: HashMap::new(),
+            elements: HashSet::new(),
+            namespaces: HashMap::new(),
+            changes: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// Where a message begins.
+    pub(super) fn root(&mut self, group: &str, head: &str, message: &'static str) -> Place {
+        self.nodes.push(Node::Root { group: group.to_owned(), head: head.to_owned(), message });
+        Place(self.nodes.len() - 1)
+    }
+
+    /// The place of an element or attribute within another.
+    pub(super) fn step(&mut self, parent: Place, step: &str) -> Place {
+        let root = match &self.nodes[parent.0] {
+            Node::Root { .. } => parent,
+            Node::Step { root, .. } => *root,
+        };
+        self.nodes.push(Node::Step { parent, root, step: step.to_owned() });
+        Place(self.nodes.len() - 1)
+    }
+
+    /// The group, the path and the message of a place.
+    fn told(&self, place: Place) -> (String, String, Option<&'static str>) {
+        let mut steps = Vec::new();
+        let mut next = place;
+        while let Node::Step { parent, step, .. } = &self.nodes[next.0] {
+            if steps.len() == STEPS {
+                steps.push("…");
+                break;
+            }
+            steps.push(step);
+            next = *parent;
+        }
+        steps.reverse();
+        let root = match &self.nodes[place.0] {
+            Node::Root { .. } => place,
+            Node::Step { root, .. } => *root,
+        };
+        match &self.nodes[root.0] {
+            Node::Root { group, head, message } => {
+                (group.clone(), format!("{head}{}", steps.join(".")), Some(*message))
+            }
+            Node::Step { .. } => (String::new(), steps.join("."), None),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        kind: &'static str,
+        here: Here,
+        (was, is): (impl Into<String>, impl Into<String>),
+        effect: Effect,
+    ) {
+        let (group, path, message) = self.told(here.place);
+        let breaks = effect.breaks(here.direction);
+        let (path, was, is) = (shortened(path), shortened(was.into()), shortened(is.into()));
+        self.changes.push(Change { kind, group, path, message, was, is, breaks, also: 0 });
+    }
+
+    /// Has two types compared, unless they were.
+    pub(super) fn pair(&mut self, old: TypeId, new: TypeId, place: Place, direction: Direction) {
+        if old.builtin().is_some() && old == new {
+            return;
+        }
+        let pair = (old, new, direction);
+        if let Some(visit) = self.visits.get_mut(&pair) {
+            visit.again += 1;
+            return;
+        }
+        self.visits.insert(pair, Visit::default());
+        self.queue.push_back((pair, place));
+    }
+
+    /// Compares all that was found, and gives back what changed.
+    ///
+    /// # Errors
+    /// It is too much.
+    pub(super) fn finish(mut self) -> anyhow::Result<Vec<Change>> {
+        while let Some((pair, place)) = self.queue.pop_front() {
+            let (old, new, direction) = pair;
+            let first = self.changes.len();
+            self.types(old, new, Here { place, direction });
+            if self.work > MOST {
+                bail!("more than {MOST} pairs of elements, attributes and values are to be compared");
+            }
+            if self.changes.len() > MOST_CHANGES {
+                bail!("found more than {MOST_CHANGES} changes, expected two versions of one contract");
+            }
+            let changes = first..self.changes.len();
+            if let Some(visit) = self.visits.get_mut(&pair) {
+                visit.changes = changes;
+            }
+        }
+        for visit in self.visits.values() {
+            for change in &mut self.changes[visit.changes.clone()] {
+                change.also += visit.again;
+            }
+        }
+        Ok(self.changes)
+    }
+
+    fn types(&mut self, old: TypeId, new: TypeId, here: Here) {
+        self.work += 1;
+        let (old_schema, new_schema) = (self.old, self.new);
+        match (&old_schema[old], &new_schema[new]) {
+            (TypeDefinition::Simple(_), TypeDefinition::Simple(_)) => self.simple(old, new, here),
+            (TypeDefinition::Complex(one), TypeDefinition::Complex(other)) => {
+                match (one.is_abstract, other.is_abstract) {
+                    (false, true) => {
+                        let why = Effect::old_to_new("{w} may write the type itself, and {r} want one derived from it");
+                        self.add(kinds::ABSTRACT, here, ("a type of its own", "abstract"), why);
+                    }
+                    (true, false) => {
+                        let why = Effect::new_to_old("{w} may write the type itself, and {r} want one derived from it");
+                        self.add(kinds::CONCRETE, here, ("abstract", "a type of its own"), why);
+                    }
+                    _ => {}
+                }
+                self.attributes(old, new, here);
+                self.contents(old, new, here);
+                self.derived(old, new, here);
+            }
+            _ => self.other_kind(old, new, here),
+        }
+    }
+
+    /// A simple type became a complex one, or the other way round.
+    fn other_kind(&mut self, old: TypeId, new: TypeId, here: Here) {
+        match (self.old.content(old), self.new.content(new)) {
+            (Content::Simple(one), Content::Simple(other)) => {
+                self.attributes(old, new, here);
+                self.pair(one, other, here.place, here.direction);
+            }
+            _ => self.type_changed(old, new, here),
+        }
+    }
+
+    /// Says that one type became quite another one.
+    pub(super) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
+        let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
+        let effect = Effect::of(!is_any(new), !is_any(old), "what {w} write is no value for {r}");
+        self.add(kinds::TYPE, here, (type_name(self.old, old), type_name(self.new, new)), effect);
+    }
+
+    fn contents(&mut self, old: TypeId, new: TypeId, here: Here) {
+        let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
+        if is_any(old) != is_any(new) {
+            return self.type_changed(old, new, here);
+        }
+        let (one, other) = (self.old.content(old), self.new.content(new));
+        match (&one, &other) {
+            (Content::Simple(one), Content::Simple(other)) => self.pair(*one, *other, here.place, here.direction),
+            (Content::Simple(_), _) | (_, Content::Simple(_)) => self.type_changed(old, new, here),
+            _ => {
+                let is_mixed = |content: &Content| matches!(content, Content::Mixed(_));
+                let why = "{w} may write text among the elements, and {r} refuse it";
+                match (is_mixed(&one), is_mixed(&other)) {
+                    (false, true) => {
+                        self.add(kinds::MIXED, here, ("elements only", "mixed"), Effect::new_to_old(why));
+                    }
+                    (true, false) => {
+                        self.add(kinds::NOT_MIXED, here, ("mixed", "elements only"), Effect::old_to_new(why));
+                    }
+                    _ => {}
+                }
+                self.particles(one.particle(), other.particle(), here);
+            }
+        }
+    }
+
+    /// Types that may stand in place of these, by `xsi:type`.
+    fn derived(&mut self, old: TypeId, new: TypeId, here: Here) {
+        if old.builtin().is_some() || new.builtin().is_some() {
+            return;
+        }
+        let of = |schema: &Schema, type_id: TypeId| -> Vec<(String, TypeId)> {
+            let named = schema.derived_types(type_id).iter().filter(|id| schema[**id].as_complex().is_some());
+            named.filter_map(|id| Some((schema[*id].name()?.local().to_owned(), *id))).collect()
+        };
+        let (old, new) = (of(self.old, old), of(self.new, new));
+        self.work += old.len() + new.len();
+        let known: HashMap<&str, TypeId> = new.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+        let why = "{w} may write it with xsi:type, and {r} don't know it";
+        for (name, id) in &old {
+            let place = self.step(here.place, &format!("({name})"));
+            match known.get(name.as_str()) {
+                Some(other) => self.pair(*id, *other, place, here.direction),
+                None => {
+                    let here = Here { place, ..here };
+                    self.add(kinds::DERIVED_REMOVED, here, ("there", "gone"), Effect::old_to_new(why));
+                }
+            }
+        }
+        let known: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
+        for (name, _) in new.iter().filter(|(name, _)| !known.contains(name.as_str())) {
+            let place = self.step(here.place, &format!("({name})"));
+            self.add(kinds::DERIVED_ADDED, Here { place, ..here }, ("absent", "there"), Effect::new_to_old(why));
+        }
+    }
+
+    /// Two declarations of an element at one place.
+    pub(super) fn element(&mut self, old: ElementId, new: ElementId, place: Place, direction: Direction) {
+        let here = Here { place, direction };
+        // What is declared globally is told at the first place that refers to it.
+        let is_global = self.old[old].scope == Scope::Global && self.new[new].scope == Scope::Global;
+        if !is_global {
+            return self.declaration(old, new, here);
+        }
+        if self.elements.insert((old, new, direction)) {
+            self.declaration(old, new, here);
+            self.substitutes(old, new, here);
+        } else {
+            self.pair(self.old[old].type_id, self.new[new].type_id, place, direction);
+        }
+    }
+
+    fn declaration(&mut self, old: ElementId, new: ElementId, here: Here) {
+        let (one, other) = (&self.old[old], &self.new[new]);
+        self.pair(one.type_id, other.type_id, here.place, here.direction);
+        let why = "{w} may write it as nil, and {r} refuse that";
+        match (one.nillable, other.nillable) {
+            (false, true) => self.add(kinds::NILLABLE, here, ("not nillable", "nillable"), Effect::new_to_old(why)),
+            (true, false) => self.add(kinds::NOT_NILLABLE, here, ("nillable", "not nillable"), Effect::old_to_new(why)),
+            _ => {}
+        }
+        let why = "{w} may write it, and {r} want a member of its substitution group";
+        match (one.is_abstract, other.is_abstract) {
+            (false, true) => {
+                let change = ("an element of its own", "abstract");
+                self.add(kinds::ABSTRACT_ELEMENT, here, change, Effect::old_to_new(why));
+            }
+            (true, false) => {
+                let change = ("abstract", "an element of its own");
+                self.add(kinds::CONCRETE_ELEMENT, here, change, Effect::new_to_old(why));
+            }
+            _ => {}
+        }
+        self.values(one.value_constraint.as_ref(), other.value_constraint.as_ref(), here);
+    }
+
+    fn substitutes(&mut self, old: ElementId, new: ElementId, here: Here) {
+        let (members, others) = (self.old.substitutes(old), self.new.substitutes(new));
+        self.work += members.len() + others.len();
+        let known: HashMap<&ExpandedName, ElementId> = others.iter().map(|id| (&self.new[*id].name, *id)).collect();
+        let (old_schema, new_schema) = (self.old, self.new);
+        let why = "{w} may write it in place of the element, and {r} don't know it";
+        for member in &members {
+            let name = &old_schema[*member].name;
+            let place = self.step(here.place, &format!("[{}]", name.local()));
+            match known.get(name) {
+                Some(other) => self.declaration(*member, *other, Here { place, ..here }),
+                None => {
+                    let here = Here { place, ..here };
+                    self.add(kinds::SUBSTITUTE_REMOVED, here, ("there", "gone"), Effect::old_to_new(why));
+                }
+            }
+        }
+        let known: HashSet<&ExpandedName> = members.iter().map(|id| &old_schema[*id].name).collect();
+        for member in others.iter().filter(|id| !known.contains(&new_schema[**id].name)) {
+            let place = self.step(here.place, &format!("[{}]", new_schema[*member].name.local()));
+            self.add(kinds::SUBSTITUTE_ADDED, Here { place, ..here }, ("absent", "there"), Effect::new_to_old(why));
+        }
+    }
+
+    /// What an element or attribute holds where nothing else is said.
+    fn values(&mut self, old: Option<&ValueConstraint>, new: Option<&ValueConstraint>, here: Here) {
+        if old == new {
+            return;
+        }
+        let is_fixed = |one: Option<&ValueConstraint>| matches!(one, Some(ValueConstraint::Fixed(_)));
+        let told = |one: Option<&ValueConstraint>| match one {
+            None => "none".to_owned(),
+            Some(ValueConstraint::Default(value)) => format!("default {value:?}"),
+            Some(ValueConstraint::Fixed(value)) => format!("fixed {value:?}"),
+        };
+        let effect = Effect::of(is_fixed(new), is_fixed(old), "{w} may write another value, and {r} refuse it");
+        let kind = if is_fixed(old) || is_fixed(new) { kinds::FIXED } else { kinds::DEFAULT };
+        self.add(kind, here, (told(old), told(new)), effect);
+    }
+
+    fn attributes(&mut self, old: TypeId, new: TypeId, here: Here) {
+        let (old_schema, new_schema) = (self.old, self.new);
+        let (uses, others) = (old_schema.attribute_uses(old), new_schema.attribute_uses(new));
+        self.work += uses.len() + others.len();
+        let (old_any, new_any) = (old_schema.attribute_wildcard(old), new_schema.attribute_wildcard(new));
+        let takes = |any: &Option<Wildcard>, name: &ExpandedName| {
+            any.as_ref().is_some_and(|any| any.namespaces.allows(name.namespace()))
+        };
+        let known: HashMap<&ExpandedName, &AttributeUse> =
+            others.iter().map(|one| (&new_schema[one.attribute].name, one)).collect();
+        for one in &uses {
+            let declaration = &old_schema[one.attribute];
+            let name = &declaration.name;
+            let place = self.step(here.place, &format!("@{}", name.local()));
+            let here = Here { place, ..here };
+            let Some(other) = known.get(name) else {
+                let effect = Effect {
+                    old_to_new: (!takes(&new_any, name)).then_some(UNKNOWN),
+                    new_to_old: (one.use_ == Use::Required).then_some(LEFT_OUT),
+                };
+                let was = format!("{} {}", use_name(one.use_), type_name(old_schema, declaration.type_id));
+                self.add(kinds::ATTRIBUTE_REMOVED, here, (was, "gone"), effect);
+                continue;
+            };
+            match (one.use_, other.use_) {
+                (Use::Required, Use::Required) => {}
+                (_, Use::Required) => {
+                    self.add(kinds::REQUIRED, here, ("optional", "required"), Effect::old_to_new(LEFT_OUT));
+                }
+                (Use::Required, _) => {
+                    self.add(kinds::OPTIONAL, here, ("required", "optional"), Effect::new_to_old(LEFT_OUT));
+                }
+                _ => {}
+            }
+            let of = |schema: &Schema, one: &AttributeUse| {
+                one.value_constraint.clone().or_else(|| schema[one.attribute].value_constraint.clone())
+            };
+            self.values(of(old_schema, one).as_ref(), of(new_schema, other).as_ref(), here);
+            self.pair(declaration.type_id, new_schema[other.attribute].type_id, place, here.direction);
+            self.array_types(one.array_type.as_ref(), other.array_type.as_ref(), here);
+        }
+        let known: HashSet<&ExpandedName> = uses.iter().map(|one| &old_schema[one.attribute].name).collect();
+        for other in &others {
+            let declaration = &new_schema[other.attribute];
+            let name = &declaration.name;
+            if known.contains(name) {
+                continue;
+            }
+            let place = self.step(here.place, &format!("@{}", name.local()));
+            let is_required = other.use_ == Use::Required;
+            let effect = Effect {
+                old_to_new: is_required.then_some("{w} don't write it, and {r} require it"),
+                new_to_old: (!takes(&old_any, name)).then_some(UNKNOWN),
+            };
+            let kind = if is_required { kinds::ATTRIBUTE_ADDED_REQUIRED } else { kinds::ATTRIBUTE_ADDED };
+            let is = format!("{} {}", use_name(other.use_), type_name(new_schema, declaration.type_id));
+            self.add(kind, Here { place, ..here }, ("absent", is), effect);
+        }
+        self.wildcards((old_any.as_slice(), new_any.as_slice()), "attribute", here);
+    }
+
+    /// The items of arrays of SOAP encoding.
+    fn array_types(&mut self, old: Option<&ArrayType>, new: Option<&ArrayType>, here: Here) {
+        let (Some(old), Some(new)) = (old, new) else { return };
+        match (self.old.find_type(&old.item), self.new.find_type(&new.item)) {
+            (Some(one), Some(other)) => {
+                let place = self.step(here.place, "[]");
+                self.pair(one, other, place, here.direction);
+            }
+            _ if old != new => {
+                let told = |one: &ArrayType| format!("{}{}", one.item, one.dimensions);
+                let effect = Effect::both("what {w} write is no value for {r}");
+                self.add(kinds::TYPE, here, (told(old), told(new)), effect);
+            }
+            _ => {}
+        }
+    }
+
+    /// Wildcards, in the order of their types.
+    pub(super) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
+        let why = "{w} may write what {r} refuse";
+        for (one, other) in old.iter().zip(new).filter(|(one, other)| one != other) {
+            let strictness = |one: &Wildcard| match one.process_contents {
+                ProcessContents::Skip => 0,
+                ProcessContents::Lax => 1,
+                ProcessContents::Strict => 2,
+            };
+            let is_narrower = |one: &Wildcard, other: &Wildcard| {
+                !one.namespaces.is_subset_of(&other.namespaces) || strictness(other) > strictness(one)
+            };
+            let effect = Effect::of(is_narrower(one, other), is_narrower(other, one), why);
+            self.add(kinds::WILDCARD, here, (wildcard(one, of), wildcard(other, of)), effect);
+        }
+        for one in old.iter().skip(new.len()) {
+            self.add(kinds::WILDCARD_REMOVED, here, (wildcard(one, of), "gone"), Effect::old_to_new(why));
+        }
+        for other in new.iter().skip(old.len()) {
+            self.add(kinds::WILDCARD_ADDED, here, ("absent", wildcard(other, of)), Effect::new_to_old(why));
+        }
+    }
+
+    /// Says once for each direction that one namespace became another.
+    pub(super) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Here) {
+        let key = (old.namespace().to_owned(), new.namespace().to_owned(), here.direction);
+        if let Some(known) = self.namespaces.get(&key) {
+            self.changes[*known].also += 1;
+            return;
+        }
+        self.namespaces.insert(key, self.changes.len());
+        let effect = Effect::both("{r} look for an element of another namespace");
+        self.add(kinds::NAMESPACE, here, (format!("{:?}", old.namespace()), format!("{:?}", new.namespace())), effect);
+    }
+}
+
+/// A type as people call it.
+pub(super) fn type_name(schema: &Schema, type_id: TypeId) -> String {
+    match (type_id.builtin(), schema[type_id].name()) {
+        (Some(builtin), _) => format!("xs:{}", builtin.name()),
+        (None, Some(name)) => name.local().to_owned(),
+        (None, None) => match schema[type_id].as_simple() {
+            Some(_) => format!("a kind of xs:{}", schema.builtin(type_id).name()),
+            None => "a type without a name".to_owned(),
+        },
+    }
+}
+
+fn use_name(use_: Use) -> &'static str {
+    if use_ == Use::Required { "required" } else { "optional" }
+}
+
+fn wildcard(wildcard: &Wildcard, of: &str) -> String {
+    let namespaces = match &wildcard.namespaces {
+        NamespaceConstraint::Any => "of any namespace".to_owned(),
+        NamespaceConstraint::Not(namespace) => format!("of any namespace but {namespace:?}"),
+        NamespaceConstraint::OneOf(list) => {
+            let shown: Vec<String> = list.iter().take(5).map(|namespace| format!("{namespace:?}")).collect();
+            let more = if list.len() > shown.len() { ", …" } else { "" };
+            format!("of {}{more}", shown.join(", "))
+        }
+    };
+    let checked = match wildcard.process_contents {
+        ProcessContents::Strict => "that is declared",
+        ProcessContents::Lax => "valid if it is declared",
+        ProcessContents::Skip => "not looked at",
+    };
+    format!("any {of} {namespaces}, {checked}")
+}

@@ -1,0 +1,147 @@
+//! `castile lint`: what is broken in a contract, what breaks the rules of the Basic Profile, what other stacks stumble over, and
+//! which algorithms of its policies are weak.
+
+mod bindings;
+mod contract;
+mod documents;
+mod findings;
+mod messages;
+mod policies;
+mod rules;
+mod schemas;
+mod show;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use castile_wsdl::{Definitions, Severity};
+use clap::ValueEnum;
+
+use crate::describe::json;
+use crate::{outcome, output, problems, source};
+use contract::{Documents, Parts};
+use findings::Findings;
+
+/// Find what is broken in a contract, what other stacks stumble over, and what is weak in its policies
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The contract: a WSDL 1.1 file, or a bundle
+    #[arg(value_name = "WSDL")]
+    wsdl: PathBuf,
+    #[command(flatten)]
+    catalogs: source::Catalogs,
+    /// Leave out what breaks this rule, as R2706; may be repeated. docs/lint.md lists them
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Show each finding in full, and not the first of each rule with the places of the others
+    #[arg(long)]
+    all: bool,
+    /// Write JSON; docs/lint.md explains it
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+    /// Print nothing: the exit code tells
+    #[arg(short, long)]
+    quiet: bool,
+    /// The least severity that makes the exit code 1
+    #[arg(long = "fail-if", value_name = "SEVERITY", default_value = "warning")]
+    fail_if: Least,
+}
+
+/// How bad a finding is at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Least {
+    Error,
+    Warning,
+    Note,
+}
+
+/// Checks, and prints what was found.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    outcome::of(check(arguments).map(Some), Ok)
+}
+
+fn check(arguments: &Arguments) -> anyhow::Result<u8> {
+    expect_rules(&arguments.allow)?;
+    source::expect_contract(&arguments.wsdl)?;
+    let files = arguments.catalogs.files()?;
+    let shown = arguments.wsdl.display().to_string();
+    let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &files);
+    let Some(definitions) = definitions else {
+        problems::report(&shown, &diagnostics, Severity::Error)?;
+        bail!("{shown} can't be read");
+    };
+    let documents = Documents::of(&definitions);
+    let mut findings = Findings::new(&definitions.sources, &arguments.allow);
+    diagnostics.into_iter().for_each(|diagnostic| findings.problem(diagnostic));
+    find(&definitions, &documents, &mut findings);
+    findings.finish();
+    let [errors, warnings, notes] = findings.totals();
+    if !arguments.quiet {
+        let text = match arguments.json {
+            true => json(&show::report(&findings, &shown))?,
+            false => show::text(&findings, &shown, arguments.all),
+        };
+        output::text(&text);
+    }
+    let fails = match arguments.fail_if {
+        Least::Error => errors,
+        Least::Warning => errors + warnings,
+        Least::Note => errors + warnings + notes,
+    };
+    Ok(u8::from(fails > 0))
+}
+
+fn find(definitions: &Definitions, documents: &Documents, findings: &mut Findings<'_>) {
+    let parts = Parts::of(documents);
+    documents::check(definitions, documents, findings);
+    schemas::check(documents, findings);
+    messages::check(documents, &parts, findings);
+    bindings::check(documents, &parts, findings);
+    policies::check(definitions, findings);
+}
+
+/// Errors if a rule is to be allowed that looks like one of this command and is none: it is a slip of the pen. Names of XML Schema's
+/// rules are many, and are taken as they are.
+fn expect_rules(allowed: &[String]) -> anyhow::Result<()> {
+    let is_own = |id: &str| id.starts_with(|c: char| c.is_ascii_uppercase());
+    match allowed.iter().find(|id| is_own(id) && rules::find(id).is_none()) {
+        Some(id) => bail!("found the rule {id:?}, expected one of docs/lint.md, as R2706"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use castile_wsdl::Severity;
+
+    use super::rules;
+
+    /// Each rule has a case that shows it, and docs/lint.md says of it what the code does.
+    #[test]
+    fn every_rule_is_tested_and_told() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(root.join("../../docs/lint.md")).unwrap();
+        let mut rows = Vec::new();
+        for rule in rules::ALL {
+            let severity = match rule.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            };
+            rows.push(format!("| {} | {severity} | {} | {} |", rule.id, rule.meaning, rule.mend));
+            if rule.id != rules::LIMIT.id {
+                let case = root.join("tests/lint").join(rule.id).join("expected.txt");
+                let shown = std::fs::read_to_string(&case).unwrap_or_default();
+                assert!(shown.contains(&format!("{severity}[{}]: ", rule.id)), "no case shows {}", rule.id);
+            }
+        }
+        let (_, rules) = page.split_once("## Rules").unwrap();
+        let (rules, _) = rules.split_once("\n## JSON").unwrap();
+        let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| rule");
+        let told: Vec<&str> = rules.lines().filter(is_row).collect();
+        assert_eq!(told, rows, "docs/lint.md is to have these rows:\n{}", rows.join("\n"));
+    }
+}

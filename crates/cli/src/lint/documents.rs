@@ -1,0 +1,136 @@
+//! How the documents of WSDL are built and import one another (Basic Profile 1.1 §4.2).
+
+use std::collections::{HashMap, HashSet};
+
+use castile_wsdl::{Definitions, is_policy};
+use castile_xml::tree::Element;
+use castile_xsd::{FileId, Location, XSD_NAMESPACE};
+
+use super::contract::{Documents, WSDL, is_absolute, within, wsdl_children};
+use super::findings::Findings;
+use super::rules;
+
+pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: &mut Findings<'_>) {
+    for (file, _) in documents.roots() {
+        text(file, definitions.sources.text(file), findings);
+    }
+    let ids = policy_ids(documents);
+    for (file, root) in documents.definitions() {
+        order(file, root, findings);
+        let imported = documents.imported(definitions, file);
+        for import in wsdl_children(root, "import") {
+            self::import(&imported, (file, import), findings);
+        }
+        for types in wsdl_children(root, "types") {
+            for import in types.elements().filter(|child| child.is(XSD_NAMESPACE, "import")) {
+                findings.at(&rules::R2003, file, import, "xs:import stands in wsdl:types itself");
+            }
+        }
+        // Schemas have extensions of their own.
+        let is_schema = |element: Element<'_>| element.is(WSDL, "types");
+        for element in within(root, is_schema) {
+            if !findings.spend(1) {
+                return;
+            }
+            let required = element.find_attribute(WSDL, "required");
+            if element.namespace() != WSDL
+                && let Some(required) = required.filter(|one| matches!(one.value().trim(), "true" | "1"))
+            {
+                let message = format!("<{}> of namespace {:?} is required", element.local(), element.namespace());
+                findings.at_attribute(&rules::R2026, file, required, message);
+            }
+            if is_policy(element.namespace()) && element.local() == "PolicyReference" {
+                reference(file, element, &ids, findings);
+            }
+        }
+    }
+}
+
+/// What stands before the root: encoding and entities.
+fn text(file: FileId, text: &str, findings: &mut Findings<'_>) {
+    let declaration = text.trim_start_matches('\u{feff}').strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
+    if let Some((declaration, _)) = declaration
+        && let Some((_, encoding)) = declaration.split_once("encoding")
+    {
+        let value = encoding.trim_start_matches(|c: char| c == '=' || c.is_whitespace());
+        let quote = value.chars().next().unwrap_or('"');
+        let encoding = value[quote.len_utf8().min(value.len())..].split(quote).next().unwrap_or_default();
+        let upper = encoding.to_ascii_uppercase();
+        if !encoding.is_empty() && !upper.starts_with("UTF-8") && !upper.starts_with("UTF-16") {
+            let message = format!("the encoding is {encoding}");
+            findings.add(&rules::R2010, Location::at(file, 0), message);
+        }
+    }
+    // The type of the document stands before its first element, which no markup of its own begins as.
+    let before = text.find("<!DOCTYPE").filter(|at| !text[..*at].contains("<!--") && *at < 10_000);
+    if let Some(start) = before
+        && let Some(end) = text[start..].find(']')
+        && let Some(entity) = text[start..start + end].find("<!ENTITY")
+    {
+        findings.add(&rules::ENTITIES, Location::at(file, start + entity), "an entity is declared");
+    }
+}
+
+/// In which order the elements of WSDL stand.
+fn order(file: FileId, root: Element<'_>, findings: &mut Findings<'_>) {
+    let (mut after_types, mut after_others) = (false, false);
+    for child in root.elements().filter(|child| child.namespace() == WSDL) {
+        match child.local() {
+            "documentation" => {}
+            "import" => {
+                if after_types || after_others {
+                    findings.at(&rules::R2022, file, child, "an import stands behind other elements of WSDL");
+                }
+            }
+            "types" => {
+                if after_others {
+                    findings.at(&rules::R2023, file, child, "the types stand behind other elements of WSDL");
+                }
+                after_types = true;
+            }
+            _ => after_others = true,
+        }
+    }
+}
+
+fn import(imported: &HashMap<String, Element<'_>>, (file, import): (FileId, Element<'_>), findings: &mut Findings<'_>) {
+    let namespace = import.attribute("namespace").unwrap_or_default().trim();
+    if !is_absolute(namespace) {
+        findings.at(&rules::R2803, file, import, format!("the namespace is {namespace:?}"));
+    }
+    let location = import.attribute("location").unwrap_or_default().trim();
+    if location.is_empty() {
+        findings.at(&rules::R2007, file, import, "the import has no location");
+        return;
+    }
+    let Some(root) = imported.get(location) else { return };
+    if root.is(XSD_NAMESPACE, "schema") {
+        findings.at(&rules::R2001, file, import, format!("{location} is a schema"));
+        return;
+    }
+    let target = root.attribute("targetNamespace").unwrap_or_default().trim();
+    if root.is(WSDL, "definitions") && target != namespace {
+        let message = format!("the namespace is {namespace:?}, and that of {location} is {target:?}");
+        findings.at(&rules::R2005, file, import, message);
+    }
+}
+
+/// The ids that references to policies may name.
+fn policy_ids(documents: &Documents) -> HashSet<&str> {
+    let mut ids = HashSet::new();
+    for (_, root) in documents.definitions() {
+        for element in within(root, |one| one.is(WSDL, "types")).filter(|one| is_policy(one.namespace())) {
+            let named = element.attributes().filter(|one| one.local().eq_ignore_ascii_case("id"));
+            ids.extend(named.map(|one| one.value().trim()));
+        }
+    }
+    ids
+}
+
+fn reference(file: FileId, element: Element<'_>, ids: &HashSet<&str>, findings: &mut Findings<'_>) {
+    let uri = element.attribute("URI").unwrap_or_default().trim();
+    // Only those of this document are looked up anywhere.
+    if let Some(id) = uri.strip_prefix('#').filter(|id| !ids.contains(id)) {
+        findings.at(&rules::POLICY_REFERENCE, file, element, format!("there is no policy with the id {id:?}"));
+    }
+}

@@ -1,0 +1,165 @@
+//! What the policies of a contract assert, wherever they hang.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use castile_wsdl::{Definitions, Extension, is_policy};
+use castile_xml::tree::{Document, Element};
+use castile_xsd::Location;
+
+/// What a policy asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct Assertion {
+    pub(crate) namespace: String,
+    /// Its local name behind those of the assertions that it stands in: `TransportBinding/AlgorithmSuite/Basic256`.
+    pub(crate) path: String,
+    /// Whether it may be left out: it says so, or there is an alternative to it.
+    pub(crate) is_optional: bool,
+    pub(crate) location: Location,
+}
+
+impl Assertion {
+    /// Its local name.
+    pub(crate) fn local(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether it stands in one of this local name.
+    pub(crate) fn is_in(&self, local: &str) -> bool {
+        self.path.split('/').rev().skip(1).any(|outer| outer == local)
+    }
+}
+
+/// How deep policies are looked into, and how many assertions of one place are taken.
+const DEEPEST: usize = 32;
+const MOST: usize = 1_000;
+/// So many elements of policies are looked at in all: policies that refer to one another again and again stand for any number.
+const MOST_STEPS: usize = 2_000_000;
+/// So many bytes are read in the time that an element takes.
+const BYTES_A_STEP: usize = 64;
+
+/// The policies that references name.
+pub(crate) struct Policies<'d> {
+    named: HashMap<String, &'d Extension>,
+    /// What those assert that were followed before; nothing yet while one is followed.
+    known: RefCell<HashMap<String, Rc<Vec<Assertion>>>>,
+    steps: Cell<usize>,
+}
+
+impl<'d> Policies<'d> {
+    pub(crate) fn of(definitions: &'d Definitions) -> Self {
+        let mut named = HashMap::new();
+        for extension in definitions.extensions.iter().filter(|one| is_policy(one.name.namespace())) {
+            let Some(document) = extension.document() else { continue };
+            let Some(policy) = document.root().elements().next() else { continue };
+            let id = policy.attributes().find(|one| one.local().eq_ignore_ascii_case("id"));
+            if let Some(id) = id {
+                named.entry(id.value().trim().to_owned()).or_insert(extension);
+            }
+        }
+        Self { named, known: RefCell::default(), steps: Cell::new(0) }
+    }
+
+    /// Whether not all was looked at, for it is too much.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.steps.get() > MOST_STEPS
+    }
+
+    /// False once it is too much.
+    fn spend(&self, steps: usize) -> bool {
+        self.steps.set(self.steps.get().saturating_add(steps));
+        !self.is_cut()
+    }
+
+    /// What the policies among these extensions assert, with those that they refer to.
+    pub(crate) fn assertions(&self, extensions: &[Extension]) -> Vec<Assertion> {
+        let mut found = Vec::new();
+        for extension in extensions.iter().filter(|one| is_policy(one.name.namespace())) {
+            self.of_extension(extension, DEEPEST, &mut found);
+        }
+        found
+    }
+
+    fn of_extension(&self, extension: &Extension, deepest: usize, found: &mut Vec<Assertion>) {
+        if !self.spend(extension.source.len() / BYTES_A_STEP) {
+            return;
+        }
+        let Some(document) = extension.document() else { return };
+        if let Some(element) = document.root().elements().next() {
+            let place = Place { extension, document: &document, within: String::new(), is_optional: false };
+            self.collect(element, &place, deepest, found);
+        }
+    }
+
+    /// What the policy of an id asserts.
+    fn of_named(&self, id: &str, deepest: usize) -> Rc<Vec<Assertion>> {
+        if let Some(known) = self.known.borrow().get(id) {
+            return Rc::clone(known);
+        }
+        self.known.borrow_mut().insert(id.to_owned(), Rc::default());
+        let mut found = Vec::new();
+        if let Some(extension) = self.named.get(id) {
+            self.of_extension(extension, deepest, &mut found);
+        }
+        let found = Rc::new(found);
+        self.known.borrow_mut().insert(id.to_owned(), Rc::clone(&found));
+        found
+    }
+
+    fn collect(&self, element: Element<'_>, place: &Place<'_>, deepest: usize, found: &mut Vec<Assertion>) {
+        if deepest == 0 || found.len() >= MOST || !self.spend(1) {
+            return;
+        }
+        let children = |place: &Place<'_>, found: &mut Vec<Assertion>| {
+            element.elements().for_each(|child| self.collect(child, place, deepest - 1, found));
+        };
+        match (is_policy(element.namespace()), element.local()) {
+            (true, "PolicyReference") => {
+                let id = element.attribute("URI").and_then(|uri| uri.trim().strip_prefix('#'));
+                for one in id.map(|id| self.of_named(id, deepest - 1)).iter().flat_map(|known| known.iter()) {
+                    if found.len() >= MOST || !self.spend(1) {
+                        break;
+                    }
+                    let is_optional = one.is_optional || place.is_optional;
+                    found.push(Assertion { path: place.step(&one.path), is_optional, ..one.clone() });
+                }
+            }
+            (true, "ExactlyOne") => {
+                let is_optional = place.is_optional || element.elements().nth(1).is_some();
+                children(&Place { is_optional, within: place.within.clone(), ..*place }, found);
+            }
+            (true, _) => children(place, found),
+            (false, local) => {
+                let optional = element.attributes().find(|one| one.local() == "Optional" && is_policy(one.namespace()));
+                let says_so = optional.is_some_and(|one| matches!(one.value().trim(), "true" | "1"));
+                let is_optional = place.is_optional || says_so;
+                let path = place.step(local);
+                found.push(Assertion {
+                    namespace: element.namespace().to_owned(),
+                    path: path.clone(),
+                    is_optional,
+                    location: place.extension.location_in(place.document, element.offset()),
+                });
+                children(&Place { is_optional, within: path, ..*place }, found);
+            }
+        }
+    }
+}
+
+/// Where in a policy.
+struct Place<'p> {
+    extension: &'p Extension,
+    document: &'p Document,
+    /// The local names of the assertions around.
+    within: String,
+    is_optional: bool,
+}
+
+impl Place<'_> {
+    /// The path of an assertion here.
+    fn step(&self, local: &str) -> String {
+        let separator = if self.within.is_empty() { "" } else { "/" };
+        format!("{}{separator}{local}", self.within)
+    }
+}

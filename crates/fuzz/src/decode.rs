@@ -41,23 +41,25 @@ pub fn decode(input: &[u8]) {
 }
 
 /// A kind of message.
-struct Kind {
-    root: &'static Root,
+pub(crate) struct Kind {
+    pub(crate) root: &'static Root,
     check: fn(&'static Root, &[u8], Limits, Memory) -> Memory,
+    /// Reads a message, and writes it.
+    pub(crate) rewrite: fn(&'static Root, &[u8], Limits) -> Result<Vec<u8>, String>,
 }
 
 /// The name of the element in the body.
-fn payload(document: &[u8]) -> Option<String> {
+pub(crate) fn payload(document: &[u8]) -> Option<String> {
     let mut reader = Reader::new(document, Limits::default()).ok()?;
     let tag = Envelope::read(&mut reader).ok()?.1?;
     Some(expanded(reader.namespace(tag.namespace), tag.name.local()))
 }
 
-fn expanded(namespace: &str, local: &str) -> String {
+pub(crate) fn expanded(namespace: &str, local: &str) -> String {
     format!("{{{namespace}}}{local}")
 }
 
-fn kinds() -> Vec<Kind> {
+pub(crate) fn kinds() -> Vec<Kind> {
     use benchmark1::contract as b;
     use codec::{contract as c, encoded as e};
     use interop::{base, group_b};
@@ -125,7 +127,16 @@ where
     let operation = operations.iter().find(|operation| operation.name == name);
     let operation = operation.unwrap_or_else(|| panic!("no operation {name}"));
     let response = operation.response.as_ref().unwrap_or_else(|| panic!("{name} has no response"));
-    [Kind { root: &operation.request, check: check::<Q> }, Kind { root: response, check: check::<R> }]
+    [
+        Kind { root: &operation.request, check: check::<Q>, rewrite: rewrite::<Q> },
+        Kind { root: response, check: check::<R>, rewrite: rewrite::<R> },
+    ]
+}
+
+/// Reads a message, and writes what was read.
+fn rewrite<T: FromXml + ToXml>(root: &'static Root, document: &[u8], limits: Limits) -> Result<Vec<u8>, String> {
+    let value = message::read::<T>(root, document, limits).map_err(|error| error.to_string())?;
+    message::write(Version::Soap11, root, &value, Vec::new()).map_err(|error| error.to_string())
 }
 
 /// Reads `document` in all ways, and returns the memory that knows it.

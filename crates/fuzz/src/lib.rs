@@ -9,6 +9,7 @@
 mod contract;
 mod decode;
 mod document;
+mod dynamic;
 mod endpoint;
 mod envelope;
 mod events;
@@ -28,6 +29,7 @@ mod validate;
 pub use contract::{bundle, contract, generate, generated};
 pub use decode::decode;
 pub use document::document;
+pub use dynamic::dynamic;
 pub use endpoint::endpoint;
 pub use envelope::envelope;
 pub use load::load;
@@ -57,12 +59,13 @@ pub struct Check {
 
 /// Every check. The limits on work are those of a build of `fuzz/run`: 4 times what seeds and hard inputs were measured to take, and
 /// less than what takes a step for each pair of bytes of the longest inputs, but for those that something else bounds.
-pub const CHECKS: [Check; 14] = [
+pub const CHECKS: [Check; 15] = [
     check("reader", reader, (4_000_000, 4_000), true),
     check("pieces", pieces, (8_000_000, 4_000), true),
     check("round_trip", round_trip, (500_000, 500), false),
     // Array items that are not there, in each of the documents.
     check("decode", decode, (20_000_000, 4_000), true),
+    check("dynamic", dynamic, (20_000_000, 8_000), true),
     check("envelope", envelope, (4_000_000, 4_000), true),
     // What entities add is bounded by limits, which are wider for contracts.
     check("document", document, (400_000_000, 2_000), true),

@@ -14,7 +14,7 @@ const LONGEST: usize = 12 << 10;
 /// If a file of the tests that they are taken from can't be read.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let mut seeds = match target {
-        "reader" | "pieces" | "decode" | "envelope" | "document" => messages(),
+        "reader" | "pieces" | "decode" | "dynamic" | "envelope" | "document" => messages(),
         "endpoint" => requests(),
         "multipart" => packages().into_iter().map(|package| behind_head(&package).to_vec()).collect(),
         "contract" | "generate" => contracts(),

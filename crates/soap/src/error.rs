@@ -142,23 +142,15 @@ impl Error {
         self.0.kind
     }
 
-    /// Path, line and column of what is wrong with the payload, if it has a place in the message.
-    pub fn location(&self) -> Option<&Location> {
-        self.0.source.as_ref()?.location()
-    }
-
-    /// What was found and what was expected, without the place.
-    pub fn message(&self) -> &str {
-        match &self.0.source {
-            Some(source) if source.location().is_some() => source.message(),
-            _ => &self.0.message,
-        }
-    }
-
     /// Whether the bytes were not what the reader takes: they may be in another encoding.
     pub(crate) fn is_of_encoding(&self) -> bool {
         use castile_databinding::ErrorKind::Xml;
         self.0.source.as_ref().is_some_and(|source| source.kind() == Xml(castile_xml::ErrorKind::Encoding))
+    }
+
+    /// What the decoder said of a document that is not what was expected, with the place in it.
+    pub fn decoding(&self) -> Option<&castile_databinding::Error> {
+        self.0.source.as_ref()
     }
 
     /// Whether the message could be read by a decoder that is lenient.

@@ -261,10 +261,15 @@ impl<'d> Bindings<'d> {
         let (old_schema, new_schema) = (&self.old.schema, &self.new.schema);
         let old: Vec<_> = old.iter().map(|header| (part_name(old_schema, &header.part), header)).collect();
         let new: Vec<_> = new.iter().map(|header| (part_name(new_schema, &header.part), header)).collect();
-        for pair in pairs((&old, &new), |(name, _)| name.clone(), |_| None) {
+        let part = |(_, header): &(String, &Header)| Some(header.part.name.clone());
+        for pair in pairs((&old, &new), |(name, _)| name.clone(), part) {
             let path = |name: &str| format!("{}/header {name}", at.operation);
             match pair {
-                (Some((_, old)), Some((_, new))) => {
+                (Some((was, old)), Some((is, new))) => {
+                    if was != is {
+                        let why = Effect::both("{r} look for another header block than {w} send").breaks(at.direction);
+                        at.add(kinds::HEADER, &path(&new.part.name), (was, is), why, changes);
+                    }
                     let root = self.types.root(at.group, &format!("{}/header ", at.operation), at.label);
                     self.part(&old.part, &new.part, Some(&new.part.name), root, at);
                 }

@@ -34,6 +34,7 @@ kinds! {
     ACTION "wsa:Action changed";
     HEADER_ADDED "header block added";
     HEADER_REMOVED "header block removed";
+    HEADER "header block changed";
     FAULT_ADDED "fault added";
     FAULT_REMOVED "fault removed";
     ATTACHMENT_ADDED "attachment added";

@@ -50,7 +50,7 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
     }
     match soap.find_attribute("", "transport") {
         None => findings.at(&rules::R2701, file, soap, format!("binding {name} has no transport")),
-        Some(transport) if soap.namespace() == SOAP11 && transport.value().trim() != HTTP_TRANSPORT => {
+        Some(transport) if transport.value().trim() != HTTP_TRANSPORT => {
             findings.at_attribute(&rules::R2702, file, transport, format!("the transport is {}", transport.value()));
         }
         Some(_) => {}

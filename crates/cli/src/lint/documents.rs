@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use castile_wsdl::{Definitions, is_policy};
-use castile_xml::tree::Element;
+use castile_xml::tree::{Element, Node};
 use castile_xsd::{FileId, Location, XSD_NAMESPACE};
 
 use super::contract::{Documents, WSDL, is_absolute, within, wsdl_children};
@@ -31,6 +31,9 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: 
         for element in within(root, is_schema) {
             if !findings.spend(1) {
                 return;
+            }
+            if element.namespace() == WSDL && !matches!(element.local(), "documentation" | "types") {
+                stray_text(file, element, findings);
             }
             let required = element.find_attribute(WSDL, "required");
             if element.namespace() != WSDL
@@ -61,13 +64,23 @@ fn text(file: FileId, text: &str, findings: &mut Findings<'_>) {
             findings.add(&rules::R2010, Location::at(file, 0), message);
         }
     }
-    // The type of the document stands before its first element, which no markup of its own begins as.
-    let before = text.find("<!DOCTYPE").filter(|at| !text[..*at].contains("<!--") && *at < 10_000);
-    if let Some(start) = before
-        && let Some(end) = text[start..].find(']')
-        && let Some(entity) = text[start..start + end].find("<!ENTITY")
-    {
-        findings.add(&rules::ENTITIES, Location::at(file, start + entity), "an entity is declared");
+    if let Some(start) = doctype(text) {
+        findings.add(&rules::DTD, Location::at(file, start), "the document has a DTD");
+    }
+}
+
+/// Where the DTD of a document begins: before its first element, behind comments and instructions.
+fn doctype(text: &str) -> Option<usize> {
+    let mut rest = text;
+    loop {
+        rest = &rest[rest.find('<')?..];
+        let end = match rest {
+            _ if rest.starts_with("<!DOCTYPE") => return Some(text.len() - rest.len()),
+            _ if rest.starts_with("<!--") => "-->",
+            _ if rest.starts_with("<?") => "?>",
+            _ => return None,
+        };
+        rest = &rest[rest.find(end)?..];
     }
 }
 
@@ -89,6 +102,22 @@ fn order(file: FileId, root: Element<'_>, findings: &mut Findings<'_>) {
                 after_types = true;
             }
             _ => after_others = true,
+        }
+    }
+}
+
+fn stray_text(file: FileId, element: Element<'_>, findings: &mut Findings<'_>) {
+    // A text has no place of its own: that of the element before it is near.
+    let mut before = element;
+    for node in element.children() {
+        match node {
+            Node::Element(child) => before = child,
+            Node::Text(text) if text.trim().is_empty() => {}
+            Node::Text(text) => {
+                let start: String = text.trim().chars().take(40).collect();
+                let message = format!("the text {start:?} stands within <{}>, near here", element.local());
+                return findings.at(&rules::STRAY_TEXT, file, before, message);
+            }
         }
     }
 }

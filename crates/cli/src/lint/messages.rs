@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use castile_xml::tree::Element;
 use castile_xsd::{FileId, XSD_NAMESPACE};
 
-use super::contract::{Documents, Parts, named, refers, wsdl_children};
+use super::contract::{Documents, Parts, WSDL, named, refers, wsdl_children};
 use super::findings::Findings;
 use super::rules;
 
 pub(super) fn check(documents: &Documents, parts: &Parts<'_>, findings: &mut Findings<'_>) {
+    same_names(documents, findings);
     for (file, root) in documents.definitions() {
         let known = known_namespaces(root);
         for message in wsdl_children(root, "message") {
@@ -22,6 +23,24 @@ pub(super) fn check(documents: &Documents, parts: &Parts<'_>, findings: &mut Fin
         }
         for port_type in wsdl_children(root, "portType") {
             self::port_type(file, port_type, parts, findings);
+        }
+    }
+}
+
+/// Names without their namespaces, which is how some know them.
+fn same_names(documents: &Documents, findings: &mut Findings<'_>) {
+    let mut known: HashMap<(&str, &str), &str> = HashMap::new();
+    for (file, root) in documents.definitions() {
+        let target = root.attribute("targetNamespace").unwrap_or_default().trim();
+        for element in root.elements().filter(|one| one.namespace() == WSDL) {
+            let (kind, name) = (element.local(), named(element));
+            if !matches!(kind, "message" | "portType" | "binding" | "service") {
+                continue;
+            }
+            let first = *known.entry((kind, name)).or_insert(target);
+            if first != target {
+                findings.at(&rules::SAME_NAME, file, element, format!("namespace {first:?} has a {kind} {name}, too"));
+            }
         }
     }
 }
@@ -70,7 +89,12 @@ fn port_type(file: FileId, port_type: Element<'_>, parts: &Parts<'_>, findings: 
             findings.at(&rules::R2304, file, operation, format!("port type {} has several {name}", named(port_type)));
         }
         let messages = operation.elements().filter(|one| matches!(one.local(), "input" | "output"));
-        if messages.map(Element::local).next() == Some("output") {
+        let messages: Vec<&str> = messages.map(Element::local).collect();
+        let fault = wsdl_children(operation, "fault").next();
+        if let Some(fault) = fault.filter(|_| messages == ["input"]) {
+            findings.at(&rules::FAULT_ALONE, file, fault, format!("{name} has a fault and no output"));
+        }
+        if messages.first() == Some(&"output") {
             findings.at(&rules::R2303, file, operation, format!("{name} begins with its output"));
         }
         parameter_order(file, operation, parts, findings);

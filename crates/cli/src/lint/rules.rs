@@ -70,13 +70,13 @@ rules! {
         "no element is called ArrayOf…"
         "name the element after what it holds";
     R2201 "R2201" Warning
-        "a soap:body of document style names at most one part"
+        "a soap:body of document style names at most one part; wsimport can't call the operation"
         "make one element of the parts";
     R2203 "R2203" Warning
         "the parts in a soap:body of rpc style have a type"
         "write type= at the part, or use document style";
     R2204 "R2204" Warning
-        "the parts in a soap:body of document style have an element; stacks differ in the name of what they send otherwise"
+        "the parts in a soap:body of document style have an element; wsimport can't call the operation, and others differ in the name of what they send"
         "declare an element of the type, and write element= at the part";
     R2205 "R2205" Warning
         "the parts of header blocks and faults have an element"
@@ -85,13 +85,13 @@ rules! {
         "all parts of a message are bound to the body, a header block, a fault or an attachment"
         "bind the part, or take it out of the message";
     R2210 "R2210" Warning
-        "without parts= at a soap:body of document style, the message has at most one part"
+        "without parts= at a soap:body of document style, the message has at most one part; wsimport can't call the operation"
         "make one element of the parts, or write parts= where the others are header blocks";
     R2303 "R2303" Warning
         "operations are one-way or request-response"
         "put the input first; let a service of the client take what the server begins";
     R2304 "R2304" Warning
-        "the operations of a port type have different names; zeep keeps one of those that share a name"
+        "the operations of a port type have different names; zeep keeps one of those that share a name, and wsimport refuses the contract"
         "rename the operations";
     R2305 "R2305" Warning
         "parameterOrder leaves out at most one part of the output, the return value"
@@ -106,16 +106,16 @@ rules! {
         "a soap:binding says its transport; zeep passes the binding over otherwise"
         "write transport=\"http://schemas.xmlsoap.org/soap/http\"";
     R2702 "R2702" Warning
-        "the transport is HTTP; PHP and zeep know no other"
+        "the transport is HTTP, by the URI of SOAP 1.1; PHP knows no other"
         "write transport=\"http://schemas.xmlsoap.org/soap/http\"";
     R2705 "R2705" Warning
-        "the operations of a binding have one style"
+        "the operations of a binding have one style; wsimport passes the port over without -extension"
         "make a binding for each style";
     R2706 "R2706" Warning
-        "use is literal in bodies and header blocks; wsimport refuses encoded use"
+        "use is literal in bodies and header blocks; wsimport refuses the contract otherwise"
         "write use=\"literal\"";
     R2710 "R2710" Warning
-        "operations of a binding differ in what stands in the body"
+        "operations of a binding differ in what stands in the body; wsimport refuses the contract without -extension"
         "let the request of each have an element of its own";
     R2711 "R2711" Note
         "ports have different addresses"
@@ -130,7 +130,7 @@ rules! {
         "a binding has the operations of its port type, all and no others; PHP refuses one that the port type lacks"
         "bind the operation, or take it out of the port type";
     R2720 "R2720" Error
-        "a header block names its part; zeep and PHP refuse the contract otherwise"
+        "a header block names its part; wsimport, zeep and PHP refuse the contract otherwise"
         "write part=";
     R2721 "R2721" Warning
         "a soap:fault has a name"
@@ -153,11 +153,20 @@ rules! {
 
     // What certain stacks stumble over.
     NO_SERVICE "no-service" Warning
-        "without a wsdl:service nobody knows where to call; PHP refuses the contract: Couldn't bind to service"
+        "without a wsdl:service nobody knows where to call; wsimport and PHP refuse the contract"
         "add a service with a port";
     NO_ADDRESS "no-address" Warning
-        "a port has an address; PHP refuses the contract otherwise"
+        "a port has an address; PHP refuses the contract if the element is missing"
         "add a soap:address";
+    SAME_NAME "same-name" Warning
+        "messages, port types, bindings and services differ in their local names, in all documents; PHP refuses the contract otherwise (already defined)"
+        "rename one of them";
+    STRAY_TEXT "stray-text" Warning
+        "text among the elements of WSDL: wsimport and PHP refuse the contract"
+        "make a comment of it, or a wsdl:documentation";
+    FAULT_ALONE "fault-alone" Warning
+        "an operation with a fault and without an output: wsimport refuses the contract"
+        "add an output, or take out the fault";
     LOCAL_ADDRESS "local-address" Note
         "clients elsewhere can't call an address of the machine itself"
         "write the address that clients know";
@@ -167,9 +176,12 @@ rules! {
     DATASET "dataset" Warning
         "a reference to xs:schema (a DataSet of .NET): wsimport refuses the contract (src-resolve.4.2), .NET Core makes ArrayOfXElement of it, and nobody knows what is sent"
         "declare the elements of the rows";
-    ENTITIES "entities" Warning
-        "entities in a DTD: zeep refuses the contract (EntitiesForbidden), as others do that guard against XXE"
-        "write the text in place of the entities";
+    XML_ATTRIBUTE "xml-attribute" Warning
+        "a reference to xml:lang or another attribute of that namespace, whose schema the contract lacks: wsimport refuses it (undefined attribute), and zeep if there is no import"
+        "import a copy of http://www.w3.org/2001/xml.xsd, with its schemaLocation";
+    DTD "dtd" Warning
+        "a DTD: wsimport refuses the contract (disallow-doctype-decl), and zeep if entities are declared (EntitiesForbidden)"
+        "take out the DTD, and write the text in place of its entities";
     JAVA_CLASS "java-class" Warning
         "two declarations of a namespace become one Java class or one method of its ObjectFactory: wsimport and xjc refuse the schema"
         "rename one, or customize the binding with jaxb:class or jaxb:factoryMethod";
@@ -183,7 +195,7 @@ rules! {
         "a repeated element that holds nothing but one repeated element: svcutil and xsd.exe make an array of arrays of it with a wrong XmlArrayItem, which fails at run time"
         "add an optional attribute to the inner type, or correct typeof(T) to typeof(T[]) in what is generated";
     GROUP "group" Note
-        "xs:group: node-soap before 2026 leaves out what the group holds"
+        "xs:group: versions of node-soap before August 2026 leave out what the group holds"
         "write the elements of the group where it is used";
 
     // Policies.

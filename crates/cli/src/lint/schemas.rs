@@ -1,5 +1,6 @@
 //! Schemas: what the Basic Profile asks of them (§4.3), and what generators of code stumble over.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use castile_xml::tree::Element;
@@ -7,7 +8,7 @@ use castile_xsd::{FileId, Location, XSD_NAMESPACE};
 
 use super::contract::{Documents, Name, SOAP_ENCODING, WSDL, named, refers, within};
 use super::findings::Findings;
-use super::rules::{self, Rule};
+use super::rules;
 
 /// More values than this are no enumeration for xjc, by default.
 const LARGEST_ENUMERATION: usize = 256;
@@ -16,6 +17,8 @@ const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 pub(super) fn check(documents: &Documents, findings: &mut Findings<'_>) {
     let mut names = JavaNames::default();
     let arrays = arrays(documents);
+    let targets = documents.schemas().map(|(_, schema)| schema.attribute("targetNamespace"));
+    let has_xml = targets.flatten().any(|target| target.trim() == XML_NAMESPACE);
     for (file, schema) in documents.schemas() {
         if schema.parent().is_some() {
             target_namespace(file, schema, findings);
@@ -25,7 +28,7 @@ pub(super) fn check(documents: &Documents, findings: &mut Findings<'_>) {
             if !findings.spend(1) {
                 return;
             }
-            references(file, element, &known, findings);
+            references(file, element, (&known, has_xml), findings);
             match element.local() {
                 "element" => self::element(file, element, &arrays, findings),
                 "complexType" => properties(file, element, findings),
@@ -60,7 +63,12 @@ fn known_namespaces(schema: Element<'_>) -> HashSet<&str> {
     known
 }
 
-fn references(file: FileId, element: Element<'_>, known: &HashSet<&str>, findings: &mut Findings<'_>) {
+fn references(
+    file: FileId,
+    element: Element<'_>,
+    (known, has_xml): (&HashSet<&str>, bool),
+    findings: &mut Findings<'_>,
+) {
     for attribute in element.attributes() {
         if attribute.namespace() == WSDL && attribute.local() == "arrayType" {
             findings.at_attribute(&rules::R2111, file, attribute, format!("the items are {}", attribute.value()));
@@ -78,11 +86,15 @@ fn references(file: FileId, element: Element<'_>, known: &HashSet<&str>, finding
             if namespace == SOAP_ENCODING && local == "Array" && attribute.local() == "base" {
                 findings.at_attribute(&rules::R2110, file, attribute, "a type is derived from soapenc:Array");
             }
-            // The schema of xml:lang is known to all; that of DataSet has a rule of its own.
+            // These have rules of their own.
             let is_dataset = namespace == XSD_NAMESPACE && local == "schema" && attribute.local() == "ref";
             if is_dataset && element.local() == "element" {
                 findings.at_attribute(&rules::DATASET, file, attribute, "an element is a whole schema");
-            } else if !known.contains(namespace) && namespace != XML_NAMESPACE {
+            } else if namespace == XML_NAMESPACE {
+                if !has_xml {
+                    findings.at_attribute(&rules::XML_ATTRIBUTE, file, attribute, format!("{text} is referred to"));
+                }
+            } else if !known.contains(namespace) {
                 let message = format!("{text} is of namespace {namespace:?}, which the schema doesn't import");
                 findings.at_attribute(&rules::R2102, file, attribute, message);
             }
@@ -199,7 +211,8 @@ fn java_name(name: &str) -> String {
 /// Global declarations by what becomes of them: classes, and methods of the ObjectFactory.
 #[derive(Default)]
 struct JavaNames {
-    known: HashMap<(String, bool, String), (String, Location)>,
+    /// What was first, by namespace, whether it is a class, and the name in Java.
+    known: HashMap<(String, bool, String), String>,
 }
 
 impl JavaNames {
@@ -216,20 +229,47 @@ impl JavaNames {
             if name.is_empty() {
                 continue;
             }
-            let told = format!("{kind} {name}");
-            let place = Location::of(file, component);
-            let key = (target.to_owned(), is_class, java_name(name));
-            match self.known.get(&key) {
-                // A component that is there twice is another matter.
-                Some((first, _)) if *first == told => {}
-                Some((first, _)) => {
-                    let what = if is_class { "class" } else { "method" };
-                    let (rule, java): (&'static Rule, _) = (&rules::JAVA_CLASS, &key.2);
-                    findings.add(rule, place, format!("{told} and {first} are both the {what} {java:?}"));
-                }
-                None => {
-                    self.known.insert(key, (told, place));
-                }
+            let (told, place) = (format!("{kind} {name}"), Location::of(file, component));
+            self.add((target, is_class, &java_name(name)), told, place, findings);
+            if is_class {
+                self.members(target, component, file, findings);
+            }
+        }
+    }
+
+    /// Elements that may be absent and may be nil: which of these a value is only a JAXBElement says, and the factory makes it.
+    fn members(&mut self, target: &str, class: Element<'_>, file: FileId, findings: &mut Findings<'_>) {
+        let own = class.elements().find(|one| one.is(XSD_NAMESPACE, "complexType")).unwrap_or(class);
+        let is_inner = |one: Element<'_>| one.id() != own.id() && one.local() == "complexType";
+        for member in within(own, is_inner).filter(|one| one.is(XSD_NAMESPACE, "element")) {
+            let is =
+                |name: &str, values: &[&str]| member.attribute(name).is_some_and(|text| values.contains(&text.trim()));
+            let name = named(member);
+            if is("nillable", &["true", "1"]) && is("minOccurs", &["0"]) && !is_repeated(member) && !name.is_empty() {
+                let java = java_name(named(class)) + &java_name(name);
+                let told = format!("element {name} of {}", named(class));
+                self.add((target, false, &java), told, Location::of(file, member), findings);
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        (target, is_class, java): (&str, bool, &str),
+        told: String,
+        place: Location,
+        findings: &mut Findings<'_>,
+    ) {
+        match self.known.entry((target.to_owned(), is_class, java.to_owned())) {
+            // A component that is there twice is another matter.
+            Entry::Occupied(known) if *known.get() == told => {}
+            Entry::Occupied(known) => {
+                let what = if is_class { "class" } else { "method of the ObjectFactory" };
+                let message = format!("{told} and {} are both the {what} {java:?}", known.get());
+                findings.add(&rules::JAVA_CLASS, place, message);
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(told);
             }
         }
     }

@@ -68,10 +68,12 @@ impl From<JsonError> for Wrong {
 
 impl From<castile_soap::Error> for Wrong {
     fn from(error: castile_soap::Error) -> Self {
-        let location = error.location();
+        let decoding = error.decoding();
+        let location = decoding.and_then(|error| error.location());
         let place = location.map(|location| (location.line, location.column));
         let path = location.map(|location| location.path.clone()).unwrap_or_default();
-        Wrong { path, place, message: error.message().to_owned() }
+        let message = decoding.map_or_else(|| error.to_string(), |error| error.message().to_owned());
+        Wrong { path, place, message }
     }
 }
 

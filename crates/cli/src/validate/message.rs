@@ -5,7 +5,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_mime::ContentId;
 use castile_soap::{ErrorKind, Version};
-use castile_xml::tree::Lines;
 use castile_xml::{Limits, Memory, Reader, StartTag, Token};
 
 use castile_xsd::validate::{Chosen, Problem, Problems, Validator};
@@ -617,13 +616,8 @@ fn encoded(
         );
     };
     if let Err(error) = castile_soap::message::read::<castile_dynamic::Value>(root, text.as_bytes(), limits()) {
-        match error.location() {
-            Some(location) => {
-                let line = Lines::of(text).start(u32::try_from(location.line).unwrap_or(u32::MAX));
-                let column = text[line..].char_indices().nth(location.column.saturating_sub(1));
-                let offset = column.map_or(text.len(), |(at, _)| line + at);
-                problems.add("SOAP encoding", offset, error.message().to_owned());
-            }
+        match error.decoding() {
+            Some(decoding) => problems.add("SOAP encoding", decoding.offset(), decoding.message().to_owned()),
             // Who is to understand a block is not known here.
             None if error.kind() == ErrorKind::MustUnderstand => {}
             None => problems.add("SOAP encoding", payload, error.to_string()),

@@ -15,8 +15,7 @@ use crate::{build, problems};
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes of all commands:
   0  all is well, with warnings at most
-  1  it was done, and came out wrong: an answer is wrong or a fault, a message
-     isn't valid, somebody breaks, something was found, or a --fail-if holds
+  1  it was done, and came out wrong: a fault, a finding, or a --fail-if holds
   2  it could not begin: an argument, a contract or another input is wrong
   3  not all was done: what was measured, written or served is incomplete";
 

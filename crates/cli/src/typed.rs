@@ -1,5 +1,8 @@
 //! What the schema says of the elements of a message.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use castile_wsdl::PartContent;
 use castile_xml::tree::{Document, Element};
 use castile_xsd::components::{Compositor, Particle, Term};
@@ -53,6 +56,8 @@ pub(crate) fn walk(
     let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(|id| schema[id].type_id);
     let (body, blocks) = envelope::parts(document)?;
     let mut open: Vec<Open<'_>> = Vec::new();
+    // The content models that were met, each looked through once.
+    let mut models = HashMap::new();
     for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
     {
         let known = match (shape, is_body) {
@@ -70,10 +75,14 @@ pub(crate) fn walk(
         if element.elements().next().is_none() {
             continue;
         }
-        let content = type_id.map(|id| schema.content(id));
+        if let (Some(id), Entry::Vacant(unknown)) = (type_id, models.entry(type_id)) {
+            let content = schema.content(id);
+            unknown.insert(content.particle().map(|particle| declared_in(schema, particle)));
+        }
+        let model = models.get(&type_id).and_then(Option::as_ref);
         for child in element.elements() {
             let mut occurs = None;
-            let child_type = match (known, shape, &content) {
+            let child_type = match (known, shape, model) {
                 (Known::Wrapper, Shape::Call { parts, .. }, _) => {
                     let part = parts.iter().find(|(name, _)| name == child.local());
                     part.map(|(_, content)| match content {
@@ -81,12 +90,11 @@ pub(crate) fn walk(
                         PartContent::Type(type_id) => *type_id,
                     })
                 }
-                (_, _, Some(content)) => content
-                    .particle()
-                    .and_then(|particle| declared_in(schema, particle, &envelope::name(child)))
+                (_, _, Some(model)) => model
+                    .get(&envelope::name(child))
                     .map(|(found, id)| {
-                        occurs = Some(found);
-                        schema[id].type_id
+                        occurs = Some(*found);
+                        schema[*id].type_id
                     })
                     .or_else(|| global(child)),
                 _ => global(child),
@@ -105,25 +113,26 @@ fn own_type(schema: &Schema, element: Element<'_>) -> Option<TypeId> {
     schema.find_type(&ExpandedName::new(namespace, local))
 }
 
-/// The element of this name in a content model, and how often it may come there. All of one name have one type there (Part 1 §3.8.6).
-fn declared_in(schema: &Schema, particle: &Particle, name: &ExpandedName) -> Option<(Occurs, ElementId)> {
+/// The elements of a content model by their names, and how often each may come there. All of one name have one type there
+/// (Part 1 §3.8.6).
+fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, (Occurs, ElementId)> {
+    let mut declared = HashMap::new();
     let mut open = vec![(particle, (1, Some(1)))];
     while let Some((particle, (min, max))) = open.pop() {
         let times = |one: Option<u32>, other: Option<u32>| Some(one?.saturating_mul(other?));
         let occurs = (particle.min_occurs.saturating_mul(min), times(particle.max_occurs, max));
         match &particle.term {
-            Term::Element(id) if schema[*id].name == *name => return Some((occurs, *id)),
             Term::Element(id) => {
-                if let Some(found) = schema.substitutes(*id).into_iter().find(|id| schema[*id].name == *name) {
-                    return Some((occurs, found));
+                for id in std::iter::once(*id).chain(schema.substitutes(*id)) {
+                    declared.entry(schema[id].name.clone()).or_insert((occurs, id));
                 }
             }
             Term::Group(group) => {
                 let min = if group.compositor == Compositor::Choice { 0 } else { occurs.0 };
-                open.extend(group.particles.iter().map(|particle| (particle, (min, occurs.1))));
+                open.extend(group.particles.iter().rev().map(|particle| (particle, (min, occurs.1))));
             }
             Term::GroupReference(_) | Term::Wildcard(_) => {}
         }
     }
-    None
+    declared
 }

@@ -121,12 +121,13 @@ enum Payload {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let mut options = Options::default();
     options.facets = arguments.facets;
-    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
     let Some(name) = &arguments.operation else {
+        let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
         let services = contract::services(&contract, arguments.service.as_deref())?;
         let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
         bail!("found no operation, expected one of {}", known.join(", "));
     };
+    let contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
     let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
     let mut written = None;
     let request = match &arguments.xml {

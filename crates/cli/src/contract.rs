@@ -30,6 +30,25 @@ pub(crate) fn open(path: &Path, catalogs: &source::Catalogs, options: &Options) 
     }
 }
 
+/// Reads a contract for one operation, which is less work. It is read whole if that fails, since what is wrong is then told.
+///
+/// # Errors
+/// It is none, or nothing in it can be used.
+pub(crate) fn open_for(
+    operation: &str,
+    path: &Path,
+    catalogs: &source::Catalogs,
+    options: &Options,
+) -> anyhow::Result<Contract> {
+    source::expect_contract(path)?;
+    let mut narrow = options.clone();
+    narrow.operations = vec![operation.to_owned()];
+    match Contract::open(path, &catalogs.files()?, &narrow) {
+        Ok(contract) => Ok(contract),
+        Err(_) => open(path, catalogs, options),
+    }
+}
+
 /// The services, or the one of this name.
 ///
 /// # Errors

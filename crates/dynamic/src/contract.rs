@@ -30,6 +30,8 @@ pub struct Options {
     /// Whether values are held against the facets of their types while they are read, and values that an enumeration doesn't list are
     /// refused. Structure and lexical spaces are always checked.
     pub facets: bool,
+    /// The operations that are there, by their names, with the types that they reach. None stands for all.
+    pub operations: Vec<String>,
     /// Types that are there though no operation names them, by their local names or as `{namespace}local`, each with all types that
     /// are derived from it.
     pub types: Vec<String>,
@@ -164,6 +166,7 @@ impl Contract {
     pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let mut of_plan = PlanOptions::default();
         of_plan.facets = options.facets;
+        of_plan.operations.clone_from(&options.operations);
         of_plan.types.clone_from(&options.types);
         of_plan.strict = options.strict;
         of_plan.faults = FaultTypes::All;

@@ -44,9 +44,11 @@ pub fn decode(input: &[u8]) {
 pub(crate) struct Kind {
     pub(crate) root: &'static Root,
     check: fn(&'static Root, &[u8], Limits, Memory) -> Memory,
-    /// Reads a message, and writes it.
-    pub(crate) rewrite: fn(&'static Root, &[u8], Limits) -> Result<Vec<u8>, String>,
+    pub(crate) rewrite: Rewrite,
 }
+
+/// Reads a message, and writes it.
+type Rewrite = fn(&'static Root, &[u8], Limits) -> Result<Vec<u8>, String>;
 
 /// The name of the element in the body.
 pub(crate) fn payload(document: &[u8]) -> Option<String> {

@@ -8,7 +8,7 @@ use castile_xsd::{ElementId, ExpandedName, Schema};
 
 use super::change::Effect;
 use super::kinds;
-use super::types::{Here, LEFT_OUT, Types, UNKNOWN, type_name};
+use super::types::{Here, LEFT_OUT, Types, UNKNOWN, paired, type_name};
 
 /// How often something occurs; no most is any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -379,15 +379,6 @@ impl Types<'_> {
 
 /// For each element of one model its partner in the other: by its name, else by its local name.
 fn matched(one: &Model, other: &Model) -> Vec<Option<usize>> {
-    let mut pairs: Vec<Option<usize>> =
-        one.elements.iter().map(|element| other.by_name.get(&element.name).copied()).collect();
-    let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    for (index, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
-        left.entry(element.name.local()).or_insert(index);
-    }
-    for (element, pair) in one.elements.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
-        *pair = left.remove(element.name.local());
-    }
-    pairs
+    let names = |model: &Model| -> Vec<ExpandedName> { model.elements.iter().map(|one| one.name.clone()).collect() };
+    paired(&names(one), &names(other)).0
 }

@@ -6,7 +6,7 @@ use castile_wsdl::{Addressing, BindingId, Definitions, Port, Protocol, Responses
 use castile_xsd::ExpandedName;
 
 use super::bindings::Bindings;
-use super::change::{Breaks, Changes};
+use super::change::{Breaks, Broken, Changes};
 use super::kinds;
 use super::types::paired;
 use crate::policy::{Assertion, Policies};
@@ -279,12 +279,13 @@ fn breaks_of_addressing(old: Option<Addressing>, new: Option<Addressing>) -> Bre
         let (Some(servers), Some(clients)) = (servers, clients) else { return false };
         servers.responses != Responses::Anywhere && servers.responses != clients.responses
     };
-    let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| {
+    let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| -> Option<Broken> {
         if is_required(servers) && !is_required(clients) {
-            Some(format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out"))
+            let why = format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out");
+            Some(why.as_str().into())
         } else {
             let why = format!("{who} may want responses where {whose} don't send them");
-            refuses(servers, clients).then_some(why)
+            refuses(servers, clients).then(|| why.as_str().into())
         }
     };
     Breaks {

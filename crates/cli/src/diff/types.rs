@@ -11,7 +11,7 @@ use castile_xsd::components::{
 };
 use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
-use super::change::{Change, Direction, Effect, shortened};
+use super::change::{Change, Direction, Effect, Reason, shortened};
 use super::kinds;
 
 /// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
@@ -21,8 +21,9 @@ const MOST_CHANGES: usize = 100_000;
 /// So many steps of a path are shown at its end.
 const STEPS: usize = 12;
 
-pub(super) const UNKNOWN: &str = "{w} may write it, and strict {r} refuse what they don't know";
-pub(super) const LEFT_OUT: &str = "{w} may leave it out, and {r} require it";
+pub(super) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
+pub(super) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
+pub(super) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
 
 /// A place in a message.
 #[derive(Debug, Clone, Copy)]
@@ -405,7 +406,7 @@ impl<'d> Types<'d> {
             let place = self.step(here.place, &format!("@{}", name.local()));
             let is_required = other.use_ == Use::Required;
             let effect = Effect {
-                old_to_new: is_required.then_some("{w} don't write it, and {r} require it"),
+                old_to_new: is_required.then_some(NOT_WRITTEN),
                 new_to_old: (!takes(&old_any, name)).then_some(UNKNOWN),
             };
             let kind = if is_required { kinds::ATTRIBUTE_ADDED_REQUIRED } else { kinds::ATTRIBUTE_ADDED };

@@ -20,8 +20,8 @@ fn repeated(count: usize, mut one: impl FnMut(usize) -> String) -> String {
     })
 }
 
-/// A message of many parts that many operations bind, an operation of many faults, policies that refer to one another again and again, and so many findings that not all
-/// are kept.
+/// A message of many parts that many operations bind, an operation of many faults, policies that refer to one another again and
+/// again, and so many findings that not all are kept.
 #[test]
 fn hostile_contracts_take_seconds() {
     const POLICY: &str = "http://www.w3.org/ns/ws-policy";

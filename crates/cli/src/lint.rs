@@ -101,14 +101,15 @@ fn find(definitions: &Definitions, documents: &Documents, findings: &mut Finding
     policies::check(definitions, findings);
 }
 
-/// Errors if a rule is to be allowed that looks like one of this command and is none: it is a slip of the pen. Names of XML Schema's
-/// rules are many, and are taken as they are.
+/// Errors if a rule is to be allowed that is none: it is a slip of the pen.
 fn expect_rules(allowed: &[String]) -> anyhow::Result<()> {
-    let is_own = |id: &str| id.starts_with(|c: char| c.is_ascii_uppercase());
-    match allowed.iter().find(|id| is_own(id) && rules::find(id).is_none()) {
-        Some(id) => bail!("found the rule {id:?}, expected one of docs/lint.md, as R2706"),
-        None => Ok(()),
-    }
+    let known = || rules::ALL.iter().map(|rule| rule.id).chain(rules::FRONT_END.iter().copied());
+    let Some(id) = allowed.iter().find(|id| known().all(|known| known != **id)) else { return Ok(()) };
+    let meant = match castile_xsd::similar(id, known(), 1).first() {
+        Some(meant) => format!("is {meant} meant?"),
+        None => "expected one of docs/lint.md, as R2706".to_owned(),
+    };
+    bail!("there is no rule {id:?}: {meant}")
 }
 
 #[cfg(test)]
@@ -118,6 +119,32 @@ mod tests {
     use castile_wsdl::Severity;
 
     use super::rules;
+
+    /// What the front end calls its rules stands in its code as text that is nothing else.
+    #[test]
+    fn the_rules_of_the_front_end_are_known() {
+        fn read(folder: &Path, text: &mut String) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => read(&path, text),
+                    false => *text += &std::fs::read_to_string(&path).unwrap(),
+                }
+            }
+        }
+        let mut text = String::new();
+        for code in ["../xsd/src", "../wsdl/src"] {
+            read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(code), &mut text);
+        }
+        for rule in rules::FRONT_END.iter().filter(|rule| **rule != rules::CONTRACT) {
+            assert!(text.contains(&format!("{rule:?}")), "the front end has no rule {rule:?}");
+        }
+        for rest in text.split("with_rule(\"").skip(1) {
+            let rule = rest.split('"').next().unwrap();
+            let is_known = rules::FRONT_END.contains(&rule) || rules::find(rule).is_some();
+            assert!(is_known, "--allow takes no {rule:?}");
+        }
+    }
 
     /// Each rule has a case that shows it, and docs/lint.md says of it what the code does.
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use castile_wsdl::{Definitions, Extension, is_policy};
 use castile_xml::tree::{Document, Element};
-use castile_xsd::Location;
+use castile_xsd::{FileId, Location};
 
 /// What a policy asks for.
 #[derive(Debug, Clone)]
@@ -41,10 +41,22 @@ const BYTES_A_STEP: usize = 64;
 
 /// The policies that references name.
 pub(crate) struct Policies<'d> {
-    named: HashMap<String, &'d Extension>,
-    /// What those assert that were followed before; nothing yet while one is followed.
-    known: RefCell<HashMap<String, Rc<Vec<Assertion>>>>,
+    named: HashMap<Id, &'d Extension>,
+    known: RefCell<HashMap<Id, Known>>,
     steps: Cell<usize>,
+    /// How often something was left out since it stands too deep.
+    cuts: Cell<usize>,
+}
+
+/// The id of a policy, in the document that it stands in: a reference to one that is within a document means its own.
+type Id = (FileId, String);
+
+/// What a policy asserts that was followed before; nothing yet while it is followed.
+#[derive(Clone, Default)]
+struct Known {
+    found: Rc<Vec<Assertion>>,
+    /// How deep it was looked into, if that was not deep enough.
+    cut_at: Option<usize>,
 }
 
 impl<'d> Policies<'d> {
@@ -55,10 +67,11 @@ impl<'d> Policies<'d> {
             let Some(policy) = document.root().elements().next() else { continue };
             let id = policy.attributes().find(|one| one.local().eq_ignore_ascii_case("id"));
             if let Some(id) = id {
-                named.entry(id.value().trim().to_owned()).or_insert(extension);
+                let id = id.value().trim().to_owned();
+                named.entry((extension.location.file, id)).or_insert(extension);
             }
         }
-        Self { named, known: RefCell::default(), steps: Cell::new(0) }
+        Self { named, known: RefCell::default(), steps: Cell::new(0), cuts: Cell::new(0) }
     }
 
     /// Whether not all was looked at, for it is too much.
@@ -92,23 +105,34 @@ impl<'d> Policies<'d> {
         }
     }
 
-    /// What the policy of an id asserts.
-    fn of_named(&self, id: &str, deepest: usize) -> Rc<Vec<Assertion>> {
-        if let Some(known) = self.known.borrow().get(id) {
-            return Rc::clone(known);
+    /// What the policy of an id in a document asserts.
+    fn of_named(&self, file: FileId, id: &str, deepest: usize) -> Rc<Vec<Assertion>> {
+        let id = (file, id.to_owned());
+        if let Some(known) = self.known.borrow().get(&id)
+            && known.cut_at.is_none_or(|cut_at| cut_at >= deepest)
+        {
+            // What was cut is cut where it is taken, too.
+            self.cuts.set(self.cuts.get() + usize::from(known.cut_at.is_some()));
+            return Rc::clone(&known.found);
         }
-        self.known.borrow_mut().insert(id.to_owned(), Rc::default());
+        let Some(extension) = self.named.get(&id) else { return Rc::default() };
+        self.known.borrow_mut().insert(id.clone(), Known::default());
+        let cuts = self.cuts.get();
         let mut found = Vec::new();
-        if let Some(extension) = self.named.get(id) {
-            self.of_extension(extension, deepest, &mut found);
-        }
-        let found = Rc::new(found);
-        self.known.borrow_mut().insert(id.to_owned(), Rc::clone(&found));
+        self.of_extension(extension, deepest, &mut found);
+        let cut_at = (self.cuts.get() > cuts).then_some(deepest);
+        let known = Known { found: Rc::new(found), cut_at };
+        let found = Rc::clone(&known.found);
+        self.known.borrow_mut().insert(id, known);
         found
     }
 
     fn collect(&self, element: Element<'_>, place: &Place<'_>, deepest: usize, found: &mut Vec<Assertion>) {
-        if deepest == 0 || found.len() >= MOST || !self.spend(1) {
+        if deepest == 0 {
+            self.cuts.set(self.cuts.get() + 1);
+            return;
+        }
+        if found.len() >= MOST || !self.spend(1) {
             return;
         }
         let children = |place: &Place<'_>, found: &mut Vec<Assertion>| {
@@ -117,7 +141,8 @@ impl<'d> Policies<'d> {
         match (is_policy(element.namespace()), element.local()) {
             (true, "PolicyReference") => {
                 let id = element.attribute("URI").and_then(|uri| uri.trim().strip_prefix('#'));
-                for one in id.map(|id| self.of_named(id, deepest - 1)).iter().flat_map(|known| known.iter()) {
+                let file = place.extension.location.file;
+                for one in id.map(|id| self.of_named(file, id, deepest - 1)).iter().flat_map(|known| known.iter()) {
                     if found.len() >= MOST || !self.spend(1) {
                         break;
                     }

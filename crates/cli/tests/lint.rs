@@ -20,8 +20,8 @@ fn repeated(count: usize, mut one: impl FnMut(usize) -> String) -> String {
     })
 }
 
-/// A message of many parts that many operations bind, policies that refer to one another again and again, and so many findings that not all
-/// are kept.
+/// A message of many parts that many operations bind, an operation of many faults, policies that refer to one another again and
+/// again, and so many findings that not all are kept.
 #[test]
 fn hostile_contracts_take_seconds() {
     const POLICY: &str = "http://www.w3.org/ns/ws-policy";
@@ -53,8 +53,19 @@ fn hostile_contracts_take_seconds() {
          <operation name='o'><soap:operation/><input><soap:body use='literal'/></input></operation></binding>\
          <service name='S'><port name='P' binding='t:B'><soap:address location='http://a.example/'/></port></service>"
     ));
+    let faults = repeated(20_000, |number| format!("<fault name='f{number}' message='t:F'/>"));
+    let bound = repeated(20_000, |number| {
+        format!("<fault name='f{number}'><soap:fault name='f{number}' use='literal'/></fault>")
+    });
+    let faulty = definitions(&format!(
+        "<message name='In'/><message name='F'><part name='p' type='xs:int'/></message>\
+         <portType name='P'><operation name='o'><input message='t:In'/><output message='t:In'/>{faults}</operation></portType>\
+         <binding name='B' type='t:P'><soap:binding transport='http://schemas.xmlsoap.org/soap/http'/><operation name='o'>\
+         <soap:operation/><input><soap:body use='literal'/></input><output><soap:body use='literal'/></output>{bound}\
+         </operation></binding>"
+    ));
     let folder = tempfile::tempdir().unwrap();
-    for (name, contract) in [("wide", wide), ("deep", deep)] {
+    for (name, contract) in [("wide", wide), ("deep", deep), ("faulty", faulty)] {
         std::fs::write(folder.path().join("contract.wsdl"), contract).unwrap();
         let begun = Instant::now();
         let told = printed(folder.path(), ["lint", "contract.wsdl", "--all"].into_iter());

@@ -554,21 +554,26 @@ impl Reader<'_> {
         for message in operation.input.iter().chain(&operation.output) {
             let name = &operation.name;
             let has = |wanted: fn(&PartContent) -> bool| message.body.iter().any(|part| wanted(&part.content));
-            let text = match operation.style {
+            let (rule, text) = match operation.style {
                 Style::Document if message.use_ == Use::Literal && message.body.len() > 1 => {
-                    format!(
+                    let text = format!(
                         "operation {name} is document/literal and message {} has {} parts in its body",
                         message.name,
                         message.body.len()
-                    )
+                    );
+                    ("R2201", text)
                 }
                 Style::Document
                     if message.use_ == Use::Literal && has(|content| matches!(content, PartContent::Type(_))) =>
                 {
-                    format!("operation {name} is document/literal and message {} has a part with `type`", message.name)
+                    let message = &message.name;
+                    (
+                        "R2204",
+                        format!("operation {name} is document/literal and message {message} has a part with `type`"),
+                    )
                 }
                 Style::Rpc if has(|content| matches!(content, PartContent::Element(_))) => {
-                    format!("operation {name} is rpc and message {} has a part with `element`", message.name)
+                    ("R2203", format!("operation {name} is rpc and message {} has a part with `element`", message.name))
                 }
                 _ => continue,
             };
@@ -576,7 +581,7 @@ impl Reader<'_> {
                 Style::Document => "expected one part with `element`",
                 Style::Rpc => "expected parts with `type`",
             };
-            self.diagnostics.warning(operation.location, text).with_note(expected);
+            self.diagnostics.warning(operation.location, text).with_rule(rule).with_note(expected);
         }
     }
 }

@@ -35,8 +35,8 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
-    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C and WSDL call it: `cos-nonambig`. None where there is no such
-    /// name, or where no rule is broken: a document that isn't at hand.
+    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C calls it (`cos-nonambig`), or WS-I Basic Profile 1.1 (`R2204`).
+    /// None where there is no such name, or where no rule is broken: a document that isn't at hand.
     pub rule: Option<&'static str>,
     /// The document, as it was named when it was read.
     pub file: Arc<str>,

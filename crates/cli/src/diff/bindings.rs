@@ -8,7 +8,7 @@ use castile_wsdl::{
 };
 use castile_xsd::Schema;
 
-use super::change::{Breaks, Changes, Direction, Effect};
+use super::change::{Breaks, Changes, Direction, Effect, Reason};
 use super::kinds;
 use super::services::pairs;
 use super::types::{Place, Types, type_name};
@@ -211,8 +211,8 @@ impl<'d> Bindings<'d> {
                 }
                 (Some(gone), None) => {
                     let effect = Effect {
-                        old_to_new: Some("{w} write it, and strict {r} refuse what they don't know"),
-                        new_to_old: Some("{r} look for it, and {w} don't write it"),
+                        old_to_new: Some(Reason::Strict("{w} write it, and strict {r} refuse what they don't know")),
+                        new_to_old: Some(Reason::All("{r} look for it, and {w} don't write it")),
                     };
                     let change = (part_name(&self.old.schema, gone), "gone".to_owned());
                     at.add(kinds::PART_REMOVED, &path(gone), change, effect.breaks(at.direction), changes);
@@ -220,8 +220,8 @@ impl<'d> Bindings<'d> {
                 (_, added) => {
                     let Some(added) = added else { continue };
                     let effect = Effect {
-                        old_to_new: Some("{r} look for it, and {w} don't write it"),
-                        new_to_old: Some("{w} write it, and strict {r} refuse what they don't know"),
+                        old_to_new: Some(Reason::All("{r} look for it, and {w} don't write it")),
+                        new_to_old: Some(Reason::Strict("{w} write it, and strict {r} refuse what they don't know")),
                     };
                     let change = ("absent".to_owned(), part_name(&self.new.schema, added));
                     at.add(kinds::PART_ADDED, &path(added), change, effect.breaks(at.direction), changes);
@@ -231,7 +231,8 @@ impl<'d> Bindings<'d> {
         let known: HashSet<&str> = common.0.iter().copied().collect();
         common.1.extend(new.body.iter().map(|part| part.name.as_str()).filter(|name| known.contains(name)));
         if common.0 != common.1 {
-            let why = Effect::both("strict {r} expect the parts in the order of their contract").breaks(at.direction);
+            let why = Reason::Strict("strict {r} expect the parts in the order of their contract");
+            let why = Effect::both(why).breaks(at.direction);
             let change = (common.0.join(", "), common.1.join(", "));
             at.add(kinds::PART_ORDER, at.operation, change, why, changes);
         }

@@ -7,39 +7,61 @@ pub(super) enum Direction {
     Response,
 }
 
-/// Why what one contract allows to write can't be read by the other. In the text `{w}` is who writes, `{r}` who reads; where it says
-/// `strict {r}`, readers that skip what they don't know read it.
+/// Why a message can't be read. In the text `{w}` is who writes, `{r}` who reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reason {
+    /// No reader of the contract reads it.
+    All(&'static str),
+    /// Readers that skip what they don't know, and take elements in any order, read it.
+    Strict(&'static str),
+}
+
+impl From<&'static str> for Reason {
+    fn from(why: &'static str) -> Self {
+        Self::All(why)
+    }
+}
+
+impl Reason {
+    fn told(self, writers: &str, readers: &str) -> Broken {
+        let (Self::All(why) | Self::Strict(why)) = self;
+        let why = why.replace("{w}", writers).replace("{r}", readers);
+        Broken { why, is_strict: matches!(self, Self::Strict(_)) }
+    }
+}
+
+/// Why what one contract allows to write can't be read by the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Effect {
     /// The writer keeps to the old contract, the reader to the new one.
-    pub(super) old_to_new: Option<&'static str>,
+    pub(super) old_to_new: Option<Reason>,
     /// The other way round.
-    pub(super) new_to_old: Option<&'static str>,
+    pub(super) new_to_old: Option<Reason>,
 }
 
 impl Effect {
-    pub(super) const fn old_to_new(why: &'static str) -> Self {
-        Self { old_to_new: Some(why), new_to_old: None }
+    pub(super) fn old_to_new(why: impl Into<Reason>) -> Self {
+        Self { old_to_new: Some(why.into()), new_to_old: None }
     }
 
-    pub(super) const fn new_to_old(why: &'static str) -> Self {
-        Self { old_to_new: None, new_to_old: Some(why) }
+    pub(super) fn new_to_old(why: impl Into<Reason>) -> Self {
+        Self { old_to_new: None, new_to_old: Some(why.into()) }
     }
 
-    pub(super) const fn both(why: &'static str) -> Self {
-        Self { old_to_new: Some(why), new_to_old: Some(why) }
+    pub(super) fn both(why: impl Into<Reason>) -> Self {
+        let why = Some(why.into());
+        Self { old_to_new: why, new_to_old: why }
     }
 
     /// The reasons as far as the conditions hold.
-    pub(super) fn of(old_to_new: bool, new_to_old: bool, why: &'static str) -> Self {
+    pub(super) fn of(old_to_new: bool, new_to_old: bool, why: impl Into<Reason>) -> Self {
+        let why = why.into();
         Self { old_to_new: old_to_new.then_some(why), new_to_old: new_to_old.then_some(why) }
     }
 
     /// Whom it breaks in messages of a direction.
     pub(super) fn breaks(self, direction: Direction) -> Breaks {
-        let told = |why: Option<&str>, writers: &str, readers: &str| {
-            why.map(|why| why.replace("{w}", writers).replace("{r}", readers))
-        };
+        let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.told(writers, readers));
         match direction {
             Direction::Request => Breaks {
                 old_clients: told(self.old_to_new, "old clients", "new servers"),
@@ -57,9 +79,23 @@ impl Effect {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Breaks {
     /// Old clients on a new server.
-    pub(super) old_clients: Option<String>,
+    pub(super) old_clients: Option<Broken>,
     /// New clients on an old server.
-    pub(super) new_clients: Option<String>,
+    pub(super) new_clients: Option<Broken>,
+}
+
+/// Why somebody breaks.
+#[derive(Debug, Clone)]
+pub(super) struct Broken {
+    pub(super) why: String,
+    /// Whether only because the readers are strict ones.
+    is_strict: bool,
+}
+
+impl From<&str> for Broken {
+    fn from(why: &str) -> Self {
+        Self { why: why.to_owned(), is_strict: false }
+    }
 }
 
 impl Breaks {
@@ -68,16 +104,16 @@ impl Breaks {
     }
 
     pub(super) fn old_clients(why: &str) -> Self {
-        Self { old_clients: Some(why.to_owned()), new_clients: None }
+        Self { old_clients: Some(why.into()), new_clients: None }
     }
 
     pub(super) fn new_clients(why: &str) -> Self {
-        Self { old_clients: None, new_clients: Some(why.to_owned()) }
+        Self { old_clients: None, new_clients: Some(why.into()) }
     }
 
     /// Without what breaks strict readers alone.
     fn of_lenient(self) -> Self {
-        let is_of_all = |why: &String| !why.contains("strict old ") && !why.contains("strict new ");
+        let is_of_all = |broken: &Broken| !broken.is_strict;
         Self { old_clients: self.old_clients.filter(is_of_all), new_clients: self.new_clients.filter(is_of_all) }
     }
 
@@ -88,7 +124,7 @@ impl Breaks {
 
     /// Both, with one reason.
     pub(super) fn all(why: &str) -> Self {
-        Self { old_clients: Some(why.to_owned()), new_clients: Some(why.to_owned()) }
+        Self { old_clients: Some(why.into()), new_clients: Some(why.into()) }
     }
 }
 

@@ -6,9 +6,12 @@ use std::fmt;
 use castile_xsd::components::{Compositor, Particle, Term, Wildcard};
 use castile_xsd::{ElementId, ExpandedName, Schema};
 
-use super::change::Effect;
+use super::change::{Effect, Reason};
 use super::kinds;
-use super::types::{Here, LEFT_OUT, Types, UNKNOWN, type_name};
+use super::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, paired, type_name};
+
+/// Of an alternative of a choice. Who skips it misses the others.
+const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} require");
 
 /// How often something occurs; no most is any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,14 +40,22 @@ impl Occurs {
         Self { least: self.least.saturating_add(other.least), most }
     }
 
-    /// Whether what occurs so often may occur more seldom or more often than `other` allows.
-    fn exceeds(self, other: Self) -> bool {
-        let too_many = match (self.most, other.most) {
+    /// Why a reader refuses what occurs so often, if `other` is what it allows.
+    fn exceeds(self, other: Self) -> Option<Reason> {
+        let is_too_often = match (self.most, other.most) {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(one), Some(other)) => one > other,
         };
-        self.least < other.least || too_many
+        let why = match (self.least < other.least, is_too_often) {
+            (false, false) => return None,
+            (false, true) => "{w} may write it more often than {r} take it",
+            (true, false) if self.least == 0 => return Some(LEFT_OUT),
+            (true, true) if self.least == 0 => "{w} may leave it out, or write it more often than {r} take it",
+            (true, false) => "{w} may write it more seldom than {r} take it",
+            (true, true) => "{w} may write it more or less often than {r} take it",
+        };
+        Some(why.into())
     }
 }
 
@@ -67,50 +78,114 @@ struct Model {
     elements: Vec<Element>,
     by_name: HashMap<ExpandedName, usize>,
     wildcards: Vec<Wildcard>,
+    /// The choices of several alternatives, each with the alternative that it stands in.
+    choices: Vec<Option<Alternative>>,
 }
+
+/// An alternative: the number of its choice, and its number in that.
+type Alternative = (usize, usize);
 
 struct Element {
     name: ExpandedName,
     id: ElementId,
     /// In the whole content.
     occurs: Occurs,
+    places: Vec<Spot>,
+}
+
+/// Where a particle stands.
+#[derive(Clone, Copy)]
+struct Spot {
+    /// Whether something must stand there: this, or another one of a choice.
+    is_filled: bool,
+    /// The innermost one.
+    alternative: Option<Alternative>,
+    /// Whether it stands there whenever that alternative is taken.
+    is_always: bool,
 }
 
 impl Model {
     fn of(schema: &Schema, particle: Option<&Particle>) -> Self {
         let mut model = Self::default();
         if let Some(particle) = particle {
-            model.add(schema, particle, Occurs { least: 1, most: Some(1) });
+            let spot = Spot { is_filled: true, alternative: None, is_always: true };
+            model.add(schema, particle, Occurs { least: 1, most: Some(1) }, spot);
         }
         model
     }
 
-    fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs) {
+    fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs, mut spot: Spot) {
         let occurs = Occurs::of(particle).within(around);
+        if particle.min_occurs == 0 {
+            spot = Spot { is_filled: false, is_always: false, ..spot };
+        }
         let group = match &particle.term {
-            Term::Element(id) => return self.element(schema, *id, occurs),
+            Term::Element(id) => return self.element(schema, *id, occurs, spot),
             Term::Wildcard(any) => return self.wildcards.push(any.clone()),
             Term::Group(group) => group,
             Term::GroupReference(id) => &schema[*id].group,
         };
-        // Of a choice another may stand there.
-        let occurs = match group.compositor {
-            Compositor::Choice if group.particles.len() > 1 => Occurs { least: 0, ..occurs },
-            _ => occurs,
-        };
-        group.particles.iter().for_each(|particle| self.add(schema, particle, occurs));
+        if group.compositor == Compositor::Choice && group.particles.len() > 1 {
+            // Of a choice another may stand there.
+            let occurs = Occurs { least: 0, ..occurs };
+            let is_optional = group.particles.iter().any(|particle| may_be_empty(schema, particle));
+            let number = self.choices.len();
+            self.choices.push(spot.alternative);
+            for (index, particle) in group.particles.iter().enumerate() {
+                let alternative = Some((number, index));
+                let is_filled = spot.is_filled && !is_optional;
+                self.add(schema, particle, occurs, Spot { is_filled, alternative, is_always: true });
+            }
+            return;
+        }
+        // What is left out of several may be what stands beside others, and then it is missed.
+        let is_filled = spot.is_filled || group.particles.len() > 1;
+        group.particles.iter().for_each(|particle| self.add(schema, particle, occurs, Spot { is_filled, ..spot }));
     }
 
-    fn element(&mut self, schema: &Schema, id: ElementId, occurs: Occurs) {
+    /// For each element whether it may be written alone in place of others that readers require, who skip it: it has no partner
+    /// there, and others of its choice have.
+    fn replacing(&self, reader: &Self, partners: &[Option<usize>]) -> Vec<bool> {
+        // The choices of which a reader requires something, and the alternatives in which it always finds something.
+        let mut required = vec![false; self.choices.len()];
+        let mut found: HashSet<Alternative> = HashSet::new();
+        for (element, partner) in self.elements.iter().zip(partners) {
+            let Some(partner) = *partner else { continue };
+            let is_required = reader.elements[partner].places.iter().any(|spot| spot.is_filled);
+            for spot in &element.places {
+                found.extend(spot.alternative.filter(|_| spot.is_always));
+                let mut next = spot.alternative.filter(|_| is_required);
+                while let Some((choice, _)) = next.filter(|(choice, _)| !required[*choice]) {
+                    required[choice] = true;
+                    next = self.choices[choice];
+                }
+            }
+        }
+        let is_replacing = |spot: &Spot| {
+            let mut next = spot.alternative.filter(|_| spot.is_filled);
+            while let Some(alternative) = next.filter(|alternative| !found.contains(alternative)) {
+                if required[alternative.0] {
+                    return true;
+                }
+                next = self.choices[alternative.0];
+            }
+            false
+        };
+        let is_alone = |element: &Element| element.places.iter().any(is_replacing);
+        self.elements.iter().zip(partners).map(|(one, partner)| partner.is_none() && is_alone(one)).collect()
+    }
+
+    fn element(&mut self, schema: &Schema, id: ElementId, occurs: Occurs, spot: Spot) {
         let name = &schema[id].name;
         match self.by_name.get(name) {
             Some(known) => {
                 let known = &mut self.elements[*known];
                 known.occurs = known.occurs.and(occurs);
+                known.places.push(spot);
             }
             None => {
                 self.by_name.insert(name.clone(), self.elements.len());
-                self.elements.push(Element { name: name.clone(), id, occurs });
+                self.elements.push(Element { name: name.clone(), id, occurs, places: vec![spot] });
             }
         }
     }
@@ -238,13 +313,19 @@ impl Types<'_> {
         self.work += one.elements.len() + other.elements.len();
         let mut pairs = matched(&one, &other);
         let renamed = self.renamed(&one, &other, &mut pairs);
+        let mut partners = vec![None; other.elements.len()];
+        for (index, partner) in pairs.iter().enumerate() {
+            partner.iter().for_each(|partner| partners[*partner] = Some(index));
+        }
+        let (replacing_old, replacing_new) = (one.replacing(&other, &pairs), other.replacing(&one, &partners));
         for (index, element) in one.elements.iter().enumerate() {
             let place = self.step(here.place, element.name.local());
             let here = Here { place, ..here };
             let Some(partner) = pairs[index].map(|partner| &other.elements[partner]) else {
+                let why = if replacing_old[index] { REPLACING } else { UNKNOWN };
                 let effect = Effect {
-                    old_to_new: (!other.takes(&element.name)).then_some(UNKNOWN),
-                    new_to_old: (element.occurs.least > 0).then_some("{w} don't write it, and {r} require it"),
+                    old_to_new: (!other.takes(&element.name)).then_some(why),
+                    new_to_old: (element.occurs.least > 0).then_some(NOT_WRITTEN),
                 };
                 let was = format!("{} {}", element.occurs, type_name(self.old, self.old[element.id].type_id));
                 self.add(kinds::ELEMENT_REMOVED, here, (was, "gone"), effect);
@@ -259,12 +340,13 @@ impl Types<'_> {
             self.element(element.id, partner.id, here.place, here.direction);
         }
         let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
-        for (_, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
+        for (index, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
             let place = self.step(here.place, element.name.local());
             let is_required = element.occurs.least > 0;
+            let why = if replacing_new[index] { REPLACING } else { UNKNOWN };
             let effect = Effect {
-                old_to_new: is_required.then_some("{w} don't write it, and {r} require it"),
-                new_to_old: (!one.takes(&element.name)).then_some(UNKNOWN),
+                old_to_new: is_required.then_some(NOT_WRITTEN),
+                new_to_old: (!one.takes(&element.name)).then_some(why),
             };
             let kind = if is_required { kinds::ELEMENT_ADDED_REQUIRED } else { kinds::ELEMENT_ADDED };
             let is = format!("{} {}", element.occurs, type_name(self.new, self.new[element.id].type_id));
@@ -329,7 +411,8 @@ impl Types<'_> {
                 (kinds::ORDER_FIXED, Effect::old_to_new("{w} may write them in an order that {r} refuse"))
             }
             _ if was.clone().unordered().is_parallel(&is.clone().unordered()) => {
-                (kinds::ORDER, Effect::both("strict {r} refuse the order in which {w} write them"))
+                let why = Reason::Strict("strict {r} refuse the order in which {w} write them");
+                (kinds::ORDER, Effect::both(why))
             }
             _ => (kinds::GROUPING, Effect::both("{w} may put them together as {r} don't allow")),
         };
@@ -359,35 +442,36 @@ impl Types<'_> {
     }
 
     fn occurs(&mut self, old: Occurs, new: Occurs, here: Here) {
-        let (is_narrower, is_wider) = (old.exceeds(new), new.exceeds(old));
-        let (kind, why) = match (old.least, new.least) {
-            (0, 1..) => (kinds::REQUIRED, LEFT_OUT),
-            (1.., 0) => (kinds::OPTIONAL, LEFT_OUT),
-            _ => {
-                let kind = match (is_narrower, is_wider) {
-                    (true, true) => kinds::OCCURRENCE,
-                    (true, false) => kinds::NARROWED,
-                    (false, true) => kinds::WIDENED,
-                    (false, false) => return,
-                };
-                (kind, "{w} may write it more or less often than {r} take it")
-            }
+        let effect = Effect { old_to_new: old.exceeds(new), new_to_old: new.exceeds(old) };
+        let kind = match (effect.old_to_new, effect.new_to_old) {
+            (Some(_), Some(_)) => kinds::OCCURRENCE,
+            (Some(_), None) if old.least == 0 && new.least > 0 => kinds::REQUIRED,
+            (None, Some(_)) if new.least == 0 && old.least > 0 => kinds::OPTIONAL,
+            (Some(_), None) => kinds::NARROWED,
+            (None, Some(_)) => kinds::WIDENED,
+            (None, None) => return,
         };
-        self.add(kind, here, (old.to_string(), new.to_string()), Effect::of(is_narrower, is_wider, why));
+        self.add(kind, here, (old.to_string(), new.to_string()), effect);
+    }
+}
+
+/// Whether nothing at all may stand there.
+fn may_be_empty(schema: &Schema, particle: &Particle) -> bool {
+    let group = match &particle.term {
+        _ if particle.min_occurs == 0 => return true,
+        Term::Element(_) | Term::Wildcard(_) => return false,
+        Term::Group(group) => group,
+        Term::GroupReference(id) => &schema[*id].group,
+    };
+    let mut particles = group.particles.iter();
+    match group.compositor {
+        Compositor::Choice => particles.any(|particle| may_be_empty(schema, particle)),
+        Compositor::Sequence | Compositor::All => particles.all(|particle| may_be_empty(schema, particle)),
     }
 }
 
 /// For each element of one model its partner in the other: by its name, else by its local name.
 fn matched(one: &Model, other: &Model) -> Vec<Option<usize>> {
-    let mut pairs: Vec<Option<usize>> =
-        one.elements.iter().map(|element| other.by_name.get(&element.name).copied()).collect();
-    let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    for (index, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
-        left.entry(element.name.local()).or_insert(index);
-    }
-    for (element, pair) in one.elements.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
-        *pair = left.remove(element.name.local());
-    }
-    pairs
+    let names = |model: &Model| -> Vec<ExpandedName> { model.elements.iter().map(|one| one.name.clone()).collect() };
+    paired(&names(one), &names(other)).0
 }

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use castile_wsdl::{Addressing, BindingId, Definitions, Port, Protocol, Responses, Service, Version};
+use castile_xsd::ExpandedName;
 
 use super::bindings::Bindings;
-use super::change::{Breaks, Changes};
+use super::change::{Breaks, Broken, Changes};
 use super::kinds;
+use super::types::paired;
 use crate::policy::{Assertion, Policies};
 
 /// What changed between two contracts.
@@ -222,20 +224,23 @@ impl<'d> Compare<'d> {
             definitions.binding_ids().filter(|id| !used.contains(id)).collect()
         };
         let (old, new) = (unused(self.old), unused(self.new));
-        let mut by_name: HashMap<&str, BindingId> = new.iter().map(|id| (self.new[*id].name.local(), *id)).collect();
-        for old in old {
+        let names = |definitions: &Definitions, ids: &[BindingId]| -> Vec<ExpandedName> {
+            ids.iter().map(|id| definitions[*id].name.clone()).collect()
+        };
+        let (partners, added) = paired(&names(self.old, &old), &names(self.new, &new));
+        for (old, partner) in old.into_iter().zip(partners) {
             let name = self.old[old].name.local();
             let group = format!("binding {name}");
-            match by_name.remove(name) {
-                Some(new) => self.binding(old, new, (&group, name), false),
+            match partner {
+                Some(partner) => self.binding(old, new[partner], (&group, name), false),
                 None => {
                     let breaks = Breaks::old_clients(CALLED);
                     self.changes.add(kinds::PORT_REMOVED, (&group, name), ("there", "gone"), breaks);
                 }
             }
         }
-        for new in new.into_iter().filter(|id| by_name.contains_key(self.new[*id].name.local())) {
-            let name = self.new[new].name.local();
+        for index in added {
+            let name = self.new[new[index]].name.local();
             let breaks = Breaks::new_clients(NOT_THERE);
             self.changes.add(kinds::PORT_ADDED, (&format!("binding {name}"), name), ("absent", "there"), breaks);
         }
@@ -274,12 +279,13 @@ fn breaks_of_addressing(old: Option<Addressing>, new: Option<Addressing>) -> Bre
         let (Some(servers), Some(clients)) = (servers, clients) else { return false };
         servers.responses != Responses::Anywhere && servers.responses != clients.responses
     };
-    let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| {
+    let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| -> Option<Broken> {
         if is_required(servers) && !is_required(clients) {
-            Some(format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out"))
+            let why = format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out");
+            Some(why.as_str().into())
         } else {
             let why = format!("{who} may want responses where {whose} don't send them");
-            refuses(servers, clients).then_some(why)
+            refuses(servers, clients).then(|| why.as_str().into())
         }
     };
     Breaks {

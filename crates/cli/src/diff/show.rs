@@ -58,9 +58,9 @@ fn one(change: &Change, out: &mut String) {
         let _ = writeln!(out, "    {DIM}and so in {}{DIM:#}", counted(change.also, "other place"));
     }
     let breaks = &change.breaks;
-    for (who, why) in [("old clients", &breaks.old_clients), ("new clients", &breaks.new_clients)] {
-        if let Some(why) = why {
-            let _ = writeln!(out, "    {ERROR}breaks {who}{ERROR:#}: {}", visible(why));
+    for (who, broken) in [("old clients", &breaks.old_clients), ("new clients", &breaks.new_clients)] {
+        if let Some(broken) = broken {
+            let _ = writeln!(out, "    {ERROR}breaks {who}{ERROR:#}: {}", visible(&broken.why));
         }
     }
     if !breaks.somebody() {
@@ -106,8 +106,8 @@ pub(super) fn report<'c>(changes: &'c Changes, names: &'c (String, String)) -> R
         was: &change.was,
         is: &change.is,
         also: change.also,
-        old_clients: change.breaks.old_clients.as_deref(),
-        new_clients: change.breaks.new_clients.as_deref(),
+        old_clients: change.breaks.old_clients.as_ref().map(|broken| &*broken.why),
+        new_clients: change.breaks.new_clients.as_ref().map(|broken| &*broken.why),
     };
     Report {
         format: FORMAT,

@@ -1,13 +1,13 @@
 //! Simple types: what their values are, and what restricts them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use castile_xsd::components::{Facet, FacetKind, Variety};
-use castile_xsd::{Builtin, Schema, TypeId};
+use castile_xsd::{Builtin, ExpandedName, Schema, TypeId};
 
 use super::change::Effect;
 use super::kinds;
-use super::types::{Here, Types, type_name};
+use super::types::{Here, Types, full_name, paired, type_name};
 
 const NO_VALUE: &str = "what {w} write may be no value for {r}";
 
@@ -39,24 +39,24 @@ impl Types<'_> {
         self.patterns(old, new, here);
     }
 
-    /// Members are known by their names; those without one by what they are made of.
+    /// Members are known by their names; those without one by what they are made of, in their order.
     fn unions(&mut self, old: &[TypeId], new: &[TypeId], here: Here) {
         self.work += old.len() + new.len();
-        let name = |schema: &Schema, id: TypeId| type_name(schema, id);
-        let known: HashMap<String, TypeId> = new.iter().map(|id| (name(self.new, *id), *id)).collect();
-        let mut left: HashSet<TypeId> = new.iter().copied().collect();
-        for member in old {
-            let called = name(self.old, *member);
-            match known.get(&called) {
-                Some(other) => {
-                    left.remove(other);
-                    self.pair(*member, *other, here.place, here.direction);
+        let names = |schema: &Schema, members: &[TypeId]| -> Vec<ExpandedName> {
+            members.iter().map(|id| full_name(schema, *id)).collect()
+        };
+        let (partners, added) = paired(&names(self.old, old), &names(self.new, new));
+        for (member, partner) in old.iter().zip(partners) {
+            match partner {
+                Some(partner) => self.pair(*member, new[partner], here.place, here.direction),
+                None => {
+                    let change = (type_name(self.old, *member), "gone");
+                    self.add(kinds::MEMBER_REMOVED, here, change, Effect::old_to_new(NO_VALUE));
                 }
-                None => self.add(kinds::MEMBER_REMOVED, here, (called, "gone"), Effect::old_to_new(NO_VALUE)),
             }
         }
-        for member in new.iter().filter(|id| left.contains(id)) {
-            let called = name(self.new, *member);
+        for index in added {
+            let called = type_name(self.new, new[index]);
             self.add(kinds::MEMBER_ADDED, here, ("absent", called), Effect::new_to_old(NO_VALUE));
         }
     }

@@ -11,7 +11,7 @@ use castile_xsd::components::{
 };
 use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
-use super::change::{Change, Direction, Effect, shortened};
+use super::change::{Change, Direction, Effect, Reason, shortened};
 use super::kinds;
 
 /// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
@@ -21,8 +21,9 @@ const MOST_CHANGES: usize = 100_000;
 /// So many steps of a path are shown at its end.
 const STEPS: usize = 12;
 
-pub(super) const UNKNOWN: &str = "{w} may write it, and strict {r} refuse what they don't know";
-pub(super) const LEFT_OUT: &str = "{w} may leave it out, and {r} require it";
+pub(super) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
+pub(super) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
+pub(super) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
 
 /// A place in a message.
 #[derive(Debug, Clone, Copy)]
@@ -250,27 +251,26 @@ impl<'d> Types<'d> {
         if old.builtin().is_some() || new.builtin().is_some() {
             return;
         }
-        let of = |schema: &Schema, type_id: TypeId| -> Vec<(String, TypeId)> {
+        let of = |schema: &Schema, type_id: TypeId| -> (Vec<ExpandedName>, Vec<TypeId>) {
             let named = schema.derived_types(type_id).iter().filter(|id| schema[**id].as_complex().is_some());
-            named.filter_map(|id| Some((schema[*id].name()?.local().to_owned(), *id))).collect()
+            named.filter_map(|id| Some((schema[*id].name()?.clone(), *id))).unzip()
         };
-        let (old, new) = (of(self.old, old), of(self.new, new));
+        let ((names, old), (others, new)) = (of(self.old, old), of(self.new, new));
         self.work += old.len() + new.len();
-        let known: HashMap<&str, TypeId> = new.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+        let (partners, added) = paired(&names, &others);
         let why = "{w} may write it with xsi:type, and {r} don't know it";
-        for (name, id) in &old {
-            let place = self.step(here.place, &format!("({name})"));
-            match known.get(name.as_str()) {
-                Some(other) => self.pair(*id, *other, place, here.direction),
+        for ((name, id), partner) in names.iter().zip(old).zip(partners) {
+            let place = self.step(here.place, &format!("({})", name.local()));
+            match partner {
+                Some(partner) => self.pair(id, new[partner], place, here.direction),
                 None => {
                     let here = Here { place, ..here };
                     self.add(kinds::DERIVED_REMOVED, here, ("there", "gone"), Effect::old_to_new(why));
                 }
             }
         }
-        let known: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
-        for (name, _) in new.iter().filter(|(name, _)| !known.contains(name.as_str())) {
-            let place = self.step(here.place, &format!("({name})"));
+        for index in added {
+            let place = self.step(here.place, &format!("({})", others[index].local()));
             self.add(kinds::DERIVED_ADDED, Here { place, ..here }, ("absent", "there"), Effect::new_to_old(why));
         }
     }
@@ -406,7 +406,7 @@ impl<'d> Types<'d> {
             let place = self.step(here.place, &format!("@{}", name.local()));
             let is_required = other.use_ == Use::Required;
             let effect = Effect {
-                old_to_new: is_required.then_some("{w} don't write it, and {r} require it"),
+                old_to_new: is_required.then_some(NOT_WRITTEN),
                 new_to_old: (!takes(&old_any, name)).then_some(UNKNOWN),
             };
             let kind = if is_required { kinds::ATTRIBUTE_ADDED_REQUIRED } else { kinds::ATTRIBUTE_ADDED };
@@ -467,6 +467,35 @@ impl<'d> Types<'d> {
         let effect = Effect::both("{r} look for an element of another namespace");
         self.add(kinds::NAMESPACE, here, (format!("{:?}", old.namespace()), format!("{:?}", new.namespace())), effect);
     }
+}
+
+/// For each name its partner among the others, and those of the others that are left: first what has the same name, then what has
+/// the same local name, each in its order.
+pub(super) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Option<usize>>, Vec<usize>) {
+    let mut partners = vec![None; names.len()];
+    let mut taken = vec![false; others.len()];
+    for is_local in [false, true] {
+        let key = |name: &ExpandedName| match is_local {
+            true => (String::new(), name.local().to_owned()),
+            false => (name.namespace().to_owned(), name.local().to_owned()),
+        };
+        let mut left: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (index, name) in others.iter().enumerate().filter(|(index, _)| !taken[*index]) {
+            left.entry(key(name)).or_default().push_back(index);
+        }
+        for (name, partner) in names.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
+            *partner = left.get_mut(&key(name)).and_then(VecDeque::pop_front);
+            if let Some(partner) = *partner {
+                taken[partner] = true;
+            }
+        }
+    }
+    (partners, (0..others.len()).filter(|index| !taken[*index]).collect())
+}
+
+/// The name of a type, to tell it from others; what it is made of if it has none.
+pub(super) fn full_name(schema: &Schema, type_id: TypeId) -> ExpandedName {
+    schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", type_name(schema, type_id)))
 }
 
 /// A type as people call it.

@@ -124,8 +124,15 @@ impl<'d> Bound<'d> {
                 self.message(message, direction, findings);
             }
         }
+        let mut declared: HashMap<&str, Element<'d>> = HashMap::new();
+        for fault in wsdl_children(self.of, "fault") {
+            declared.entry(named(fault)).or_insert(fault);
+        }
+        if !findings.spend(declared.len()) {
+            return;
+        }
         for fault in wsdl_children(self.operation, "fault") {
-            self.fault(fault, findings);
+            self.fault(fault, declared.get(named(fault)).copied(), findings);
         }
     }
 
@@ -224,7 +231,7 @@ impl<'d> Bound<'d> {
         }
     }
 
-    fn fault(&self, fault: Element<'_>, findings: &mut Findings<'_>) {
+    fn fault(&self, fault: Element<'_>, declared: Option<Element<'_>>, findings: &mut Findings<'_>) {
         let (name, file) = (named(self.operation), self.file);
         let Some(soap) = fault.elements().find(|one| is_soap(*one) && one.local() == "fault") else { return };
         let is_encoded = self.expect_literal(soap, true, findings);
@@ -237,9 +244,10 @@ impl<'d> Bound<'d> {
             }
             Some(_) => {}
         }
-        let declared = wsdl_children(self.of, "fault").find(|one| named(*one) == named(fault));
         let parts = declared.and_then(|declared| self.parts.message(declared)).unwrap_or_default();
-        if let Some(part) = parts.iter().find(|part| part.element.is_none() && part.has_type) {
+        if findings.spend(parts.len() + 1)
+            && let Some(part) = parts.iter().find(|part| part.element.is_none() && part.has_type)
+        {
             findings.at(&rules::R2205, file, soap, format!("part {} of a fault of {name} has a type", part.name));
         }
     }

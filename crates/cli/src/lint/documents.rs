@@ -8,11 +8,12 @@ use castile_xsd::{FileId, Location, XSD_NAMESPACE};
 
 use super::contract::{Documents, WSDL, is_absolute, within, wsdl_children};
 use super::findings::Findings;
-use super::rules;
+use super::rules::{self, Rule};
 
 pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: &mut Findings<'_>) {
-    for (file, _) in documents.roots() {
-        text(file, definitions.sources.text(file), findings);
+    for (file, root) in documents.roots() {
+        let encoded = if root.is(XSD_NAMESPACE, "schema") { &rules::R2010 } else { &rules::R4003 };
+        text(file, definitions.sources.text(file), encoded, findings);
     }
     let ids = policy_ids(documents);
     for (file, root) in documents.definitions() {
@@ -50,7 +51,7 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: 
 }
 
 /// What stands before the root: encoding and entities.
-fn text(file: FileId, text: &str, findings: &mut Findings<'_>) {
+fn text(file: FileId, text: &str, encoded: &'static Rule, findings: &mut Findings<'_>) {
     let declaration = text.trim_start_matches('\u{feff}').strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
     if let Some((declaration, _)) = declaration
         && let Some((_, encoding)) = declaration.split_once("encoding")
@@ -61,7 +62,7 @@ fn text(file: FileId, text: &str, findings: &mut Findings<'_>) {
         let upper = encoding.to_ascii_uppercase();
         if !encoding.is_empty() && !upper.starts_with("UTF-8") && !upper.starts_with("UTF-16") {
             let message = format!("the encoding is {encoding}");
-            findings.add(&rules::R2010, Location::at(file, 0), message);
+            findings.add(encoded, Location::at(file, 0), message);
         }
     }
     if let Some(start) = doctype(text) {
@@ -145,21 +146,22 @@ fn import(imported: &HashMap<String, Element<'_>>, (file, import): (FileId, Elem
 }
 
 /// The ids that references to policies may name.
-fn policy_ids(documents: &Documents) -> HashSet<&str> {
+fn policy_ids(documents: &Documents) -> HashSet<(FileId, &str)> {
     let mut ids = HashSet::new();
-    for (_, root) in documents.definitions() {
+    for (file, root) in documents.definitions() {
         for element in within(root, |one| one.is(WSDL, "types")).filter(|one| is_policy(one.namespace())) {
             let named = element.attributes().filter(|one| one.local().eq_ignore_ascii_case("id"));
-            ids.extend(named.map(|one| one.value().trim()));
+            ids.extend(named.map(|one| (file, one.value().trim())));
         }
     }
     ids
 }
 
-fn reference(file: FileId, element: Element<'_>, ids: &HashSet<&str>, findings: &mut Findings<'_>) {
+fn reference(file: FileId, element: Element<'_>, ids: &HashSet<(FileId, &str)>, findings: &mut Findings<'_>) {
     let uri = element.attribute("URI").unwrap_or_default().trim();
-    // Only those of this document are looked up anywhere.
-    if let Some(id) = uri.strip_prefix('#').filter(|id| !ids.contains(id)) {
-        findings.at(&rules::POLICY_REFERENCE, file, element, format!("there is no policy with the id {id:?}"));
+    // Those of other documents are looked up nowhere.
+    if let Some(id) = uri.strip_prefix('#').filter(|id| !ids.contains(&(file, *id))) {
+        let message = format!("there is no policy with the id {id:?} in the document");
+        findings.at(&rules::POLICY_REFERENCE, file, element, message);
     }
 }

@@ -14,9 +14,6 @@ const MOST: usize = 100;
 /// them.
 const MOST_WORK: usize = 20_000_000;
 
-/// What the front end says of operations that rules of the Basic Profile tell with the place in the binding.
-const TOLD_BY_RULES: [&str; 2] = [" is document/literal and message ", " is rpc and message "];
-
 /// A finding.
 #[derive(Debug)]
 pub(super) struct Finding {
@@ -33,6 +30,8 @@ pub(super) struct Findings<'s> {
     pub(super) list: Vec<Finding>,
     /// How many there were of each rule.
     pub(super) counts: HashMap<&'static str, usize>,
+    /// How many there were of each severity: errors, warnings, notes.
+    totals: [usize; 3],
     seen: HashSet<(&'static str, Location)>,
     work: usize,
 }
@@ -44,6 +43,7 @@ impl<'s> Findings<'s> {
             allowed: allowed.iter().map(String::as_str).collect(),
             list: Vec::new(),
             counts: HashMap::new(),
+            totals: [0; 3],
             seen: HashSet::new(),
             work: 0,
         }
@@ -69,18 +69,19 @@ impl<'s> Findings<'s> {
     /// What the front end found.
     pub(super) fn problem(&mut self, mut diagnostic: Diagnostic) {
         let rule = diagnostic.rule.unwrap_or(rules::CONTRACT);
-        if rule == rules::CONTRACT && TOLD_BY_RULES.iter().any(|part| diagnostic.message.contains(part)) {
+        // Those of this command tell it with the place in the binding.
+        if rules::find(rule).is_some() {
             return;
         }
         diagnostic.rule = Some(rule);
-        if self.counts(rule) {
+        if self.counts(rule, diagnostic.severity) {
             self.list.push(Finding { rule, diagnostic, mend: None });
         }
     }
 
     /// A breach of a rule. Each is told once at a place.
     pub(super) fn add(&mut self, rule: &'static Rule, location: Location, message: impl Into<String>) {
-        if !self.seen.insert((rule.id, location)) || !self.counts(rule.id) {
+        if !self.seen.insert((rule.id, location)) || !self.counts(rule.id, rule.severity) {
             return;
         }
         let mut diagnostic = self.sources.diagnostic(rule.severity, location, message);
@@ -105,24 +106,36 @@ impl<'s> Findings<'s> {
     }
 
     /// Counts a finding. True if it is one to keep.
-    fn counts(&mut self, rule: &'static str) -> bool {
+    fn counts(&mut self, rule: &'static str, severity: Severity) -> bool {
         if self.allowed.contains(rule) {
             return false;
         }
+        self.totals[slot(severity)] += 1;
         let count = self.counts.entry(rule).or_insert(0);
         *count += 1;
         *count <= MOST
     }
 
     /// Brings them into the order in which they are shown: the worst first, then by rule and place. What the front end says is left out
-    /// where a rule says it of the same place.
+    /// where a rule says it of the same place, and says that it is as bad.
     pub(super) fn finish(&mut self) {
         let place = |one: &Finding| (one.diagnostic.file.clone(), one.diagnostic.line, one.diagnostic.column);
-        let told: HashSet<_> = self.list.iter().filter(|one| one.mend.is_some()).map(place).collect();
-        let before = self.list.len();
-        self.list.retain(|one| one.rule != rules::CONTRACT || one.diagnostic.line == 0 || !told.contains(&place(one)));
-        if let Some(count) = self.counts.get_mut(rules::CONTRACT) {
-            *count -= before - self.list.len();
+        let mut told: HashMap<_, Severity> = HashMap::new();
+        for one in self.list.iter().filter(|one| one.mend.is_some()) {
+            let worst = told.entry(place(one)).or_insert(one.diagnostic.severity);
+            *worst = (*worst).max(one.diagnostic.severity);
+        }
+        let is_told = |one: &Finding| {
+            let is_of_front_end = one.rule == rules::CONTRACT && one.diagnostic.line > 0;
+            is_of_front_end && told.get(&place(one)).is_some_and(|worst| *worst >= one.diagnostic.severity)
+        };
+        let (left_out, list): (Vec<_>, Vec<_>) = std::mem::take(&mut self.list).into_iter().partition(is_told);
+        self.list = list;
+        for one in left_out {
+            self.totals[slot(one.diagnostic.severity)] -= 1;
+            if let Some(count) = self.counts.get_mut(one.rule) {
+                *count -= 1;
+            }
         }
         let order: HashMap<&str, usize> = rules::ALL.iter().map(|rule| rule.id).zip(1..).collect();
         let files: HashMap<&str, usize> = self.sources.names().zip(0..).collect();
@@ -136,22 +149,30 @@ impl<'s> Findings<'s> {
 
     /// How many there are of each severity: errors, warnings, notes.
     pub(super) fn totals(&self) -> [usize; 3] {
-        let mut totals = [0; 3];
-        let mut kept: HashMap<&str, usize> = HashMap::new();
-        let slot = |severity| match severity {
-            Severity::Error => 0,
-            Severity::Warning => 1,
-            Severity::Note => 2,
-        };
-        for finding in &self.list {
-            totals[slot(finding.diagnostic.severity)] += 1;
-            *kept.entry(finding.rule).or_insert(0) += 1;
+        self.totals
+    }
+}
+
+fn slot(severity: Severity) -> usize {
+    match severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Note => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_and_not_kept_is_as_bad_as_it_is() {
+        let sources = Sources::default();
+        let mut findings = Findings::new(&sources, &[]);
+        for _ in 0..MOST + 5 {
+            findings.problem(Diagnostic::of_document(Severity::Error, "contract.wsdl", "it is broken"));
         }
-        // Those that were not kept are as bad as their rule says.
-        for (rule, count) in &self.counts {
-            let severity = rules::find(rule).map_or(Severity::Warning, |rule| rule.severity);
-            totals[slot(severity)] += count - kept.get(rule).copied().unwrap_or_default();
-        }
-        totals
+        findings.finish();
+        assert_eq!((findings.list.len(), findings.totals()), (MOST, [MOST + 5, 0, 0]));
     }
 }

@@ -150,6 +150,9 @@ rules! {
     R2803 "R2803" Warning
         "the namespace of a wsdl:import is an absolute URI"
         "write the targetNamespace of the imported document, an absolute URI";
+    R4003 "R4003" Warning
+        "a WSDL document is encoded in UTF-8 or UTF-16"
+        "save it in UTF-8";
 
     // What certain stacks stumble over.
     NO_SERVICE "no-service" Warning
@@ -224,7 +227,7 @@ rules! {
         "signed messages without a timestamp can be sent again"
         "add IncludeTimestamp";
     POLICY_REFERENCE "policy-reference" Warning
-        "a wsp:PolicyReference names a policy that is not in the contract, so nobody knows what it asks for"
+        "a wsp:PolicyReference names a policy that its document lacks, so nobody knows what it asks for"
         "add the policy, or take out the reference";
 
     // The lint itself.
@@ -235,6 +238,56 @@ rules! {
 
 /// The id of what the front end finds and no rule of XML Schema names.
 pub(crate) const CONTRACT: &str = "contract";
+
+/// What else the front end calls what it finds: the names of XML Schema's rules.
+pub(crate) const FRONT_END: &[&str] = &[
+    CONTRACT,
+    "a-props-correct",
+    "ag-props-correct",
+    "au-props-correct",
+    "c-fields-xpaths",
+    "c-props-correct",
+    "c-selector-xpath",
+    "cos-all-limited",
+    "cos-aw-union",
+    "cos-ct-extends",
+    "cos-element-consistent",
+    "cos-nonambig",
+    "cos-st-restricts",
+    "cos-valid-default",
+    "ct-props-correct",
+    "derivation-ok-restriction",
+    "e-props-correct",
+    "enumeration-required-notation",
+    "enumeration-valid-restriction",
+    "facet-fixed",
+    "fractionDigits-totalDigits",
+    "fractionDigits-valid-restriction",
+    "length-minLength-maxLength",
+    "length-valid-restriction",
+    "maxExclusive-valid-restriction",
+    "maxInclusive-maxExclusive",
+    "maxInclusive-valid-restriction",
+    "maxLength-valid-restriction",
+    "minExclusive-valid-restriction",
+    "minInclusive-minExclusive",
+    "minInclusive-valid-restriction",
+    "minLength-less-than-equal-to-maxLength",
+    "minLength-valid-restriction",
+    "no-xsi",
+    "p-props-correct",
+    "sch-props-correct",
+    "schema-for-schemas",
+    "src-attribute",
+    "src-element",
+    "src-import",
+    "src-list-itemType-or-simpleType",
+    "src-qname",
+    "src-resolve",
+    "src-simple-type",
+    "totalDigits-valid-restriction",
+    "whiteSpace-valid-restriction",
+];
 
 /// The rule of an id.
 pub(crate) fn find(id: &str) -> Option<&'static Rule> {

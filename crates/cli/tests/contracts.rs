@@ -1,0 +1,73 @@
+//! What holds for each contract of the repository: `castile diff` finds no change between it and itself, and `castile lint` ends.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The contracts in a folder and in those within it.
+fn contracts(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            contracts(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "wsdl") {
+            found.push(path);
+        }
+    }
+}
+
+/// The exit code of a command with what it printed, and how long it took.
+fn castile(arguments: &[&str]) -> (Option<i32>, String, Duration) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    let begun = Instant::now();
+    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
+    let took = begun.elapsed();
+    let text: String = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    (output.status.code(), text, took)
+}
+
+/// What is wrong with what is said of a contract.
+fn check(contract: &Path) -> Vec<String> {
+    let path = contract.to_str().unwrap();
+    let mut wrong = Vec::new();
+    let (code, told, took) = castile(&["diff", path, path]);
+    let is_read = code == Some(0) && told.lines().any(|line| line.ends_with(": no change"));
+    // What can't be read is not compared.
+    if !is_read && code != Some(2) {
+        wrong.push(format!("diff of {path} and itself, exit code {code:?}: {told}"));
+    }
+    let (linted, findings, lint_took) = castile(&["lint", path]);
+    if !matches!(linted, Some(0..=2)) {
+        wrong.push(format!("lint {path}, exit code {linted:?}: {findings}"));
+    }
+    if took.max(lint_took) > Duration::from_secs(60) {
+        wrong.push(format!("{path}: diff took {took:?}, and lint {lint_took:?}"));
+    }
+    wrong
+}
+
+#[test]
+fn nothing_differs_from_itself_and_lint_ends() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    for folder in ["tests", "../suites/contracts", "../codegen/tests/features"] {
+        contracts(&root.join(folder), &mut all);
+    }
+    all.sort();
+    assert!(all.len() > 200, "only {} contracts", all.len());
+    let next = AtomicUsize::new(0);
+    let check_some = || {
+        let mut wrong = Vec::new();
+        while let Some(contract) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            wrong.extend(check(contract));
+        }
+        wrong
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(check_some)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

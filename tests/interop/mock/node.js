@@ -10,6 +10,8 @@ const CALL_LIMIT_MS = 10_000;
 
 async function main() {
   for (const job of JSON.parse(fs.readFileSync(file)).jobs) {
+    // Each address has the whole contract.
+    const called = new Set();
     for (const url of job.urls) {
       let client;
       try {
@@ -18,7 +20,6 @@ async function main() {
         say(job, "?wsdl", error);
         continue;
       }
-      const called = new Set();
       for (const [service, ports] of Object.entries(client.describe())) {
         for (const [port, operations] of Object.entries(ports)) {
           for (const name of Object.keys(operations)) {

@@ -26,7 +26,7 @@ foreach ($plan->jobs as $job) {
             preg_match_all('/\$(\w+)/', $parameters, $names);
             // In rpc style the parts are the members; in document style there is one, and the value is its.
             $members = $value instanceof stdClass ? array_keys(get_object_vars($value)) : [];
-            if ($members !== [] && array_diff($members, $names[1]) === []) {
+            if ($names[1] !== ['parameters'] && $members !== [] && array_diff($members, $names[1]) === []) {
                 $arguments = array_map(fn ($part) => $value->$part ?? null, $names[1]);
             }
             try {

@@ -23,10 +23,8 @@ foreach ($plan->jobs as $job) {
             $called[$name] = true;
             $value = value($job->operations->$name->json);
             $arguments = $parameters === '' ? [] : [$value];
-            preg_match_all('/\$(\w+)/', $parameters, $names);
-            // In rpc style the parts are the members; in document style there is one, and the value is its.
-            $members = $value instanceof stdClass ? array_keys(get_object_vars($value)) : [];
-            if ($names[1] !== ['parameters'] && $members !== [] && array_diff($members, $names[1]) === []) {
+            if (in_array($name, $job->rpc, true)) {
+                preg_match_all('/\$(\w+)/', $parameters, $names);
                 $arguments = array_map(fn ($part) => $value->$part ?? null, $names[1]);
             }
             try {

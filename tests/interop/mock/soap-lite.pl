@@ -39,7 +39,7 @@ sub call {
     my @parameters = @{ $method->{parameters} || [] };
     my $values = ref $sample->{json} eq 'HASH' ? $sample->{json} : {};
     # A struct or an array would get a type of Perl's.
-    if ($job->{rpc} && @parameters && !grep { !defined $values->{ $_->name } || ref $values->{ $_->name } } @parameters) {
+    if ((grep { $_ eq $name } @{ $job->{rpc} }) && @parameters && !grep { !defined $values->{ $_->name } || ref $values->{ $_->name } } @parameters) {
         my @arguments = map { SOAP::Data->name($_->name => $values->{ $_->name })->type($_->type =~ s/.*://r) } @parameters;
         my $namespace = $method->{uri} || $method->{namespace} || '';
         $answer = $soap->call(SOAP::Data->name("s:$name")->attr({ 'xmlns:s' => "$namespace" }), @arguments);

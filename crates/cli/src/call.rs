@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use castile::codegen::{Caller, Encoder, NoDetail, Root};
 use castile::http::client::{self, Transport};
-use castile::mime::Part;
+use castile::mime::{ContentId, Part};
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
 use castile_dynamic::{Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long = "soap-header", value_name = "FILE|JSON", help_heading = "Request")]
     blocks: Vec<String>,
     /// Attach this file, with a media type behind ;type= if that matters; may be repeated
-    #[arg(long = "attach", value_name = "FILE[;type=TYPE]", help_heading = "Request")]
+    #[arg(long = "attach", value_name = "FILE[;part=NAME][;type=TYPE]", help_heading = "Request")]
     attachments: Vec<String>,
     /// How long the call may take
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
@@ -148,11 +148,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     }
     let blocks: Vec<Vec<AnyHeader>> =
         arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
-    let parts = arguments.attachments.iter().map(|given| {
-        let (file, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
-        let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
-        anyhow::Ok(Part::attachment(media_type, content)?)
-    });
+    let parts = arguments.attachments.iter().map(|given| attachment(given));
     expect_url(&url)?;
     Ok(Prepared {
         written,
@@ -173,6 +169,22 @@ fn expect_url(url: &str) -> anyhow::Result<()> {
         Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(()),
         _ => bail!("found the address {url:?}, expected a URL such as http://127.0.0.1:8080/orders"),
     }
+}
+
+/// An attachment: a file, the part of the message that it is, and its type. The type may have parameters of its own.
+fn attachment(given: &str) -> anyhow::Result<Part> {
+    let (named, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
+    let (file, part) = match named.split_once(";part=") {
+        Some((file, part)) => (file, Some(part)),
+        None => (named, None),
+    };
+    let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
+    let mut id = ContentId::random()?;
+    if let Some(part) = part {
+        // It says which part of the message this is (Attachments Profile 1.0 §3.8).
+        id = ContentId::parse(&format!("{part}={}", id.as_str()))?;
+    }
+    Ok(Part::new(id, media_type, content.into())?)
 }
 
 /// Header blocks, out of a file of XML or out of JSON.

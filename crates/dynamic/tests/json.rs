@@ -106,6 +106,11 @@ fn what_xml_would_not_be_is_refused() {
         ("datatypes", r#"{"decimal": 0.30000000000000004}"#, "decimal: found the number 0.30000000000000004, of which"),
         ("datatypes", r#"{"decimal": 1e20}"#, "decimal: found the number 1e+20, of which"),
         // Another value than the one that is fixed.
+        (
+            "attributes",
+            r#"{"item": [{"@kind": "a&b", "@unit": "mm", "@text": "", "@size": 3, "@id": 7}]}"#,
+            "item[0].@unit: found \"mm\", where only \"cm\" was expected",
+        ),
         ("default_values", r#"{"number": 1, "fixed": 2}"#, "fixed: found \"2\", where only \"1.50\" was expected"),
     ];
     for (feature, json, expected) in table {

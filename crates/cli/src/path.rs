@@ -78,6 +78,17 @@ pub(crate) fn find<'j>(json: &'j Json, path: &[Step]) -> Option<&'j Json> {
     Some(found)
 }
 
+/// Whether something holds of what stands where a path leads. A name that is asked of an array is asked of all its items.
+pub(crate) fn holds(json: &Json, path: &[Step], of: &impl Fn(&Json) -> bool) -> bool {
+    let Some((step, rest)) = path.split_first() else { return of(json) };
+    match (step, json) {
+        (Step::Item(number), Json::Array(items)) => items.get(*number).is_some_and(|item| holds(item, rest, of)),
+        (Step::Item(number), one) => *number == 0 && holds(one, rest, of),
+        (Step::Member(_), Json::Array(items)) => items.iter().any(|item| holds(item, path, of)),
+        (Step::Member(name), json) => json.get(name).is_some_and(|member| holds(member, rest, of)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +107,26 @@ mod tests {
         ] {
             let found = find(&json, &steps(path).unwrap()).map(ToString::to_string);
             assert_eq!(found.as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn any_item_may_be_meant() {
+        let json = serde_json::json!({"a": [{"b": [1, 3]}, {"b": 2}], "c": 4});
+        for (path, expected, found) in [
+            ("a.b", 2, true),
+            ("a.b[1]", 3, true),
+            ("a[0].b", 2, false),
+            ("a[1].b[0]", 2, true),
+            ("c[0]", 4, true),
+            ("c[1]", 4, false),
+            ("a.x", 2, false),
+        ] {
+            let is_equal = |json: &Json| match json {
+                Json::Array(items) => items.iter().any(|item| *item == expected),
+                json => *json == expected,
+            };
+            assert_eq!(holds(&json, &steps(path).unwrap(), &is_equal), found, "{path}");
         }
     }
 }

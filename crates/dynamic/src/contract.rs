@@ -1,5 +1,6 @@
 //! A contract that is read while the program runs: its services and their operations.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use castile_soap::{
     Root, Version, message,
 };
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
+use castile_xml::tree::Document as Tree;
 use castile_xml::{Limits, Reader, Token};
 use castile_xsd::Files;
 use serde::ser::SerializeMap;
@@ -99,7 +101,7 @@ pub struct FaultDetail {
 /// An element in the detail of a fault.
 #[derive(Debug)]
 pub struct FaultEntry {
-    /// The local name of the element.
+    /// The local name of the element, or `{namespace}local` where others have that.
     pub name: String,
     /// Its value, if the contract declares it for the operation.
     pub value: Option<Value>,
@@ -107,17 +109,36 @@ pub struct FaultEntry {
     pub element: Any,
 }
 
-/// An object with a member for each element: its value, or its XML.
+/// An object with a member for each name: the value of the element, or its XML; an array where there are several.
 impl Serialize for FaultDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.entries.len()))?;
-        for FaultEntry { name, value, element } in &self.entries {
-            match value {
-                Some(value) => map.serialize_entry(name, value)?,
-                None => map.serialize_entry(name, &*element.xml())?,
+        let mut members: Vec<(&str, Vec<&FaultEntry>)> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        for entry in &self.entries {
+            let number = *numbers.entry(entry.name.as_str()).or_insert(members.len());
+            match members.get_mut(number) {
+                Some((_, entries)) => entries.push(entry),
+                None => members.push((entry.name.as_str(), vec![entry])),
+            }
+        }
+        let mut map = serializer.serialize_map(Some(members.len()))?;
+        for (name, entries) in members {
+            match entries[..] {
+                [entry] => map.serialize_entry(name, entry)?,
+                _ => map.serialize_entry(name, &entries)?,
             }
         }
         map.end()
+    }
+}
+
+/// Its value, or its XML.
+impl Serialize for FaultEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Some(value) => value.serialize(serializer),
+            None => serializer.serialize_str(&self.element.xml()),
+        }
     }
 }
 
@@ -129,14 +150,31 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
         return message::read(root, xml.as_bytes(), Limits::default());
     }
     let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
-    // An element alone is read by itself, so that errors have the places of the text.
-    if root.body.is_none() && !root.is_encoded && !root.wraps_parts && is_root {
-        let read = read_element(xml, &root.element);
+    // An element alone is read by itself, so that errors have the places of the text. In SOAP encoding others may stand beside it.
+    if root.body.is_none() && is_root && (!root.is_encoded || Tree::parse(xml).is_ok()) {
+        let read = read_alone(root, xml);
         return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
     }
     let namespace = version.namespace();
+    // What may stand before a document may not stand in one.
+    let document = Tree::parse(xml);
+    let xml = document.as_ref().map_or(xml, |document| document.root().source());
     let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
     message::read(root, envelope.as_bytes(), Limits::default())
+}
+
+/// Reads a payload that is a document.
+fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databinding::Error> {
+    let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
+    while !matches!(reader.next()?, Token::StartTag(_)) {}
+    let mut decoder = Decoder::new(reader);
+    let value = match (root.is_encoded, root.wraps_parts) {
+        (true, _) => return decoder.call(&root.element),
+        (false, true) => decoder.wrapper(&root.element)?,
+        (false, false) => decoder.root(&root.element)?,
+    };
+    while !matches!(decoder.reader().next()?, Token::End) {}
+    Ok(value)
 }
 
 /// The name of the element that a text is, if it is one.
@@ -252,15 +290,38 @@ impl Operation {
         // A text directly in it is nothing that a contract declares.
         let whole = Any::parse(&format!("<detail>{xml}</detail>"));
         let entries = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
+            let declared = self.faults.iter().map(|part| (part.element.namespace, part.element.name));
+            let mut namespaces: HashMap<String, HashSet<String>> = HashMap::new();
+            let there = detail.elements().map(|element| element.name().clone());
+            let declared = declared.map(|(namespace, local)| ExpandedName::new(namespace, local));
+            for ExpandedName { namespace, local } in declared.chain(there) {
+                namespaces.entry(local.to_string()).or_default().insert(namespace.to_string());
+            }
             let entries = detail.elements().map(|element| {
                 let name = element.name();
                 let declared = self.faults.iter().find(|part| name.is(part.element.namespace, part.element.name));
                 let value = declared.and_then(|part| read_element(&element.xml(), &part.element).ok());
-                FaultEntry { name: name.local.clone(), value, element }
+                let is_one = namespaces.get(&*name.local).is_none_or(|namespaces| namespaces.len() == 1);
+                let name =
+                    if is_one { name.local.to_string() } else { format!("{{{}}}{}", name.namespace, name.local) };
+                FaultEntry { name, value, element }
             });
             entries.collect()
         });
         FaultDetail { entries: entries.unwrap_or_default() }
+    }
+
+    /// Checks an element in the detail of a fault, if the contract declares it for the operation.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn check_fault_detail(&self, xml: &str) -> Result<(), castile_soap::Error> {
+        let name = root_name(xml);
+        let is_it =
+            |part: &&Entry| name.as_ref().is_some_and(|name| name.is(part.element.namespace, part.element.name));
+        let Some(part) = self.faults.iter().find(is_it) else { return Ok(()) };
+        let read = read_element(xml, &part.element).map(|_| ());
+        read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into())
     }
 
     /// The elements that the detail of a fault may have.
@@ -268,13 +329,8 @@ impl Operation {
         self.faults.iter().map(|part| &part.element)
     }
 
-    /// The names of the elements that the detail of a fault may have.
-    pub fn fault_names(&self) -> impl Iterator<Item = &'static str> {
-        self.faults.iter().map(|part| part.element.name)
-    }
-
     /// The XML between the tags of the detail of a fault, out of JSON: an object with a member for each element, which is called as
-    /// that is.
+    /// that is, or `{namespace}local`, and an array where there are several.
     ///
     /// # Errors
     /// What is wrong, and where.
@@ -314,22 +370,53 @@ fn elements_from_json(
     let serde_json::Value::Object(members) = json else {
         return Err(wrong("", "expected an object with a member for each element".to_owned()));
     };
-    let elements = members.iter().map(|(name, json)| {
-        let Some(entry) = declared.iter().find(|entry| entry.element.name == name.as_str()) else {
+    let mut elements = Vec::with_capacity(members.len());
+    for (name, json) in members {
+        let is_it = |entry: &&Entry| match name.strip_prefix('{').and_then(|name| name.split_once('}')) {
+            Some((namespace, local)) => entry.element.namespace == namespace && entry.element.name == local,
+            None => entry.element.name == name.as_str(),
+        };
+        let Some(entry) = declared.iter().find(is_it) else {
             let known: Vec<&str> = declared.iter().map(|entry| entry.element.name).collect();
             return Err(wrong(name, unknown(&known)));
         };
-        let value = Value::from_json(json, &entry.element).map_err(|JsonError { path, message }| {
+        if let Some(other) =
+            declared.iter().filter(is_it).find(|other| other.element.namespace != entry.element.namespace)
+        {
+            let message = format!(
+                "it is in several namespaces, expected {{{}}}{name} or {{{}}}{name}",
+                entry.element.namespace, other.element.namespace
+            );
+            return Err(wrong(name, message));
+        }
+        let within = |path: &str| {
             let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-            JsonError { path: format!("{name}{separator}{path}"), message }
-        })?;
-        let mut encoder = Encoder::new(Vec::new());
-        encoder.payload(entry.start);
-        encoder.element(entry.start, &value, entry.end);
-        let xml = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
-        Ok(String::from_utf8_lossy(&xml).into_owned())
-    });
-    elements.collect()
+            format!("{name}{separator}{path}")
+        };
+        let mut write = |value: &Value| {
+            let mut encoder = Encoder::new(Vec::new());
+            encoder.payload(entry.start);
+            encoder.element(entry.start, value, entry.end);
+            let xml = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
+            elements.push(String::from_utf8_lossy(&xml).into_owned());
+            Ok(())
+        };
+        match (Value::from_json(json, &entry.element), json) {
+            (Ok(value), _) => write(&value)?,
+            // What is no value of its own is several.
+            (Err(_), serde_json::Value::Array(items)) => {
+                for (number, json) in items.iter().enumerate() {
+                    let value = Value::from_json(json, &entry.element).map_err(|JsonError { path, message }| {
+                        let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+                        JsonError { path: within(&format!("[{number}]{separator}{path}")), message }
+                    })?;
+                    write(&value)?;
+                }
+            }
+            (Err(JsonError { path, message }), _) => return Err(JsonError { path: within(&path), message }),
+        }
+    }
+    Ok(elements)
 }
 
 impl<'p> Maker<'p> {

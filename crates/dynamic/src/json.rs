@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub use read::JsonError;
 
@@ -63,15 +63,21 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
         *expanded_count.entry((element.namespace, element.name)).or_default() += 1;
     }
     let mut keys: Vec<Key> = Vec::with_capacity(list.len());
-    let mut taken: Vec<&'static str> = Vec::new();
-    let mut unique = |taken: &[&'static str], name: String| {
+    let mut taken: HashSet<&'static str> = HashSet::new();
+    // Each name goes on where it ended: a type may have one many times.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut unique = |taken: &mut HashSet<&'static str>, name: String| {
         let mut numbered = name.clone();
-        let mut number = 1;
-        while taken.contains(&numbered.as_str()) {
-            number += 1;
-            numbered = format!("{name}#{number}");
+        if taken.contains(numbered.as_str()) {
+            let number = numbers.entry(name.clone()).or_insert(1);
+            while taken.contains(numbered.as_str()) {
+                *number += 1;
+                numbered = format!("{name}#{number}");
+            }
         }
-        keep(numbered)
+        let kept = keep(numbered);
+        taken.insert(kept);
+        kept
     };
     // Elements first: a group whose members have their names stands apart.
     let mut of_elements = HashMap::new();
@@ -85,19 +91,14 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
             } else {
                 expanded(element.namespace, element.name)
             };
-            let name = unique(&taken, name);
-            taken.push(name);
+            let name = unique(&mut taken, name);
             of_elements.insert(number, name);
         }
     }
     for (number, particle) in list.iter().enumerate() {
         let key = match &particle.term {
             Term::Element { .. } => Key::Member(of_elements[&number]),
-            Term::Any(..) => {
-                let name = unique(&taken, "$any".to_owned());
-                taken.push(name);
-                Key::Member(name)
-            }
+            Term::Any(..) => Key::Member(unique(&mut taken, "$any".to_owned())),
             Term::Group(group) => {
                 let members = group.members();
                 if is_single(particle) && !members.iter().any(|member| taken.contains(member)) {
@@ -105,9 +106,7 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
                     Key::Flat
                 } else {
                     let name = if matches!(group.kind, GroupKind::Choice(_)) { "$choice" } else { "$group" };
-                    let name = unique(&taken, name.to_owned());
-                    taken.push(name);
-                    Key::Member(name)
+                    Key::Member(unique(&mut taken, name.to_owned()))
                 }
             }
         };
@@ -140,4 +139,41 @@ fn members(particles: &Particles) -> Vec<&'static str> {
         (Key::Flat, _) => Vec::new(),
     });
     of_each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys_of(names: &[&'static str]) -> Vec<String> {
+        let table: Vec<Element> = names.iter().map(|name| Element::new("urn:a", name, 0)).collect();
+        let particle = |index| Particle {
+            min: 1,
+            max: Some(1),
+            term: Term::Element { index, start: "", end: "", is_counted: false },
+        };
+        let list: Vec<Particle> = (0..names.len()).map(particle).collect();
+        let keys = keys(&table, &list, |name| Box::leak(name.into_boxed_str()));
+        let name = |key: Key| match key {
+            Key::Member(name) => name.to_owned(),
+            Key::Flat => String::new(),
+        };
+        keys.into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn elements_of_one_name_are_numbered() {
+        assert_eq!(keys_of(&["a", "b", "a", "a"]), ["a", "b", "a#2", "a#3"]);
+    }
+
+    /// It took the cube of their number.
+    #[test]
+    fn many_elements_take_linear_time() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let _ = sender.send(keys_of(&["a"; 50_000]).pop());
+        });
+        let last = receiver.recv_timeout(std::time::Duration::from_secs(60));
+        assert_eq!(last, Ok(Some("a#50000".to_owned())));
+    }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use castile::mime::Attachments;
 use castile::{CallError, Detail, Fault, FaultCode, Response};
+use castile_databinding::deeper;
 use castile_dynamic::{FaultDetail, Operation, Value};
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -62,8 +63,7 @@ fn show(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<()> {
     match is_for_people {
         false => out!("{}", describe::json(value)?.trim_end()),
         true => {
-            let tree: Tree = serde_json::from_str(&serde_json::to_string(value)?)?;
-            tree.print("", 0);
+            Tree::of(value)?.print("", 0);
         }
     }
     Ok(())
@@ -111,8 +111,7 @@ fn show_fault(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyh
         out!("  subcode: {}", visible(subcode));
     }
     if let Some(detail) = &told.detail {
-        let tree: Tree = serde_json::from_str(&serde_json::to_string(detail)?)?;
-        tree.print("detail", 1);
+        Tree::of(detail)?.print("detail", 1);
     }
     Ok(())
 }
@@ -145,7 +144,19 @@ enum Tree {
 }
 
 impl Tree {
+    /// What is written as JSON, which nests as deep as values do: they have a limit of their own.
+    fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        let text = serde_json::to_string(value)?;
+        let mut deserializer = serde_json::Deserializer::from_str(&text);
+        deserializer.disable_recursion_limit();
+        Tree::deserialize(&mut deserializer)
+    }
+
     fn print(&self, name: &str, depth: usize) {
+        deeper::<Tree, _>(|| self.print_here(name, depth));
+    }
+
+    fn print_here(&self, name: &str, depth: usize) {
         const NAME: anstyle::Style = anstyle::Style::new().bold();
         let indent = "  ".repeat(depth);
         let name_shown = visible(name);
@@ -171,7 +182,7 @@ impl Tree {
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(InOrder)
+        deeper::<Tree, _>(|| deserializer.deserialize_any(InOrder))
     }
 }
 
@@ -222,5 +233,24 @@ impl<'de> Visitor<'de> for InOrder {
             tree.push(member);
         }
         Ok(Tree::Members(tree))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A limit for JSON of others refused it.
+    #[test]
+    fn answers_may_nest_as_deep_as_values() {
+        const DEPTH: usize = 600;
+        let json = (0..DEPTH).fold(serde_json::json!("x"), |json, _| serde_json::json!([json]));
+        let mut tree = &Tree::of(&json).unwrap();
+        let mut depth = 0;
+        while let Tree::Items(items) = tree {
+            tree = &items[0];
+            depth += 1;
+        }
+        assert_eq!(depth, DEPTH);
     }
 }

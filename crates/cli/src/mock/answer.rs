@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use castile_dynamic::{JsonError, Operation, Value};
@@ -9,11 +10,11 @@ use castile_soap::FaultCode;
 use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
 
-use super::place::{Facts, Names, Piece, Place, Room, Text};
+use super::place::{Facts, Names, Piece, Place, Room, Text, size};
 use crate::path::{self, Step};
 use crate::template::Template;
 
-/// Values that are tried for places of XML whose types are not known, when it is checked.
+/// Values that are tried for places whose types are not known, when an answer is checked.
 const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "2004-02-29", ""];
 
 /// What the body of a response has, with or without places.
@@ -223,7 +224,7 @@ impl Node {
             Node::Object(nodes) => {
                 let mut members = Map::new();
                 for (name, node) in nodes {
-                    room.take(name.len())?;
+                    room.take(size(&Json::Null) + name.len())?;
                     if let Some(member) = node.fill(facts, room)? {
                         members.insert(name.clone(), member);
                     }
@@ -233,35 +234,60 @@ impl Node {
         }))
     }
 
-    /// Checks a template: its places have what the sample has there. What is wrong at a place is not known before it is filled.
+    /// Checks a template: its places have what the sample has there, or else one of several values. What none of them fits is not
+    /// known before it is filled.
     pub(super) fn check(
         &self,
         sample: Option<&Json>,
         read: impl Fn(&Json) -> Result<(), JsonError>,
     ) -> Result<(), Wrong> {
-        let mut places = Vec::new();
-        let json = self.sampled(sample, &mut String::new(), &mut places);
-        match read(&json) {
-            Ok(()) => Ok(()),
-            Err(error) if places.iter().any(|place| error.path.starts_with(place.as_str())) => Ok(()),
-            Err(error) => Err(error.into()),
+        let mut tried = HashMap::new();
+        loop {
+            let mut places = Vec::new();
+            let json = self.sampled(sample, &tried, &mut String::new(), &mut places);
+            let Err(error) = read(&json) else { return Ok(()) };
+            let is_there = |place: &&String| {
+                error
+                    .path
+                    .strip_prefix(place.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            let Some(place) = places.iter().find(is_there) else { return Err(error.into()) };
+            // Each turn tries the next value at a place, or ends.
+            let number = tried.entry(place.clone()).or_insert(0);
+            if *number == TRIED.len() {
+                return Ok(());
+            }
+            *number += 1;
         }
     }
 
-    fn sampled(&self, sample: Option<&Json>, path: &mut String, places: &mut Vec<String>) -> Json {
+    /// The template with values at its places: by their paths which of those that are tried, or what the sample has there.
+    fn sampled(
+        &self,
+        sample: Option<&Json>,
+        tried: &HashMap<String, usize>,
+        path: &mut String,
+        places: &mut Vec<String>,
+    ) -> Json {
         let before = path.len();
         let inside = |step: Step| sample.and_then(|sample| path::find(sample, &[step]));
         match self {
             Node::Literal(json) => json.clone(),
             Node::Place(_) | Node::Text(_) => {
+                let number = tried.get(path.as_str()).copied().unwrap_or_default();
+                let value = match number.checked_sub(1).and_then(|number| TRIED.get(number)) {
+                    Some(text) => Json::String((*text).to_owned()),
+                    None => sample.cloned().unwrap_or_else(|| Json::String(String::new())),
+                };
                 places.push(path.clone());
-                sample.cloned().unwrap_or_else(|| Json::String(String::new()))
+                value
             }
             Node::Array(nodes) => {
                 let sampled = nodes.iter().enumerate().map(|(number, node)| {
                     *path += &format!("[{number}]");
                     // A sample has one item; others are like it.
-                    let sampled = node.sampled(inside(Step::Item(0)), path, places);
+                    let sampled = node.sampled(inside(Step::Item(0)), tried, path, places);
                     path.truncate(before);
                     sampled
                 });
@@ -273,7 +299,7 @@ impl Node {
                         path.push('.');
                     }
                     *path += name;
-                    let sampled = node.sampled(inside(Step::Member(name.clone())), path, places);
+                    let sampled = node.sampled(inside(Step::Member(name.clone())), tried, path, places);
                     path.truncate(before);
                     (name.clone(), sampled)
                 });
@@ -290,16 +316,6 @@ impl Node {
             Node::Array(nodes) => nodes.iter().map(Node::asks).collect(),
             Node::Object(nodes) => nodes.iter().map(|(_, node)| node.asks()).collect(),
         }
-    }
-}
-
-/// How much a value takes as text, about.
-fn size(json: &Json) -> usize {
-    match json {
-        Json::Null | Json::Bool(_) | Json::Number(_) => 8,
-        Json::String(text) => text.len() + 2,
-        Json::Array(items) => items.iter().map(size).sum::<usize>() + 2,
-        Json::Object(members) => members.iter().map(|(name, member)| name.len() + 4 + size(member)).sum::<usize>() + 2,
     }
 }
 
@@ -418,15 +434,15 @@ impl Detail {
     /// A detail as XML: one element.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let xml = Xml::new(text, names)?;
-        if xml.places.is_empty() {
-            let detail = names.operation.fault_detail(text);
-            let known: Vec<&str> = names.operation.fault_names().collect();
-            for entry in &detail.entries {
-                if entry.value.is_none() && known.contains(&entry.name.as_str()) {
-                    return Err(format!("{} is not as the contract says", entry.name).into());
-                }
-            }
+        let document = Document::parse(text).map_err(|error| error.message().to_string())?;
+        let (namespace, local) = (document.root().namespace(), document.root().local());
+        let mut alike = names.operation.faults().filter(|element| element.name == local).peekable();
+        if let Some(known) = alike.peek()
+            && names.operation.faults().all(|element| (element.namespace, element.name) != (namespace, local))
+        {
+            return Err(format!("found <{local}> of {namespace:?}, expected that of {:?}", known.namespace).into());
         }
+        xml.check(|text| names.operation.check_fault_detail(text))?;
         Ok(Detail::Xml(xml))
     }
 

@@ -10,7 +10,7 @@ use crate::expression::{Expression, Tree};
 use crate::path::{self, Step};
 use crate::template;
 
-/// The largest answer that is made of a template, in bytes: requests decide how often something stands in it.
+/// The largest answer that is made of a template, in bytes of memory: requests decide how often something stands in it.
 const MOST: usize = 16 << 20;
 
 /// What a place is filled with.
@@ -149,6 +149,22 @@ impl Room {
             None => Err(format!("the answer has more than {} MiB", MOST >> 20)),
         }
     }
+}
+
+/// How much a value takes in memory, about.
+pub(super) fn size(json: &Json) -> usize {
+    /// Each by itself, and what an object needs for its members.
+    const VALUE: usize = 32;
+    const OBJECT: usize = 256;
+    let inner = match json {
+        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(size).sum(),
+        Json::Object(members) => {
+            OBJECT + members.iter().map(|(name, member)| VALUE + name.len() + size(member)).sum::<usize>()
+        }
+    };
+    VALUE + inner
 }
 
 impl<'f> Facts<'f> {

@@ -63,10 +63,9 @@ impl Rule {
     pub(super) fn holds(&self, facts: &Facts<'_>) -> Result<bool, String> {
         for condition in &self.conditions {
             let holds = match condition {
-                Condition::Field(path, expected) => facts
-                    .request
-                    .and_then(|request| path::find(request, path))
-                    .is_some_and(|found| is_equal(found, expected)),
+                Condition::Field(path, expected) => {
+                    facts.request.is_some_and(|request| path::holds(request, path, &|found| is_equal(found, expected)))
+                }
                 Condition::XPath(expression) => match facts.tree {
                     Some(tree) => expression.holds(tree)?,
                     None => false,

@@ -24,6 +24,9 @@ use super::store::{Action, Store};
 use crate::expression::Tree;
 use crate::{sample, shape};
 
+/// What a request takes as JSON at most, in bytes of memory.
+const MOST_OF_REQUEST: usize = 64 << 20;
+
 /// What all services of a mock have in common.
 pub(super) struct Shared {
     pub(super) contract: &'static Contract,
@@ -210,7 +213,10 @@ impl Mocked {
         latency: &mut Latency,
     ) -> Result<Result<Arc<Value>, Fault>, String> {
         let request = match (self.asks.value, came.value()) {
-            (true, Some(value)) => Some(serde_json::to_value(value).map_err(|error| error.to_string())?),
+            (true, Some(value)) => {
+                let json = value.to_json(MOST_OF_REQUEST);
+                Some(json.map_err(|error| format!("the request is too large for rules: {error}"))?)
+            }
             _ => None,
         };
         let tree = if self.asks.tree { Some(came.tree(self.operation)?) } else { None };

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
 
-/// How many entries are kept, and how many bytes they and their keys take as text.
+use super::place::size;
+
+/// How many entries are kept, and how many bytes they and their keys take in memory, about.
 const MOST_ENTRIES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 /// The most that is listed at once, in bytes.
@@ -102,7 +104,7 @@ impl Store {
     }
 
     fn put(&mut self, kind: &str, key: &str, number: u64, value: Json) -> Result<(), String> {
-        let bytes = key.len() + value.to_string().len();
+        let bytes = key.len() + size(&value);
         let known = self.kinds.get(kind).and_then(|kind| kind.entries.get(&number)).map(|entry| entry.bytes);
         let entries = self.entries + usize::from(known.is_none());
         let all = self.bytes - known.unwrap_or(0) + bytes;
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(act(Action::Delete, "a", None), Ok("2".to_owned()));
         assert_eq!(act(Action::Delete, "a", None), absent());
         assert_eq!(act(Action::List, "", None), Ok("[4]".to_owned()));
-        assert_eq!((store.entries, store.bytes), (1, 2));
+        assert_eq!((store.entries, store.bytes), (1, 33));
     }
 
     #[test]
@@ -152,6 +154,10 @@ mod tests {
         let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
         assert!(refused.starts_with("the mock keeps 64 MiB"), "{refused}");
         let refused = store.act(Action::List, "k", "", None).unwrap_err();
+        // Two bytes of text are more as a value.
+        let many = Json::from(vec![0; MOST_BYTES / 64]);
+        let refused_too = store.act(Action::Create, "k", "3", Some(many)).unwrap_err();
+        assert!(refused_too.starts_with("the mock keeps 64 MiB"), "{refused_too}");
         assert!(refused.starts_with("the entries of k have more than 16 MiB"), "{refused}");
         store.act(Action::Delete, "k", "1", None).unwrap();
         for number in 0..MOST_ENTRIES {

@@ -130,7 +130,20 @@ fn compared(candidate: &Candidate, is_encoded: bool, sample: &str, expected: Res
     let again = again.map_err(|error| format!("{text} is not read: {error}"))?;
     // What is not a number is not equal to itself, and what JSON has no place for is not lost in what it says again.
     let same = again == value || serde_json::to_string(&again).is_ok_and(|again| again == text);
-    if same { Ok(()) } else { Err(format!("JSON is read otherwise: {text}")) }
+    if !same {
+        return Err(format!("JSON is read otherwise: {text}"));
+    }
+    // Equal values may share otherwise.
+    let rewritten = write(root, is_encoded, sample, &again)?;
+    match references(&rewritten) == references(&written) {
+        true => Ok(()),
+        false => Err(format!("JSON is written otherwise: {rewritten}, expected: {written}")),
+    }
+}
+
+/// How many references there are in a message, and how many nodes that they lead to.
+fn references(message: &str) -> [usize; 3] {
+    [" href=\"", " ref=\"", " id=\""].map(|attribute| message.matches(attribute).count())
 }
 
 fn read(candidate: &Candidate, is_encoded: bool, sample: &str) -> Result<Value, String> {

@@ -12,7 +12,7 @@ use castile_databinding::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{CONTENT, ID, ITEMS, Key, NIL, REF, SIZES, TYPE, XML, expanded, members, type_text};
+use super::{CONTENT, DIGITS, ID, ITEMS, Key, NIL, REF, SIZES, TYPE, XML, expanded, members, type_text};
 use crate::simple::{Kind, SimpleType};
 use crate::types::{
     Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind, Nil, Occurrence,
@@ -80,20 +80,44 @@ impl fmt::Display for At<'_> {
     }
 }
 
+/// What a value of a simple type is held against.
+#[derive(Clone, Copy)]
+struct Held {
+    facets: Option<&'static dyn Check>,
+    /// The only value that it may have.
+    fixed: Option<&'static str>,
+}
+
+impl Held {
+    const NOTHING: Held = Held { facets: None, fixed: None };
+
+    fn new(facets: Option<&'static dyn Check>, constraint: Option<ValueConstraint>) -> Self {
+        let fixed = constraint.and_then(|constraint| match constraint {
+            ValueConstraint::Fixed(fixed) => Some(fixed),
+            ValueConstraint::Default(_) => None,
+        });
+        Held { facets, fixed }
+    }
+
+    fn of(element: &'static Element) -> Self {
+        Held::new(element.facets, element.constraint)
+    }
+}
+
 /// The nodes of a graph that were read so far, by their numbers.
 type Nodes = HashMap<u64, Shared<Node>>;
 
 impl Value {
     /// The value of an element, out of JSON.
     pub(crate) fn from_json(json: &Json, element: &'static Element) -> Result<Self, JsonError> {
-        value(json, crate::read::type_of(element), element.facets, &mut Nodes::new(), &At::Root)
+        value(json, crate::read::type_of(element), Held::of(element), &mut Nodes::new(), &At::Root)
     }
 }
 
 fn value(
     json: &Json,
     of: &'static ElementType,
-    facets: Option<&'static dyn Check>,
+    held: Held,
     nodes: &mut Nodes,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
@@ -108,19 +132,19 @@ fn value(
             _ => {}
         }
     }
-    of_base(json, of, facets, nodes, at)
+    of_base(json, of, held, nodes, at)
 }
 
 fn of_base(
     json: &Json,
     of: &'static ElementType,
-    facets: Option<&'static dyn Check>,
+    held: Held,
     nodes: &mut Nodes,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
     match of.base {
         Base::Simple(of) => {
-            let value = simple(json, of, facets, at)?;
+            let value = simple(json, of, held, at)?;
             Ok(Value::Simple(SimpleValue { of, value }))
         }
         Base::AnyType => any(json, at).map(|any| Value::Any(Recursive::new(any))),
@@ -132,7 +156,7 @@ fn of_base(
         Base::Shared(inner) => node(json, inner, nodes, at),
         Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
             Complex::Struct(of) => {
-                structure(json, of, facets, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
+                structure(json, of, held, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
             }
             Complex::Derived(of) => derived(json, of, nodes, at).map(|value| Value::Derived(Recursive::new(value))),
             Complex::EncodedStruct(of) => {
@@ -145,12 +169,7 @@ fn of_base(
 
 // ---- simple types ----
 
-fn simple(
-    json: &Json,
-    of: &'static SimpleType,
-    facets: Option<&'static dyn Check>,
-    at: &At<'_>,
-) -> Result<datatypes::Value, JsonError> {
+fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
     let items = match (json, &of.kind) {
         (Json::Array(items), Kind::List(item)) => Some((items, *item)),
         _ => None,
@@ -158,7 +177,7 @@ fn simple(
     let (text, value) = match items {
         Some((items, item)) => {
             let values = items.iter().enumerate();
-            let values = values.map(|(number, json)| simple(json, item, None, &At::Item(at, number)));
+            let values = values.map(|(number, json)| item_of(json, item, &At::Item(at, number)));
             let values: Vec<datatypes::Value> = values.collect::<Result<_, _>>()?;
             let value = datatypes::Value::List(values);
             (value.to_string(), value)
@@ -170,38 +189,105 @@ fn simple(
         }
     };
     // What a pattern says of a name is said of its prefix too, and here there is none.
-    if let Some(facets) = facets.filter(|_| !of.has_names) {
+    if let Some(facets) = held.facets.filter(|_| !of.has_names) {
         facets.check(&text, &value).map_err(|problem| at.wrong(problem.message()))?;
+    }
+    match held.fixed {
+        Some(fixed) if !Lexical::is_fixed(&of, &value, fixed) => {
+            Err(at.wrong(format!("found {text:?}, where only {fixed:?} was expected")))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// An item of a list, which white space would part.
+fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
+    let value = simple(json, of, Held::NOTHING, at)?;
+    match &value {
+        datatypes::Value::String(text) => one_word(text, at)?,
+        datatypes::Value::List(_) => return Err(at.instead(json, of.name)),
+        _ => {}
     }
     Ok(value)
 }
 
+fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
+    match text.split_ascii_whitespace().count() {
+        1 => Ok(()),
+        _ => Err(at.wrong(format!("found {text:?}, expected an item of a list, which is one word"))),
+    }
+}
+
 /// The text that JSON stands for.
 fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
-    /// Whole numbers beyond this have neighbours that are the same in binary.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     match json {
         Json::String(text) => Ok(text.clone()),
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
-            Some(value) if value.abs() >= EXACT && !of.is_binary_number() => {
+            Some(value) if loses_digits(value) && !of.is_binary_number(0) => {
                 Err(at.wrong(format!("found the number {number}, of which digits may be lost: write it as a text")))
             }
             Some(value) => Ok(value.to_string()),
         },
-        // Those of a built-in list type.
-        Json::Array(items) => {
-            let items: Result<Vec<String>, _> = items.iter().map(|item| text(item, of, at)).collect();
-            Ok(items?.join(" "))
+        // Those of a list type whose items have no type here.
+        Json::Array(items) if of.has_lists(0) => {
+            let items = items.iter().enumerate().map(|(number, item)| {
+                let at = At::Item(at, number);
+                if item.is_array() {
+                    return Err(at.instead(item, of.name));
+                }
+                let text = text(item, of, &at)?;
+                one_word(&text, &at)?;
+                Ok(text)
+            });
+            Ok(items.collect::<Result<Vec<String>, _>>()?.join(" "))
         }
         json => Err(at.instead(json, of.name)),
     }
 }
 
+/// Whether a number may have been written with other digits than it has in binary.
+fn loses_digits(value: f64) -> bool {
+    /// Whole numbers beyond this have neighbours that are the same in binary.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    /// No number has more behind the point.
+    const PLACES: usize = 1074;
+    if value.abs() >= EXACT {
+        return true;
+    }
+    let shortest = value.to_string();
+    let digits = shortest.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    digits > DIGITS && format!("{value:.PLACES$}").trim_end_matches('0').trim_end_matches('.') != shortest
+}
+
+/// Unions nest no deeper in a contract.
+const UNIONS: usize = 32;
+
 impl SimpleType {
-    fn is_binary_number(&self) -> bool {
-        matches!(self.kind, Kind::Datatype(Datatype::Float | Datatype::Double))
+    /// Whether its values are numbers in binary, or may be.
+    fn is_binary_number(&self, depth: usize) -> bool {
+        match &self.kind {
+            Kind::Datatype(datatype) => matches!(datatype, Datatype::Float | Datatype::Double),
+            Kind::List(_) | Kind::Enumeration { .. } => false,
+            Kind::Union { members, .. } => {
+                depth < UNIONS && members.iter().any(|member| member.of.is_binary_number(depth + 1))
+            }
+        }
+    }
+
+    /// Whether its values are lists, or may be.
+    fn has_lists(&self, depth: usize) -> bool {
+        match &self.kind {
+            Kind::Datatype(datatype) => {
+                matches!(datatype, Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities)
+            }
+            Kind::List(_) => true,
+            Kind::Enumeration { .. } => false,
+            Kind::Union { members, .. } => {
+                depth < UNIONS && members.iter().any(|member| member.of.has_lists(depth + 1))
+            }
+        }
     }
 }
 
@@ -279,6 +365,8 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
         let at = At::Member(at, key);
         match key.as_str() {
             TYPE => made.type_name = Some(name(&scalar(json, &at)?)),
+            // It may be a node.
+            ID => {}
             CONTENT => {
                 let pieces = match json {
                     Json::Array(pieces) => pieces.as_slice(),
@@ -373,7 +461,7 @@ fn unknown(name: &str, mut expected: Vec<String>, at: &At<'_>) -> JsonError {
 fn structure(
     json: &Json,
     of: &'static Struct,
-    facets_of_element: Option<&'static dyn Check>,
+    of_element: Held,
     is_typed: bool,
     nodes: &mut Nodes,
     at: &At<'_>,
@@ -381,6 +469,8 @@ fn structure(
     let empty = Json::Object(Map::new());
     let is_object = json.is_object();
     let mut object = Object::of(if is_object { json } else { &empty }, at)?;
+    // It may be a node.
+    object.take(ID);
     if is_typed {
         object.take(TYPE);
     }
@@ -389,7 +479,7 @@ fn structure(
         let key = format!("@{}", expanded(declared.namespace, declared.name));
         let at = At::Member(at, &key);
         let found = match object.take(&key) {
-            Some(json) => Some(simple(json, attribute.of, declared.facets, &at)?),
+            Some(json) => Some(simple(json, attribute.of, Held::new(declared.facets, declared.constraint), &at)?),
             None => None,
         };
         attributes.push(match (attribute.presence, found) {
@@ -413,7 +503,12 @@ fn structure(
                     None => (&Json::String(String::new()), &of_content),
                 },
             };
-            ContentValue::Simple(simple(json, simple_type, facets.or(facets_of_element), at)?)
+            ContentValue::Simple(simple(
+                json,
+                simple_type,
+                Held { facets: facets.or(of_element.facets), ..of_element },
+                at,
+            )?)
         }
         _ if !is_object => return Err(at.instead(json, "an object")),
         Content::Sequence(particles) | Content::All(particles) => {
@@ -501,14 +596,14 @@ fn slot(
                 Some(Json::Null) if occurrence == Occurrence::Optional && of.nil == Nil::Never => Ok(Slot::Absent),
                 None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
                 None => Err(at.wrong("it is required, and missing")),
-                Some(json) => value(json, of, element.facets, nodes, &at).map(Slot::One),
+                Some(json) => value(json, of, Held::of(element), nodes, &at).map(Slot::One),
             }
         }
         (Term::Element { index, .. }, Occurrence::Repeated) => {
             let element = &table[*index];
             let of = crate::read::type_of(element);
             let items = many(json, particle, &at)?.iter().enumerate();
-            let items = items.map(|(number, json)| value(json, of, element.facets, nodes, &At::Item(&at, number)));
+            let items = items.map(|(number, json)| value(json, of, Held::of(element), nodes, &At::Item(&at, number)));
             items.collect::<Result<_, _>>().map(Slot::Many)
         }
         (Term::Group(of), Occurrence::Repeated) => {
@@ -631,14 +726,14 @@ fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) ->
     let of_content = At::Member(at, CONTENT);
     let value = match (variant.of.base, said) {
         (Base::Complex(place), Some(_)) => match place.get() {
-            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, None, true, nodes, at)?)),
+            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, Held::NOTHING, true, nodes, at)?)),
             Complex::EncodedStruct(of) => Value::Encoded(Recursive::new(encoded(json, of, &[TYPE], nodes, at)?)),
             Complex::Derived(_) | Complex::EncodedArray(_) => {
-                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, None, nodes, &of_content)?
+                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?
             }
         },
-        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, None, nodes, at)?,
-        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, None, nodes, &of_content)?,
+        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, Held::NOTHING, nodes, at)?,
+        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?,
     };
     Ok(DerivedValue { of: Some(variant), value })
 }
@@ -653,6 +748,8 @@ fn encoded(
     at: &At<'_>,
 ) -> Result<EncodedValue, JsonError> {
     let mut object = Object::of(json, at)?;
+    // It may be a node.
+    object.take(ID);
     for name in others {
         object.take(name);
     }
@@ -662,7 +759,7 @@ fn encoded(
         let of = crate::read::type_of(element);
         let mut one = |json: &Json, at: &At<'_>| match json {
             Json::Null => Ok(None),
-            json => value(json, of, element.facets, nodes, at).map(Some),
+            json => value(json, of, Held::of(element), nodes, at).map(Some),
         };
         accessors.push(match (object.take(element.name), accessor.is_repeated) {
             (None, false) => Slot::Absent,
@@ -703,7 +800,7 @@ fn array(json: &Json, of: &'static EncodedArray, nodes: &mut Nodes, at: &At<'_>)
     let item = crate::read::type_of(&of.array.item);
     let items = items.iter().enumerate().map(|(number, json)| match json {
         Json::Null => Ok(None),
-        json => value(json, item, of.array.item.facets, nodes, &At::Item(at, number)).map(Some),
+        json => value(json, item, Held::of(&of.array.item), nodes, &At::Item(at, number)).map(Some),
     });
     Ok(ArrayValue { of, dimensions: sizes, items: items.collect::<Result<_, _>>()? })
 }
@@ -715,19 +812,19 @@ fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at: &At<'_>) -
         return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
     }
     let number = json.get(ID).and_then(Json::as_u64);
-    let mut bare = json.clone();
-    if let Json::Object(members) = &mut bare {
-        members.remove(ID);
-        if members.len() == 1 && members.contains_key(CONTENT) {
-            bare = bare[CONTENT].take();
+    // What is no object of its own is the content of one.
+    let bare = match json {
+        Json::Object(members) if members.len() == 1 + usize::from(members.contains_key(ID)) => {
+            members.get(CONTENT).unwrap_or(json)
         }
-    }
+        json => json,
+    };
     let mut failed = None;
     let node = Shared::cyclic(|me| {
         if let Some(number) = number {
             nodes.insert(number, me);
         }
-        Node(of_base(&bare, of, None, nodes, at).unwrap_or_else(|error| {
+        Node(of_base(bare, of, Held::NOTHING, nodes, at).unwrap_or_else(|error| {
             failed = Some(error);
             Value::Empty
         }))

@@ -9,21 +9,125 @@ use castile_databinding::{AnyAttribute, AnyPiece, AnyType, ExpandedName};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::{CONTENT, DIGITS, ID, ITEMS, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
+use super::{CONTENT, DIGITS, ID, ITEMS, JsonError, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
 use crate::types::{Content, GroupKind, Particles, Presence};
 use crate::value::{
     ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, SimpleValue, Slot,
     StructValue, Value,
 };
 
+/// How deep JSON nests at most: several levels for each of XML, which has 512. References may lead further.
+const DEEPEST: usize = 8 * 512;
+/// How deep a tree nests at most: whoever drops one or walks through it has a stack.
+const DEEPEST_TREE: usize = 512;
+
+/// What values take in memory as a tree, about: each by itself, an object with its first members, and a member of an object.
+const VALUE: usize = 32;
+const OBJECT: usize = 512;
+const MEMBER: usize = 96;
+
+/// What is known of the value that is being written.
+struct Writing {
+    /// The nodes that were written so far, by their addresses.
+    nodes: HashMap<usize, usize>,
+    depth: usize,
+    deepest: usize,
+    /// How much it may still take.
+    room: usize,
+}
+
+impl Writing {
+    fn new() -> Self {
+        Writing { nodes: HashMap::new(), depth: 0, deepest: DEEPEST, room: usize::MAX }
+    }
+}
+
 thread_local! {
-    /// The nodes that were written since the outermost value was begun, by their addresses.
-    static NODES: RefCell<HashMap<usize, usize>> = RefCell::default();
+    static WRITING: RefCell<Writing> = RefCell::new(Writing::new());
+}
+
+/// A level of the value that is being written, which ends when this is dropped. The outermost ends all of it.
+struct Level;
+
+impl Level {
+    /// Goes a level deeper, to a value that takes so much.
+    fn enter<E: serde::ser::Error>(size: usize) -> Result<Self, E> {
+        let level = WRITING.with_borrow_mut(|writing| {
+            if writing.depth == writing.deepest {
+                return Err(E::custom(format!("it nests deeper than {} levels as JSON", writing.deepest)));
+            }
+            writing.depth += 1;
+            Ok(Level)
+        })?;
+        take(size)?;
+        Ok(level)
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        WRITING.with_borrow_mut(|writing| {
+            writing.depth -= 1;
+            if writing.depth == 0 {
+                *writing = Writing::new();
+            }
+        });
+    }
+}
+
+/// Takes room for something.
+fn take<E: serde::ser::Error>(size: usize) -> Result<(), E> {
+    WRITING.with_borrow_mut(|writing| match writing.room.checked_sub(size) {
+        Some(room) => {
+            writing.room = room;
+            Ok(())
+        }
+        None => Err(E::custom("it takes more room as JSON than it may")),
+    })
+}
+
+/// Writes a member of an object.
+fn entry<M: SerializeMap>(map: &mut M, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), M::Error> {
+    take(MEMBER + name.len())?;
+    map.serialize_entry(name, value)
+}
+
+/// Writes a member of an object that is an array.
+fn entries<M: SerializeMap>(map: &mut M, name: &str, items: &(impl Serialize + ?Sized)) -> Result<(), M::Error> {
+    let _level = Level::enter(VALUE)?;
+    entry(map, name, items)
+}
+
+impl Value {
+    /// The value as a tree of JSON that takes `most` bytes in memory at most, about, beside its texts, which a message has as well.
+    ///
+    /// # Errors
+    /// It takes more, or nests too deep for whoever walks through it.
+    pub fn to_json(&self, most: usize) -> Result<serde_json::Value, JsonError> {
+        WRITING.with_borrow_mut(|writing| {
+            (writing.deepest, writing.room) = (DEEPEST_TREE, most);
+        });
+        let wrong = |error: serde_json::Error| JsonError { path: String::new(), message: error.to_string() };
+        serde_json::to_value(self).map_err(wrong)
+    }
+
+    /// What it takes by itself.
+    fn size(&self) -> usize {
+        match self {
+            Value::Nil(_) | Value::Simple(_) | Value::Array(_) | Value::Empty => VALUE,
+            Value::Struct(_) | Value::Derived(_) | Value::Encoded(_) | Value::Shared(_) | Value::Any(_) => OBJECT,
+        }
+    }
 }
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        castile_databinding::deeper::<Value, _>(|| match self {
+        if let Value::Derived(value) = self
+            && value.says_nothing()
+        {
+            return castile_databinding::deeper::<Value, _>(|| value.value.serialize(serializer));
+        }
+        let write = || match self {
             Value::Nil(attributes) if attributes.0.is_empty() => serializer.serialize_unit(),
             Value::Simple(SimpleValue { value, .. }) => Simple(value).serialize(serializer),
             Value::Array(value) => value.serialize(serializer),
@@ -32,13 +136,14 @@ impl Serialize for Value {
                 ContentValue::Simple(value) => Simple(value).serialize(serializer),
                 ContentValue::Particles(_) | ContentValue::Mixed(_) => serializer.collect_map::<&str, (), _>([]),
             },
-            Value::Derived(value) if value.says_nothing() => value.value.serialize(serializer),
             value => {
                 let mut map = serializer.serialize_map(None)?;
                 value.members(&mut map)?;
                 map.end()
             }
-        })
+        };
+        let _level = Level::enter(self.size())?;
+        castile_databinding::deeper::<Value, _>(write)
     }
 }
 
@@ -76,22 +181,22 @@ impl Value {
         match self {
             Value::Nil(attributes) => {
                 others(&attributes.0, map)?;
-                map.serialize_entry(NIL, &true)
+                entry(map, NIL, &true)
             }
             Value::Struct(value) => value.members(map),
             Value::Derived(value) => {
                 if let Some(name) = value.type_name() {
-                    map.serialize_entry(TYPE, name)?;
+                    entry(map, TYPE, name)?;
                 }
                 match &value.value {
                     Value::Struct(_) | Value::Encoded(_) | Value::Any(_) => value.value.members(map),
-                    value => map.serialize_entry(CONTENT, value),
+                    value => entry(map, CONTENT, value),
                 }
             }
             Value::Encoded(value) => value.members(map),
             Value::Shared(value) => shared(value, map),
             Value::Any(value) => Any(value).members(map),
-            Value::Simple(_) | Value::Array(_) => map.serialize_entry(CONTENT, self),
+            Value::Simple(_) | Value::Array(_) => entry(map, CONTENT, self),
             Value::Empty => Ok(()),
         }
     }
@@ -99,50 +204,42 @@ impl Value {
 
 /// A node of a graph: the first time with a number, then as a reference to that.
 fn shared<M: SerializeMap>(value: &Shared<Node>, map: &mut M) -> Result<(), M::Error> {
-    let Some(held) = value.upgrade() else { return map.serialize_entry(NIL, &true) };
-    let Some(Node(inner)) = held.get() else { return map.serialize_entry(NIL, &true) };
+    let Some(held) = value.upgrade() else { return entry(map, NIL, &true) };
+    let Some(Node(inner)) = held.get() else { return entry(map, NIL, &true) };
     let address = std::ptr::from_ref(inner).addr();
-    let (number, is_new, is_outermost) = NODES.with_borrow_mut(|nodes| {
+    let (number, is_new) = WRITING.with_borrow_mut(|Writing { nodes, .. }| {
         let next = nodes.len() + 1;
-        match nodes.get(&address) {
-            Some(number) => (*number, false, false),
-            None => {
-                nodes.insert(address, next);
-                (next, true, next == 1)
-            }
-        }
+        let number = *nodes.entry(address).or_insert(next);
+        (number, number == next)
     });
     if !is_new {
-        return map.serialize_entry(REF, &number);
+        return entry(map, REF, &number);
     }
-    let written = map.serialize_entry(ID, &number).and_then(|()| match inner {
+    entry(map, ID, &number)?;
+    match inner {
         Value::Struct(_) | Value::Encoded(_) | Value::Derived(_) => inner.members(map),
-        inner => map.serialize_entry(CONTENT, inner),
-    });
-    if is_outermost {
-        NODES.with_borrow_mut(HashMap::clear);
+        inner => entry(map, CONTENT, inner),
     }
-    written
 }
 
 fn others<M: SerializeMap>(attributes: &[AnyAttribute], map: &mut M) -> Result<(), M::Error> {
     attributes.iter().try_for_each(|AnyAttribute { name, value }| {
-        map.serialize_entry(&format!("@{}", expanded(&name.namespace, &name.local)), value)
+        entry(map, &format!("@{}", expanded(&name.namespace, &name.local)), value)
     })
 }
 
 impl StructValue {
     fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         for (name, value) in self.written() {
-            map.serialize_entry(&name, &Simple(value))?;
+            entry(map, &name, &Simple(value))?;
         }
         others(&self.others.0, map)?;
         match (&self.content, &self.of.content) {
-            (ContentValue::Simple(value), _) => map.serialize_entry(CONTENT, &Simple(value)),
+            (ContentValue::Simple(value), _) => entry(map, CONTENT, &Simple(value)),
             (ContentValue::Particles(slots), Content::Sequence(particles) | Content::All(particles)) => {
                 members(slots, particles, map)
             }
-            (ContentValue::Mixed(pieces), _) => map.serialize_entry(CONTENT, pieces),
+            (ContentValue::Mixed(pieces), _) => entries(map, CONTENT, pieces),
             (ContentValue::Particles(_), Content::Simple { .. } | Content::Mixed(_)) => Ok(()),
         }
     }
@@ -157,19 +254,19 @@ fn member<M: SerializeMap>(slot: &Slot, key: &Key, map: &mut M) -> Result<(), M:
         (Slot::Absent, _) => Ok(()),
         (Slot::Group(group), Key::Flat) => group.members(map),
         (_, Key::Flat) => Ok(()),
-        (Slot::One(value), Key::Member(name)) => map.serialize_entry(name, value),
+        (Slot::One(value), Key::Member(name)) => entry(map, name, value),
         (Slot::Many(values), Key::Member(_)) if values.is_empty() => Ok(()),
-        (Slot::Many(values), Key::Member(name)) => map.serialize_entry(name, values),
-        (Slot::Group(group), Key::Member(name)) => map.serialize_entry(name, group),
+        (Slot::Many(values), Key::Member(name)) => entries(map, name, values),
+        (Slot::Group(group), Key::Member(name)) => entry(map, name, group),
         (Slot::Groups(groups), Key::Member(_)) if groups.is_empty() => Ok(()),
-        (Slot::Groups(groups), Key::Member(name)) => map.serialize_entry(name, groups),
-        (Slot::Any(any), Key::Member(name)) => map.serialize_entry(name, &*any.xml()),
+        (Slot::Groups(groups), Key::Member(name)) => entries(map, name, groups),
+        (Slot::Any(any), Key::Member(name)) => entry(map, name, &*any.xml()),
         (Slot::Elements(elements), Key::Member(_)) if elements.is_empty() => Ok(()),
         (Slot::Elements(elements), Key::Member(name)) => {
             let elements: Vec<String> = elements.iter().map(|any| any.xml().into_owned()).collect();
-            map.serialize_entry(name, &elements)
+            entries(map, name, &elements)
         }
-        (Slot::Accessors(values), Key::Member(name)) => map.serialize_entry(name, values),
+        (Slot::Accessors(values), Key::Member(name)) => entries(map, name, values),
     }
 }
 
@@ -196,6 +293,7 @@ impl Serialize for GroupValue {
         if let GroupContent::Text(text) = &self.content {
             return serializer.serialize_str(text);
         }
+        let _level = Level::enter(OBJECT)?;
         let mut map = serializer.serialize_map(None)?;
         self.members(&mut map)?;
         map.end()
@@ -213,12 +311,13 @@ impl EncodedValue {
 
 impl Serialize for ArrayValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        take(VALUE * self.items.len())?;
         if self.of.array.rank == 1 {
             return self.items.serialize(serializer);
         }
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry(SIZES, &self.dimensions)?;
-        map.serialize_entry(ITEMS, &self.items)?;
+        entry(&mut map, SIZES, &self.dimensions)?;
+        entry(&mut map, ITEMS, &self.items)?;
         map.end()
     }
 }
@@ -242,12 +341,12 @@ impl Any<'_> {
     fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let AnyType { type_name, attributes, content } = self.0;
         if let Some(ExpandedName { namespace, local }) = type_name {
-            map.serialize_entry(TYPE, &type_text(namespace, local))?;
+            entry(map, TYPE, &type_text(namespace, local))?;
         }
         others(attributes, map)?;
         match self.0.elements().next() {
-            None => map.serialize_entry(CONTENT, &self.0.text()),
-            Some(_) => map.serialize_entry(CONTENT, &content.iter().map(Piece).collect::<Vec<_>>()),
+            None => entry(map, CONTENT, &self.0.text()),
+            Some(_) => entry(map, CONTENT, &content.iter().map(Piece).collect::<Vec<_>>()),
         }
     }
 }
@@ -259,7 +358,10 @@ impl Serialize for Piece {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             AnyPiece::Text(text) => serializer.serialize_str(text),
-            AnyPiece::Element(any) => serializer.collect_map([(XML, &*any.xml())]),
+            AnyPiece::Element(any) => {
+                take(OBJECT)?;
+                serializer.collect_map([(XML, &*any.xml())])
+            }
         }
     }
 }
@@ -278,6 +380,7 @@ impl Serialize for Simple<'_> {
             Value::QName(name) => name_of(name, serializer),
             Value::Notation(name) => name_of(&name.0, serializer),
             Value::List(items) => {
+                take(VALUE * items.len())?;
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
                 items.iter().try_for_each(|item| list.serialize_element(&Simple(item)))?;
                 list.end()

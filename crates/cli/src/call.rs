@@ -17,10 +17,11 @@ use castile::mime::{ContentId, Part};
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
 use castile_dynamic::{Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
+use castile_xml::tree::Document;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::{contract, login, outcome, quantity, source, tls};
+use crate::{contract, envelope, login, outcome, quantity, source, tls};
 use tap::Tap;
 use tempfile::NamedTempFile;
 
@@ -42,7 +43,7 @@ pub(crate) struct Arguments {
     /// Take the request from this file of JSON; `-` is standard input. Values of the command line are put into it
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     json: Option<PathBuf>,
-    /// Send the element of XML in this file as it is; `-` is standard input
+    /// Send the element of XML in this file as it is, or what stands in the body of an envelope; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
     xml: Option<PathBuf>,
     /// Hold values against the facets of their types, those of the answer as well
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long = "soap-header", value_name = "FILE|JSON", help_heading = "Request")]
     blocks: Vec<String>,
     /// Attach this file, with a media type behind ;type= if that matters; may be repeated
-    #[arg(long = "attach", value_name = "FILE[;part=NAME][;type=TYPE]", help_heading = "Request")]
+    #[arg(long = "attach", value_name = "FILE[;part=NAME][;id=ID][;type=TYPE]", help_heading = "Request")]
     attachments: Vec<String>,
     /// How long the call may take
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
@@ -131,7 +132,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
     let mut written = None;
     let request = match &arguments.xml {
-        Some(file) => Payload::Xml(Raw::new(element(file)?)),
+        Some(file) => from_xml(operation, file)?,
         None if arguments.edit => {
             let (value, file) = editor::request(&contract, &service, operation)?;
             written = Some(file);
@@ -141,6 +142,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     };
     let url = match &arguments.url {
         Some(url) => url.clone(),
+        // Nothing is sent there.
+        None if arguments.dry_run && service.description().address.is_empty() => "http://localhost/".to_owned(),
         None => service.description().address.to_owned(),
     };
     if url.is_empty() {
@@ -174,12 +177,13 @@ fn expect_url(url: &str) -> anyhow::Result<()> {
 /// An attachment: a file, the part of the message that it is, and its type. The type may have parameters of its own.
 fn attachment(given: &str) -> anyhow::Result<Part> {
     let (named, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
-    let (file, part) = match named.split_once(";part=") {
-        Some((file, part)) => (file, Some(part)),
-        None => (named, None),
-    };
+    let (named, id) = named.split_once(";id=").map_or((named, None), |(named, id)| (named, Some(id)));
+    let (file, part) = named.split_once(";part=").map_or((named, None), |(file, part)| (file, Some(part)));
     let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
-    let mut id = ContentId::random()?;
+    let mut id = match id {
+        Some(id) => ContentId::parse(id)?,
+        None => ContentId::random()?,
+    };
     if let Some(part) = part {
         // It says which part of the message this is (Attachments Profile 1.0 §3.8).
         id = ContentId::parse(&format!("{part}={}", id.as_str()))?;
@@ -233,6 +237,23 @@ fn text(file: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// A request in a file: an element, which is sent as it is, or an envelope, whose body counts.
+fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<Payload> {
+    let text = text(file)?;
+    let document = Document::parse(&text).with_context(|| format!("{} is no XML", file.display()))?;
+    let root = document.root();
+    if root.local() != "Envelope" || envelope::is_envelope(root.namespace()).is_none() {
+        let any = Any::parse(&text).with_context(|| format!("{} is no element of XML", file.display()))?;
+        return Ok(Payload::Xml(Raw::new(any.xml().into_owned())));
+    }
+    let (_, blocks) = envelope::parts(&document)?;
+    if !blocks.is_empty() {
+        bail!("{} has header blocks, which only --soap-header sends", file.display());
+    }
+    let read = operation.request_from_xml(&text);
+    Ok(Payload::Value(read.with_context(|| format!("{} can't be called with {}", operation.name(), file.display()))?))
+}
+
 /// The element in a file of XML, without what stands before and behind it.
 fn element(file: &Path) -> anyhow::Result<String> {
     let any = Any::parse(&text(file)?).with_context(|| format!("{} is no element of XML", file.display()))?;
@@ -243,7 +264,10 @@ fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     let Some((name, value)) = line.split_once(':') else {
         bail!("found the header {line:?}, expected NAME: VALUE");
     };
-    let name = name.trim().parse().with_context(|| format!("{name:?} is no name of a header"))?;
+    let name: HeaderName = name.trim().parse().with_context(|| format!("{name:?} is no name of a header"))?;
+    if name == http::header::CONTENT_TYPE {
+        bail!("the header Content-Type follows from what is sent, and can't be another one");
+    }
     let value = value.trim().parse().with_context(|| format!("{line:?} has characters that no header can hold"))?;
     Ok((name, value))
 }
@@ -273,7 +297,9 @@ impl Prepared {
         options.timeout = Some(arguments.timeout);
         let caller = Caller::with_transport(&url, tap.clone(), service.description())?.with_options(options);
         let soap = operation.soap();
-        let beside = Beside { blocks: &blocks, headers, parts };
+        let (actions, headers): (Vec<_>, Vec<_>) = headers.into_iter().partition(|(name, _)| name == "soapaction");
+        let action = actions.last().and_then(|(_, value)| value.to_str().ok()).map(|value| value.trim_matches('"'));
+        let beside = Beside { blocks: &blocks, headers, action, parts };
         let answer = match soap.response {
             Some(_) => beside.send(caller.call(soap, &request)).await.map(Some),
             None => beside.send(caller.one_way(soap, &request)).await.map(|response: Response<()>| {
@@ -309,6 +335,8 @@ impl Prepared {
 struct Beside<'a> {
     blocks: &'a [AnyHeader],
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// Instead of the contract's.
+    action: Option<&'a str>,
     parts: Vec<Part>,
 }
 
@@ -322,6 +350,9 @@ impl<'a> Beside<'a> {
         }
         for (name, value) in self.headers {
             call = call.http_header(name, value);
+        }
+        if let Some(action) = self.action {
+            call = call.soap_action(action);
         }
         for part in self.parts {
             call = call.attach(part);

@@ -77,8 +77,12 @@ pub(crate) fn find(
         let operation = service.operations().iter().find(|known| known.name() == operation)?;
         Some((**service, operation))
     });
-    if let Some(found) = found.next() {
-        return Ok(found);
+    if let Some(first) = found.next() {
+        if let Some((other, _)) = found.next() {
+            let [name, other] = [&first.0, &other].map(|service| castile_xml::visible(service.description().name));
+            note!("{name} and {other} have {operation}; it is that of {name}, and --service names another one");
+        }
+        return Ok(first);
     }
     let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
     bail!(castile_wsdl::unknown_operation(operation, &known))

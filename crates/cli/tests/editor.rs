@@ -17,7 +17,7 @@ fn edited(editor: &str) -> (String, i32) {
 #[test]
 fn what_an_editor_leaves_is_sent() {
     let (printed, code) = edited("sed -i s/<ns1:quantity>1</<ns1:quantity>17</");
-    assert!(printed.contains("<ns1:quantity>17</ns1:quantity>") && !printed.contains("<!--"), "{printed}");
+    assert!(printed.contains("quantity>17</") && !printed.contains("<!--"), "{printed}");
     assert_eq!(code, 0);
 }
 

@@ -1,7 +1,7 @@
 //! What came, for people and for programs.
 
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -34,6 +34,9 @@ pub(super) async fn print(
             Ok(0)
         }
         Ok(Some(response)) => {
+            if !arguments.raw {
+                show_blocks(&response)?;
+            }
             let (value, attachments) = response.into_parts();
             match arguments.raw {
                 true => tap.print_response(),
@@ -54,7 +57,12 @@ pub(super) async fn print(
             if arguments.raw {
                 tap.print_response();
             }
-            Err(error.into())
+            match error {
+                CallError::Protocol { answer: Some(_), .. } => {
+                    Err(anyhow::Error::new(error).context("the contract doesn't allow the answer"))
+                }
+                _ => Err(error.into()),
+            }
         }
     }
 }
@@ -65,6 +73,14 @@ fn show(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<()> {
         true => {
             Tree::of(value)?.print("", 0);
         }
+    }
+    Ok(())
+}
+
+/// Prints the header blocks of an answer on standard error.
+fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
+    for block in response.headers()? {
+        note!("header block: {}", castile_xml::visible_lines(&block.block.xml()));
     }
     Ok(())
 }
@@ -127,11 +143,14 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Re
         outcome::make_folder(folder)?;
         let content = attachment.collect(MOST).await?;
         let file = folder.join(format!("attachment-{number}"));
-        std::fs::write(&file, content).with_context(|| format!("can't write {}", file.display()))?;
+        // What is there may be somebody's.
+        let made = std::fs::File::create_new(&file).and_then(|mut made| made.write_all(&content));
+        made.with_context(|| format!("can't write {}", file.display()))?;
         note!("{}", visible(&file.display().to_string()));
     }
     if number > 0 && folder.is_none() {
-        note!("{number} attachments came: --save DIR writes them");
+        let (attachments, them) = (problems::counted(number, "attachment"), if number == 1 { "it" } else { "them" });
+        note!("{attachments} came: --save DIR writes {them}");
     }
     Ok(())
 }

@@ -1,4 +1,7 @@
 
+# A path may have attributes: `order.@id` is one word.
+COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}
+
 # Operations and paths of values come from the contract that was named.
 _castile_of_contract() {
     _castile "$@"

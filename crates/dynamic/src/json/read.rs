@@ -446,8 +446,8 @@ impl<'j> Object<'j> {
 fn unknown(name: &str, mut expected: Vec<String>, at: &At<'_>) -> JsonError {
     /// More names don't help.
     const SHOWN: usize = 12;
-    let similar = expected.iter().find(|known| known.eq_ignore_ascii_case(name));
-    if let Some(similar) = similar {
+    let known = expected.iter().map(String::as_str);
+    if let Some(similar) = castile_xsd::similar(name, known, 1).first() {
         return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
     }
     if expected.len() > SHOWN {
@@ -477,13 +477,16 @@ fn structure(
     let mut attributes = Vec::with_capacity(of.attributes.len());
     for (declared, attribute) in of.table.declared.iter().zip(&of.attributes) {
         let key = format!("@{}", expanded(declared.namespace, declared.name));
+        let outer = at;
         let at = At::Member(at, &key);
         let found = match object.take(&key) {
             Some(json) => Some(simple(json, attribute.of, Held::new(declared.facets, declared.constraint), &at)?),
             None => None,
         };
         attributes.push(match (attribute.presence, found) {
-            (Presence::Required, None) => return Err(at.wrong("it is required, and missing")),
+            (Presence::Required, None) => {
+                return Err(object.reason(at.wrong("it is required, and missing"), of.names(), outer));
+            }
             (Presence::Default, None) => {
                 let default = declared.constraint.map_or("", ValueConstraint::value);
                 Some(parse(default, attribute.of).map_err(|problem| at.wrong(problem.message()))?)

@@ -14,6 +14,9 @@ const OF_OPERATION: [&str; 2] = ["call", "sample"];
 /// The one whose further arguments are values.
 const OF_VALUES: &str = "call";
 
+/// How many paths are offered.
+const MOST: usize = 200;
+
 /// Print what may stand in place of the last word of a command, one in a line
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -72,7 +75,8 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     let names: Vec<&str> = steps.iter().filter_map(path::Step::name).collect();
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
     let expected = expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && member != "*");
-    let whole = expected.map(|member| {
+    // What stands behind each is another look at the contract; nobody reads as many.
+    let whole = expected.take(MOST).map(|member| {
         let inner: Vec<&str> = names.iter().copied().chain([&*member]).collect();
         let end = if self::expected(operation, &inner).is_empty() { '=' } else { '.' };
         format!("{before}{member}{end}")

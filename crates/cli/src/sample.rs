@@ -209,7 +209,7 @@ fn faults(
             true => Sample::Detail(operation.fault_detail(&detail)),
             false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
         };
-        Ok((format!("{name}.{}", output::file_name(&fault)), sample))
+        Ok((format!("{name}.{}", output::file_name(fault)), sample))
     });
     samples.collect()
 }

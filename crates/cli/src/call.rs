@@ -268,7 +268,11 @@ fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     if name == http::header::CONTENT_TYPE {
         bail!("the header Content-Type follows from what is sent, and can't be another one");
     }
-    let value = value.trim().parse().with_context(|| format!("{line:?} has characters that no header can hold"))?;
+    let value: HeaderValue =
+        value.trim().parse().with_context(|| format!("{line:?} has characters that no header can hold"))?;
+    if name == "soapaction" && value.to_str().is_err() {
+        bail!("{line:?} has characters that no SOAPAction has, expected ASCII");
+    }
     Ok((name, value))
 }
 

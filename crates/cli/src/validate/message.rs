@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 use castile_mime::ContentId;
 use castile_soap::{ErrorKind, Version};
 use castile_xml::{Limits, Memory, Reader, StartTag, Token};
-
 use castile_xsd::validate::{Chosen, Problem, Problems, Validator};
 use castile_xsd::{Documents, ExpandedName, Schema, similar};
 
@@ -189,11 +188,7 @@ impl Choose<'_, '_> {
             (2.., _, Payload::Known(message)) => {
                 match message.shape.chosen(message.roots.as_deref(), around, namespace, local) {
                     // The walk has said that there is no such part.
-                    Chosen::Declared
-                        if matches!(message.shape, Shape::Call { .. }) && self.is_unknown_part(message, local) =>
-                    {
-                        Chosen::Skip
-                    }
+                    Chosen::Declared if is_unknown_part(message, local) => Chosen::Skip,
                     chosen => chosen,
                 }
             }
@@ -201,12 +196,12 @@ impl Choose<'_, '_> {
             _ => Chosen::Skip,
         }
     }
+}
 
-    fn is_unknown_part(&self, message: &Message, local: &str) -> bool {
-        match &message.shape {
-            Shape::Call { parts, .. } => parts.iter().all(|(name, _)| name != local),
-            _ => false,
-        }
+fn is_unknown_part(message: &Message, local: &str) -> bool {
+    match &message.shape {
+        Shape::Call { parts, .. } => parts.iter().all(|(name, _)| name != local),
+        _ => false,
     }
 }
 
@@ -462,6 +457,10 @@ impl<'a, 'c> Walk<'a, 'c> {
         let Payload::Known(Message { shape: Shape::Call { parts, is_encoded: false, .. }, .. }) = self.payload else {
             return;
         };
+        // Each child is looked for among all parts: a child that is wrong, or comes again, is a problem, and these are bounded.
+        if self.problems.is_full() {
+            return;
+        }
         let names: Vec<&str> = parts.iter().map(|(name, _)| &**name).collect();
         let Some(number) = names.iter().position(|name| *name == local) else {
             let known = similar(local, names.iter().copied(), 1);

@@ -83,7 +83,8 @@ impl<'s> Validator<'s> {
         Validator { most_problems: most_problems.max(1), ..self }
     }
 
-    /// Passes over the attributes of a namespace from now on, if there is one: those that SOAP has on header blocks are in no schema of theirs.
+    /// Ignores the attributes of a namespace from now on. SOAP puts attributes on header blocks, whose schemas don't declare them. `None`
+    /// ignores none.
     pub fn pass_attributes_of(&mut self, namespace: Option<&str>) {
         self.types.passed = namespace.map(str::to_owned);
     }

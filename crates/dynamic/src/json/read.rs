@@ -1,5 +1,7 @@
 //! JSON as values.
 
+mod encoded;
+
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
@@ -12,15 +14,14 @@ use castile_databinding::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{CONTENT, DIGITS, ID, ITEMS, Key, NIL, REF, SIZES, TYPE, XML, expanded, members, type_text};
+use super::{CONTENT, DIGITS, ID, Key, NIL, TYPE, XML, expanded, members, type_text};
 use crate::simple::{Kind, SimpleType};
 use crate::types::{
-    Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind, Nil, Occurrence,
-    Particle, Particles, Presence, Struct, Term,
+    Base, Complex, Content, Derived, ElementType, Group, GroupKind, Nil, Occurrence, Particle, Particles, Presence,
+    Struct, Term,
 };
 use crate::value::{
-    ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, Others, SimpleValue, Slot,
-    StructValue, Value,
+    ContentValue, DerivedValue, GroupContent, GroupValue, Node, Others, SimpleValue, Slot, StructValue, Value,
 };
 
 /// Why JSON is no value of a type: where, and what was found and expected.
@@ -153,16 +154,18 @@ fn of_base(
             Json::Object(members) if members.is_empty() => Ok(Value::Empty),
             json => Err(at.instead(json, "nothing: {} or null")),
         },
-        Base::Shared(inner) => node(json, inner, nodes, at),
+        Base::Shared(inner) => encoded::node(json, inner, nodes, at),
         Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
             Complex::Struct(of) => {
                 structure(json, of, held, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
             }
             Complex::Derived(of) => derived(json, of, nodes, at).map(|value| Value::Derived(Recursive::new(value))),
             Complex::EncodedStruct(of) => {
-                encoded(json, of, &[], nodes, at).map(|value| Value::Encoded(Recursive::new(value)))
+                encoded::structure(json, of, &[], nodes, at).map(|value| Value::Encoded(Recursive::new(value)))
             }
-            Complex::EncodedArray(of) => array(json, of, nodes, at).map(|value| Value::Array(Recursive::new(value))),
+            Complex::EncodedArray(of) => {
+                encoded::array(json, of, nodes, at).map(|value| Value::Array(Recursive::new(value)))
+            }
         }),
     }
 }
@@ -730,7 +733,9 @@ fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) ->
     let value = match (variant.of.base, said) {
         (Base::Complex(place), Some(_)) => match place.get() {
             Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, Held::NOTHING, true, nodes, at)?)),
-            Complex::EncodedStruct(of) => Value::Encoded(Recursive::new(encoded(json, of, &[TYPE], nodes, at)?)),
+            Complex::EncodedStruct(of) => {
+                Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], nodes, at)?))
+            }
             Complex::Derived(_) | Complex::EncodedArray(_) => {
                 of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?
             }
@@ -739,104 +744,4 @@ fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) ->
         _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?,
     };
     Ok(DerivedValue { of: Some(variant), value })
-}
-
-// ---- SOAP encoding ----
-
-fn encoded(
-    json: &Json,
-    of: &'static EncodedStruct,
-    others: &[&str],
-    nodes: &mut Nodes,
-    at: &At<'_>,
-) -> Result<EncodedValue, JsonError> {
-    let mut object = Object::of(json, at)?;
-    // It may be a node.
-    object.take(ID);
-    for name in others {
-        object.take(name);
-    }
-    let mut accessors = Vec::with_capacity(of.accessors.len());
-    for (element, accessor) in of.table.iter().zip(&of.accessors) {
-        let at = At::Member(at, element.name);
-        let of = crate::read::type_of(element);
-        let mut one = |json: &Json, at: &At<'_>| match json {
-            Json::Null => Ok(None),
-            json => value(json, of, Held::of(element), nodes, at).map(Some),
-        };
-        accessors.push(match (object.take(element.name), accessor.is_repeated) {
-            (None, false) => Slot::Absent,
-            (Some(json), false) => one(json, &at)?.map_or(Slot::Absent, Slot::One),
-            (None, true) => Slot::Accessors(Vec::new()),
-            (Some(Json::Array(items)), true) => {
-                let items = items.iter().enumerate().map(|(number, json)| one(json, &At::Item(&at, number)));
-                Slot::Accessors(items.collect::<Result<_, _>>()?)
-            }
-            (Some(json), true) => Slot::Accessors(vec![one(json, &at)?]),
-        });
-    }
-    object.finish(of.table.iter().map(|element| element.name.to_owned()), at)?;
-    Ok(EncodedValue { of, accessors })
-}
-
-fn array(json: &Json, of: &'static EncodedArray, nodes: &mut Nodes, at: &At<'_>) -> Result<ArrayValue, JsonError> {
-    let (sizes, items) = match json {
-        Json::Array(items) if of.array.rank == 1 => (vec![items.len()], items),
-        Json::Object(members) if of.array.rank > 1 => {
-            let sizes: Option<Vec<usize>> = members.get(SIZES).and_then(Json::as_array).and_then(|sizes| {
-                sizes.iter().map(|size| size.as_u64().and_then(|size| usize::try_from(size).ok())).collect()
-            });
-            let items = members.get(ITEMS).and_then(Json::as_array);
-            let (Some(sizes), Some(items)) = (sizes, items) else {
-                return Err(at.wrong(format!("expected an array of sizes as {SIZES}, and one of items as {ITEMS}")));
-            };
-            (sizes, items)
-        }
-        json if of.array.rank == 1 => return Err(at.instead(json, "an array")),
-        json => return Err(at.instead(json, &format!("an object with {SIZES} and {ITEMS}"))),
-    };
-    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
-    if sizes.len() != of.array.rank || count != Some(items.len()) {
-        let message = format!("found {} items, expected as many as {SIZES} says", items.len());
-        return Err(at.wrong(message));
-    }
-    let item = crate::read::type_of(&of.array.item);
-    let items = items.iter().enumerate().map(|(number, json)| match json {
-        Json::Null => Ok(None),
-        json => value(json, item, Held::of(&of.array.item), nodes, &At::Item(at, number)).map(Some),
-    });
-    Ok(ArrayValue { of, dimensions: sizes, items: items.collect::<Result<_, _>>()? })
-}
-
-/// A node of a graph: one that has a number may be referred to.
-fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at: &At<'_>) -> Result<Value, JsonError> {
-    if let Some(number) = json.get(REF).and_then(Json::as_u64) {
-        let known = nodes.get(&number).cloned();
-        return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
-    }
-    let number = json.get(ID).and_then(Json::as_u64);
-    // What is no object of its own is the content of one.
-    let bare = match json {
-        Json::Object(members) if members.len() == 1 + usize::from(members.contains_key(ID)) => {
-            members.get(CONTENT).unwrap_or(json)
-        }
-        json => json,
-    };
-    let mut failed = None;
-    let node = Shared::cyclic(|me| {
-        if let Some(number) = number {
-            nodes.insert(number, me);
-        }
-        Node(of_base(bare, of, Held::NOTHING, nodes, at).unwrap_or_else(|error| {
-            failed = Some(error);
-            Value::Empty
-        }))
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    if let Some(number) = number {
-        nodes.insert(number, node.clone());
-    }
-    Ok(Value::Shared(node))
 }

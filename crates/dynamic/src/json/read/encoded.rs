@@ -1,0 +1,112 @@
+//! JSON as values in SOAP encoding: structs of accessors, arrays, and the nodes of a graph.
+
+use castile_databinding::encoded::Shared;
+use serde_json::Value as Json;
+
+use super::super::{CONTENT, ID, ITEMS, REF, SIZES};
+use super::{At, Held, JsonError, Nodes, Object, of_base, value};
+use crate::types::{ElementType, EncodedArray, EncodedStruct};
+use crate::value::{ArrayValue, EncodedValue, Node, Slot, Value};
+
+pub(super) fn structure(
+    json: &Json,
+    of: &'static EncodedStruct,
+    others: &[&str],
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<EncodedValue, JsonError> {
+    let mut object = Object::of(json, at)?;
+    // It may be a node.
+    object.take(ID);
+    for name in others {
+        object.take(name);
+    }
+    let mut accessors = Vec::with_capacity(of.accessors.len());
+    for (element, accessor) in of.table.iter().zip(&of.accessors) {
+        let at = At::Member(at, element.name);
+        let of = crate::read::type_of(element);
+        let mut one = |json: &Json, at: &At<'_>| match json {
+            Json::Null => Ok(None),
+            json => value(json, of, Held::of(element), nodes, at).map(Some),
+        };
+        accessors.push(match (object.take(element.name), accessor.is_repeated) {
+            (None, false) => Slot::Absent,
+            (Some(json), false) => one(json, &at)?.map_or(Slot::Absent, Slot::One),
+            (None, true) => Slot::Accessors(Vec::new()),
+            (Some(Json::Array(items)), true) => {
+                let items = items.iter().enumerate().map(|(number, json)| one(json, &At::Item(&at, number)));
+                Slot::Accessors(items.collect::<Result<_, _>>()?)
+            }
+            (Some(json), true) => Slot::Accessors(vec![one(json, &at)?]),
+        });
+    }
+    object.finish(of.table.iter().map(|element| element.name.to_owned()), at)?;
+    Ok(EncodedValue { of, accessors })
+}
+
+pub(super) fn array(
+    json: &Json,
+    of: &'static EncodedArray,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<ArrayValue, JsonError> {
+    let (sizes, items) = match json {
+        Json::Array(items) if of.array.rank == 1 => (vec![items.len()], items),
+        Json::Object(members) if of.array.rank > 1 => {
+            let sizes: Option<Vec<usize>> = members.get(SIZES).and_then(Json::as_array).and_then(|sizes| {
+                sizes.iter().map(|size| size.as_u64().and_then(|size| usize::try_from(size).ok())).collect()
+            });
+            let items = members.get(ITEMS).and_then(Json::as_array);
+            let (Some(sizes), Some(items)) = (sizes, items) else {
+                return Err(at.wrong(format!("expected an array of sizes as {SIZES}, and one of items as {ITEMS}")));
+            };
+            (sizes, items)
+        }
+        json if of.array.rank == 1 => return Err(at.instead(json, "an array")),
+        json => return Err(at.instead(json, &format!("an object with {SIZES} and {ITEMS}"))),
+    };
+    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
+    if sizes.len() != of.array.rank || count != Some(items.len()) {
+        let message = format!("found {} items, expected as many as {SIZES} says", items.len());
+        return Err(at.wrong(message));
+    }
+    let item = crate::read::type_of(&of.array.item);
+    let items = items.iter().enumerate().map(|(number, json)| match json {
+        Json::Null => Ok(None),
+        json => value(json, item, Held::of(&of.array.item), nodes, &At::Item(at, number)).map(Some),
+    });
+    Ok(ArrayValue { of, dimensions: sizes, items: items.collect::<Result<_, _>>()? })
+}
+
+/// A node of a graph: one that has a number may be referred to.
+pub(super) fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at: &At<'_>) -> Result<Value, JsonError> {
+    if let Some(number) = json.get(REF).and_then(Json::as_u64) {
+        let known = nodes.get(&number).cloned();
+        return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
+    }
+    let number = json.get(ID).and_then(Json::as_u64);
+    // What is no object of its own is the content of one.
+    let bare = match json {
+        Json::Object(members) if members.len() == 1 + usize::from(members.contains_key(ID)) => {
+            members.get(CONTENT).unwrap_or(json)
+        }
+        json => json,
+    };
+    let mut failed = None;
+    let node = Shared::cyclic(|me| {
+        if let Some(number) = number {
+            nodes.insert(number, me);
+        }
+        Node(of_base(bare, of, Held::NOTHING, nodes, at).unwrap_or_else(|error| {
+            failed = Some(error);
+            Value::Empty
+        }))
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Some(number) = number {
+        nodes.insert(number, node.clone());
+    }
+    Ok(Value::Shared(node))
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// The time was over before the future was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,21 +43,32 @@ pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Result<F::O
     .await
 }
 
-/// Drives `future` as long as there is progress: it is late if there was none for `limit`, which is noticed before twice
-/// that time is over.
+/// Drives `future` as long as there is progress: it is late if there was none for `limit`. Progress that comes without the future
+/// being woken is noticed when `limit` is over, and counts from then.
 pub(crate) async fn within_progress<F: Future>(
     limit: Duration,
     progress: &Progress,
     future: F,
 ) -> Result<F::Output, Elapsed> {
     let mut future = pin!(future);
-    loop {
-        let seen = progress.seen();
-        match within(limit, future.as_mut()).await {
-            Err(Elapsed) if progress.seen() != seen => {}
-            result => return result,
+    let mut seen = progress.seen();
+    let mut timer = pin!(sleep_until(after(limit)));
+    poll_fn(|cx| {
+        if let Poll::Ready(output) = future.as_mut().poll(cx) {
+            return Poll::Ready(Ok(output));
         }
-    }
+        loop {
+            let is_over = timer.as_mut().poll(cx).is_ready();
+            let now = progress.seen();
+            match (now != seen, is_over) {
+                (true, _) => timer.as_mut().reset(after(limit)),
+                (false, true) => return Poll::Ready(Err(Elapsed)),
+                (false, false) => return Poll::Pending,
+            }
+            seen = now;
+        }
+    })
+    .await
 }
 
 /// How much came or went so far, counted by bodies.

@@ -207,6 +207,32 @@ async fn an_attachment_that_flows_may_take_any_time() {
     assert_eq!(client.response().await.1, "20 bytes");
 }
 
+/// What had come with its request counted as progress, so a handler had twice its time; and it was told of no deadline.
+#[tokio::test(start_paused = true)]
+async fn a_handler_of_a_whole_package_must_answer_in_time() {
+    let host = Host::start(Server::new(), echo_with(|options| options.request_timeout = seconds(20)));
+    let end = "\r\n--b--\r\n";
+    let whole = |action: &str| package(1 + end.len()).replace("attachment", action) + "x" + end;
+    let mut client = host.connect();
+    client.send(whole("deadline")).await;
+    assert_eq!(client.response().await.1, "20 s");
+    for action in ["hang", "read and hang"] {
+        let start = Instant::now();
+        client.send(whole(action)).await;
+        let (head, body) = client.response().await;
+        assert_eq!(start.elapsed().as_secs(), 20, "{action}");
+        assert!(head.starts_with("http/1.1 503 "), "{head}");
+        assert_eq!(body, "the service did not answer within 20s\n");
+    }
+    // The time begins when the last of it comes.
+    client.send(package(1 + end.len()).replace("attachment", "read and hang")).await;
+    sleep(seconds(15)).await;
+    let start = Instant::now();
+    client.send(format!("x{end}")).await;
+    assert!(client.response().await.0.starts_with("http/1.1 503 "));
+    assert_eq!(start.elapsed().as_secs(), 20);
+}
+
 /// A byte now and then is not enough, and less and less is the longer it takes.
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_trickles_is_given_up() {

@@ -224,8 +224,8 @@ impl<T> Request<T> {
         self.surroundings.peer
     }
 
-    /// When the server gives the request up, if it does: the method's future is dropped then. Requests with attachments have
-    /// no such time while more of them comes.
+    /// When the server gives the request up, if it does: the method's future is dropped then. A request with attachments has more
+    /// time where more of them comes: this is the earliest time then.
     pub fn deadline(&self) -> Option<Instant> {
         self.surroundings.deadline
     }

@@ -125,7 +125,7 @@ pub struct RequestMessage {
     pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// The address of whoever sent the message, if the carrier knows one.
     pub peer: Option<IpAddr>,
-    /// When the carrier gives the request up, if it does.
+    /// When the carrier gives the request up, if it does. Where attachments are on their way, it may wait longer.
     pub deadline: Option<Instant>,
     pub(crate) trace: Option<Trace>,
 }

@@ -40,7 +40,7 @@ impl Service for Echo {
         request: castile_soap::RequestMessage,
         _: &castile_soap::Options,
     ) -> BoxFuture<'static, ReplyMessage> {
-        let castile_soap::RequestMessage { action, version, message, mut attachments, reservation, .. } = request;
+        let castile_soap::RequestMessage { action, version, message, mut attachments, reservation, deadline, .. } = request;
         Box::pin(async move {
             match action.as_str() {
                 "back" => {
@@ -93,6 +93,15 @@ impl Service for Echo {
                 }
                 "sleep 5" => tokio::time::sleep(Duration::from_secs(5)).await,
                 "hang" => std::future::pending().await,
+                "read and hang" => {
+                    attachments.next().await.unwrap().unwrap().collect(1 << 20).await.unwrap();
+                    std::future::pending().await
+                }
+                "deadline" => {
+                    let left = deadline.map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()));
+                    let said = left.map_or("none".into(), |left| format!("{} s", left.as_secs_f64().round()));
+                    return ReplyMessage::new(version, Bytes::from(said));
+                }
                 _ => {}
             }
             if action == "broken stream" {

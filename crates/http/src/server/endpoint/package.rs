@@ -1,6 +1,7 @@
 //! Requests that come in packages.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use castile_mime::{Charges, ErrorKind, Message, Related};
 use castile_soap::{Fault, ReplyMessage, RequestMessage, Step, Version};
@@ -68,8 +69,9 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         if let Some(trace) = &asked.trace {
             trace.end(Step::Queue);
         }
-        let reply = coming.work(&asked.ticket, self.call(request));
         let limit = options.request_timeout;
+        request.deadline = Instant::now().checked_add(limit);
+        let reply = coming.work(&asked.ticket, self.call(request));
         let reply = within_progress(limit, &coming.progress, reply).await;
         relieve();
         reservation.release();

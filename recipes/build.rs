@@ -1,6 +1,6 @@
 //! Compiles the contracts into Rust.
 
-use castile_codegen::{Options, compile_with};
+use castile_codegen::{Options, compile, compile_with};
 
 fn main() {
     // One recipe tolerates answers that deviate from the contract, another has a page for people.
@@ -19,4 +19,6 @@ fn main() {
     options.server = false;
     options.raw = vec!["history".into()];
     compile_with("contracts/rates.wsdl", &options);
+
+    compile("contracts/photos.wsdl");
 }

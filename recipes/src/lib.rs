@@ -13,6 +13,11 @@ pub mod orders {
 }
 use orders::*;
 
+/// What the build script made of `contracts/photos.wsdl`.
+pub mod photos {
+    castile::include_contract!("photos");
+}
+
 pub mod certificates;
 
 /// The caller. A layer or a middleware puts it into the extensions of the request, where methods find it.

@@ -40,7 +40,8 @@ impl Service for Echo {
         request: castile_soap::RequestMessage,
         _: &castile_soap::Options,
     ) -> BoxFuture<'static, ReplyMessage> {
-        let castile_soap::RequestMessage { action, version, message, mut attachments, reservation, deadline, .. } = request;
+        let castile_soap::RequestMessage { action, version, message, mut attachments, reservation, deadline, .. } =
+            request;
         Box::pin(async move {
             match action.as_str() {
                 "back" => {

@@ -122,6 +122,8 @@ enum Payload {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let mut options = Options::default();
     options.facets = arguments.facets;
+    // The editor begins with a sample.
+    options.documents = arguments.edit;
     let Some(name) = &arguments.operation else {
         let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
         let services = contract::services(&contract, arguments.service.as_deref())?;

@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut options = Options::default();
     options.facets = arguments.facets;
-    options.page = true;
+    (options.documents, options.page) = (true, true);
     let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
     // It serves until the process ends.
     let contract: &'static Contract = Box::leak(Box::new(contract));
@@ -124,8 +124,9 @@ fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Dat
     let declared = reader.prefixes();
     let mut all = Vec::new();
     for service in services {
-        let known = source::prefixes_of_messages(&contract.definitions, service.description().version).into_iter();
-        let known = known.filter(|(prefix, _)| declared.iter().all(|(other, _)| other != prefix));
+        let version = service.description().version;
+        let known = contract.definitions().map(|known| source::prefixes_of_messages(known, version));
+        let known = known.into_iter().flatten().filter(|(prefix, _)| declared.iter().all(|(other, _)| other != prefix));
         let prefixes: Arc<[_]> = declared.iter().cloned().chain(known).collect();
         let of_service = service.operations().iter();
         all.extend(of_service.map(|operation| Known { service: **service, operation, prefixes: prefixes.clone() }));
@@ -215,7 +216,13 @@ mod tests {
 
     fn contract() -> &'static Contract {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");
-        Box::leak(Box::new(Contract::open(&path, &Files::new(), &Options::default()).unwrap()))
+        Box::leak(Box::new(open(&path).unwrap()))
+    }
+
+    fn open(path: &Path) -> Option<Contract> {
+        let mut options = Options::default();
+        options.documents = true;
+        Contract::open(path, &Files::new(), &options).ok()
     }
 
     /// What a person writes wrongly is told, and nothing worse happens.
@@ -260,7 +267,7 @@ mod tests {
     async fn samples_are_answered_with_samples() {
         let (mut answered, mut different) = (0, Vec::new());
         for path in contracts() {
-            let Ok(contract) = Contract::open(&path, &Files::new(), &Options::default()) else { continue };
+            let Some(contract) = open(&path) else { continue };
             let contract: &'static Contract = Box::leak(Box::new(contract));
             for service in &contract.services {
                 for is_strict in [true, false] {
@@ -299,22 +306,19 @@ mod tests {
     fn samples_are_answers() {
         let mut checked = 0;
         for path in contracts() {
-            let Ok(contract) = Contract::open(&path, &Files::new(), &Options::default()) else { continue };
+            let Some(contract) = open(&path) else { continue };
             let contract: &'static Contract = Box::leak(Box::new(contract));
             for service in &contract.services {
                 for operation in service.operations() {
                     let Ok(value) = service::sample_of(contract, service, operation) else { continue };
-                    let Some((_, shape)) =
-                        contract.bound(service, operation).and_then(|bound| crate::sample::message(bound, true))
-                    else {
-                        continue;
-                    };
+                    let Some((definitions, bound)) = contract.bound(service, operation) else { continue };
+                    let Some((_, shape)) = crate::sample::message(bound, true) else { continue };
                     let (version, name) = (service.description().version, operation.name());
                     // A file answers all operations of its name.
                     if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
                         continue;
                     }
-                    let payload = shape.sample(&contract.definitions, version).unwrap();
+                    let payload = shape.sample(definitions, version).unwrap();
                     for (file, text) in [
                         (format!("{name}.json"), serde_json::to_string(&value).unwrap()),
                         (format!("{name}.xml"), crate::envelope::write(version, &[], &payload)),
@@ -331,11 +335,12 @@ mod tests {
 
     /// A message made of the schema.
     fn request(contract: &Contract, service: &Service, operation: &'static Operation) -> Option<String> {
-        let (message, shape) = crate::sample::message(contract.bound(service, operation)?, false)?;
+        let (definitions, bound) = contract.bound(service, operation)?;
+        let (message, shape) = crate::sample::message(bound, false)?;
         let version = service.description().version;
-        let payload = shape.sample(&contract.definitions, version).ok()?;
+        let payload = shape.sample(definitions, version).ok()?;
         let blocks = crate::shape::blocks(message).into_iter();
-        let blocks = blocks.map(|id| crate::shape::sample_of_block(&contract.definitions, id).ok());
+        let blocks = blocks.map(|id| crate::shape::sample_of_block(definitions, id).ok());
         Some(crate::envelope::write(version, &blocks.collect::<Option<Vec<_>>>()?, &payload))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castile_dynamic::{Contract, FaultDetail, Operation, Options, Service, Value};
-use castile_wsdl::{BindingMessage, BindingOperation};
+use castile_wsdl::{BindingMessage, BindingOperation, Definitions};
 use castile_xml::tree::Document;
 use castile_xml::visible_lines;
 use castile_xsd::{Schema, TypeId, XSD_NAMESPACE};
@@ -54,7 +54,9 @@ pub(crate) struct Arguments {
 
 /// Prints, or writes, what is asked for.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &Options::default())?;
+    let mut options = Options::default();
+    options.documents = true;
+    let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
     let chosen = chosen(&contract, &arguments)?;
     let mut samples: Vec<(String, Sample)> = Vec::new();
     let mut missing = 0;
@@ -145,9 +147,9 @@ fn sample(
     arguments: &Arguments,
 ) -> anyhow::Result<Option<Sample>> {
     let name = operation.name();
-    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let (definitions, bound) =
+        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
-    let definitions = &contract.definitions;
     let version = service.description().version;
     let what = if arguments.response { "response" } else { "request" };
     let payload = shape.sample(definitions, version);
@@ -160,7 +162,7 @@ fn sample(
         let value = value.with_context(|| format!("the sample of the {what} of {name} can't be read"))?;
         return Ok(Some(Sample::Json(value)));
     }
-    let blocks = blocks(contract, message, what, name)?;
+    let blocks = blocks(definitions, message, what, name)?;
     let mut text = castile_plan::indented(&envelope::write(version, &blocks, &payload));
     if arguments.comments {
         text = commented(&text, &definitions.schema, &shape)?;
@@ -171,9 +173,10 @@ fn sample(
 /// What stands in the body of a request, for somebody who fills it in.
 pub(crate) fn template(contract: &Contract, service: &Service, operation: &Operation) -> anyhow::Result<String> {
     let name = operation.name();
-    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let (definitions, bound) =
+        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let (_, shape) = message(bound, false).with_context(|| format!("{name} has no request"))?;
-    let (definitions, version) = (&contract.definitions, service.description().version);
+    let version = service.description().version;
     let payload = shape.sample(definitions, version);
     let payload = payload.with_context(|| format!("no sample can be made of the request of {name}"))?;
     let text = castile_plan::indented(&envelope::write(version, &[], &payload));
@@ -181,8 +184,7 @@ pub(crate) fn template(contract: &Contract, service: &Service, operation: &Opera
 }
 
 /// Samples of the header blocks of a message.
-fn blocks(contract: &Contract, message: &BindingMessage, what: &str, name: &str) -> anyhow::Result<Vec<String>> {
-    let definitions = &contract.definitions;
+fn blocks(definitions: &Definitions, message: &BindingMessage, what: &str, name: &str) -> anyhow::Result<Vec<String>> {
     let blocks = shape::blocks(message).into_iter().map(|id| {
         let made = shape::sample_of_block(definitions, id);
         made.with_context(|| {
@@ -201,9 +203,10 @@ fn faults(
     name: &str,
     is_json: bool,
 ) -> anyhow::Result<Vec<(String, Sample)>> {
-    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let (definitions, bound) =
+        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let samples = shape::faults(bound).map(|(fault, id)| {
-        let detail = shape::sample_of_block(&contract.definitions, id);
+        let detail = shape::sample_of_block(definitions, id);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
             true => Sample::Detail(operation.fault_detail(&detail)),

@@ -1,6 +1,7 @@
 //! Types out of a plan: the tables that generated code would have, made while the program runs.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use castile_databinding::Lexical;
 use castile_databinding::datatypes::{Datatype, QName, Unscoped, Value, WhiteSpace};
@@ -20,15 +21,36 @@ use crate::types::{
     Nil, Particle, Particles, Place, Presence, Struct, Term, Variant,
 };
 
-/// Makes the types of a plan. What it makes stays until the process ends.
-pub(crate) struct Maker<'p> {
-    items: HashMap<&'p Path, &'p Item>,
-    places: HashMap<&'p Path, &'static Place>,
+/// The types of a plan. Each is made when something first asks for it, and stays until the process ends, as the plan does.
+pub(crate) struct Types {
+    items: HashMap<&'static Path, &'static Item>,
+    made: Mutex<Made>,
+}
+
+/// What was made so far.
+#[derive(Default)]
+struct Made {
+    places: HashMap<&'static Path, &'static Place>,
     simple: HashMap<plan::Base, &'static SimpleType>,
-    checks: HashMap<&'p Path, &'static Restriction>,
-    groups: HashMap<&'p Path, &'static Group>,
-    named: HashMap<&'p Path, &'static SimpleTypes>,
-    texts: HashSet<&'static str>,
+    checks: HashMap<&'static Path, &'static Restriction>,
+    /// None while a group is made: one that holds itself has no values.
+    groups: HashMap<&'static Path, Option<&'static Group>>,
+    named: HashMap<&'static Path, &'static SimpleTypes>,
+}
+
+/// A complex type of a plan.
+#[derive(Clone, Copy)]
+pub(crate) enum Planned {
+    Struct(&'static plan::Struct),
+    Derived(&'static plan::Derived),
+    EncodedStruct(&'static plan::EncodedStruct),
+    EncodedArray(&'static plan::EncodedArray),
+}
+
+/// Makes types.
+pub(crate) struct Maker {
+    types: &'static Types,
+    made: MutexGuard<'static, Made>,
 }
 
 pub(crate) fn leak<T>(value: T) -> &'static T {
@@ -39,52 +61,48 @@ pub(crate) fn leak_all<T>(values: Vec<T>) -> &'static [T] {
     if values.is_empty() { &[] } else { values.leak() }
 }
 
-impl<'p> Maker<'p> {
-    /// The types of a plan, all of them.
-    pub(crate) fn new(plan: &'p Plan) -> Self {
-        let items: HashMap<&Path, &Item> = plan.items.iter().map(|item| (item.path(), item)).collect();
-        let mut maker = Maker {
-            items,
-            places: HashMap::new(),
-            simple: HashMap::new(),
-            checks: HashMap::new(),
-            groups: HashMap::new(),
-            named: HashMap::new(),
-            texts: HashSet::new(),
-        };
-        for item in &plan.items {
-            let is_complex = match item {
-                Item::Struct(of) => matches!(of.role, plan::Role::Type(_)),
-                Item::Derived(_) | Item::EncodedStruct(_) | Item::EncodedArray(_) => true,
-                _ => false,
-            };
-            if is_complex {
-                let name = maker.text(item.path().ident.as_str());
-                maker.places.insert(item.path(), leak(Place::new(name)));
-            }
-        }
-        for item in &plan.items {
-            let Some(place) = maker.places.get(item.path()).copied() else { continue };
-            let complex = match item {
-                Item::Struct(of) => Complex::Struct(maker.structure(place.name, of)),
-                Item::Derived(of) => Complex::Derived(maker.derived(of)),
-                Item::EncodedStruct(of) => Complex::EncodedStruct(maker.encoded(place.name, of)),
-                Item::EncodedArray(of) => Complex::EncodedArray(maker.array(of)),
-                _ => continue,
-            };
-            place.set(complex);
-        }
-        maker
+fn leaked(text: String) -> &'static str {
+    text.leak()
+}
+
+impl Types {
+    pub(crate) fn new(plan: &'static Plan) -> Self {
+        Types { items: plan.items.iter().map(|item| (item.path(), item)).collect(), made: Mutex::default() }
     }
 
-    /// A text that is kept, once.
-    pub(crate) fn text(&mut self, text: &str) -> &'static str {
-        if let Some(known) = self.texts.get(text) {
-            return known;
+    /// Others wait until the maker is dropped.
+    pub(crate) fn maker(&'static self) -> Maker {
+        Maker { types: self, made: self.made.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
+impl Maker {
+    /// The type that belongs there.
+    pub(crate) fn complex(mut self, name: &'static str, of: Planned) -> Complex {
+        match of {
+            Planned::Struct(of) => Complex::Struct(self.structure(name, of)),
+            Planned::Derived(of) => Complex::Derived(self.derived(of)),
+            Planned::EncodedStruct(of) => Complex::EncodedStruct(self.encoded(name, of)),
+            Planned::EncodedArray(of) => Complex::EncodedArray(self.array(of)),
         }
-        let text: &'static str = text.to_owned().leak();
-        self.texts.insert(text);
-        text
+    }
+
+    /// Where a complex type is; a simple one has no place.
+    fn place(&mut self, path: &Path) -> Option<&'static Place> {
+        let (&path, &item) = self.types.items.get_key_value(path)?;
+        if let Some(known) = self.made.places.get(path) {
+            return Some(known);
+        }
+        let of = match item {
+            Item::Struct(of) if matches!(of.role, plan::Role::Type(_)) => Planned::Struct(of),
+            Item::Derived(of) => Planned::Derived(of),
+            Item::EncodedStruct(of) => Planned::EncodedStruct(of),
+            Item::EncodedArray(of) => Planned::EncodedArray(of),
+            _ => return None,
+        };
+        let place = leak(Place::new(path.ident.as_str(), of, self.types));
+        self.made.places.insert(path, place);
+        Some(place)
     }
 
     pub(crate) fn base(&mut self, base: &plan::Base) -> Base {
@@ -92,7 +110,7 @@ impl<'p> Maker<'p> {
             plan::Base::AnyType | plan::Base::Raw => Base::AnyType,
             plan::Base::Nothing => Base::Nothing,
             plan::Base::Shared(value) => Base::Shared(self.element_type(value, Nil::Never)),
-            plan::Base::Item(path) => match self.places.get(path) {
+            plan::Base::Item(path) => match self.place(path) {
                 Some(place) => Base::Complex(place),
                 None => Base::Simple(self.simple(base)),
             },
@@ -108,13 +126,13 @@ impl<'p> Maker<'p> {
     }
 
     /// An element of this type.
-    pub(crate) fn element(&mut self, element: &plan::Element, of: &'static ElementType) -> Element {
+    pub(crate) fn element(&mut self, element: &'static plan::Element, of: &'static ElementType) -> Element {
         let plan::Element { namespace, name, slot, constraint, facets, types } = element;
-        let mut made = Element::new(self.text(namespace), self.text(name), *slot).run_time(of);
+        let mut made = Element::new(namespace, name, *slot).run_time(of);
         made = match constraint {
             None => made,
-            Some(plan::ValueConstraint::Default(value)) => made.default(self.text(value)),
-            Some(plan::ValueConstraint::Fixed(value)) => made.fixed(self.text(value)),
+            Some(plan::ValueConstraint::Default(value)) => made.default(value),
+            Some(plan::ValueConstraint::Fixed(value)) => made.fixed(value),
         };
         if let Some(facets) = self.facets(facets.as_ref()) {
             made = made.facets(facets);
@@ -128,7 +146,7 @@ impl<'p> Maker<'p> {
     // ---- simple types ----
 
     fn simple(&mut self, base: &plan::Base) -> &'static SimpleType {
-        if let Some(known) = self.simple.get(base) {
+        if let Some(known) = self.made.simple.get(base) {
             return known;
         }
         let made = leak(match base {
@@ -137,7 +155,7 @@ impl<'p> Maker<'p> {
                 let item = self.simple(item);
                 SimpleType { name: "list", kind: Kind::List(item), has_names: item.has_names }
             }
-            plan::Base::Item(path) => match self.items.get(path).copied() {
+            plan::Base::Item(path) => match self.types.items.get(path).copied() {
                 Some(Item::Enumeration(of)) => self.enumeration(of),
                 Some(Item::Union(of)) => self.union(of),
                 _ => SimpleType::built_in(Datatype::String),
@@ -145,29 +163,29 @@ impl<'p> Maker<'p> {
             // No option names types of Rust.
             _ => SimpleType::built_in(Datatype::String),
         });
-        self.simple.insert(base.clone(), made);
+        self.made.simple.insert(base.clone(), made);
         made
     }
 
-    fn enumeration(&mut self, of: &plan::Enumeration) -> SimpleType {
-        let listed = of.variants.iter().map(|variant| self.text(&variant.value)).collect();
+    fn enumeration(&mut self, of: &'static plan::Enumeration) -> SimpleType {
+        let listed = of.variants.iter().map(|variant| variant.value.as_str()).collect();
         let white_space = if of.collapses { WhiteSpace::Collapse } else { WhiteSpace::Preserve };
         let kind = Kind::Enumeration { listed, white_space, is_strict: of.is_strict };
-        SimpleType { name: self.text(&of.name), kind, has_names: false }
+        SimpleType { name: &of.name, kind, has_names: false }
     }
 
-    fn union(&mut self, of: &'p plan::Union) -> SimpleType {
+    fn union(&mut self, of: &'static plan::Union) -> SimpleType {
         let members = of
             .members
             .iter()
             .map(|member| Member { of: self.simple(&member.base), facets: self.facets(member.facets.as_ref()) });
         let kind = Kind::Union { members: members.collect(), has_facets: of.has_facets };
-        SimpleType { name: self.text(&of.name), kind, has_names: of.has_names }
+        SimpleType { name: &of.name, kind, has_names: of.has_names }
     }
 
     fn facets(&mut self, path: Option<&Path>) -> Option<&'static dyn Check> {
-        let (&path, &item) = self.items.get_key_value(path?)?;
-        if let Some(&known) = self.checks.get(path) {
+        let (&path, &item) = self.types.items.get_key_value(path?)?;
+        if let Some(&known) = self.made.checks.get(path) {
             return Some(known);
         }
         let Item::Restriction(of) = item else { return None };
@@ -187,27 +205,27 @@ impl<'p> Maker<'p> {
                 Rule::AnyOf(members.iter().filter_map(|member| self.facets(Some(member))).collect())
             }
         };
-        let made = leak(Restriction { name: self.text(&of.name), of: simple, rule });
-        self.checks.insert(path, made);
+        let made = leak(Restriction { name: &of.name, of: simple, rule });
+        self.made.checks.insert(path, made);
         Some(made)
     }
 
     fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
-        let (&path, &item) = self.items.get_key_value(path)?;
-        if let Some(known) = self.named.get(path) {
+        let (&path, &item) = self.types.items.get_key_value(path)?;
+        if let Some(known) = self.made.named.get(path) {
             return Some(known);
         }
         let Item::NamedTypes(plan::NamedTypes { name, builtin, of_contract, .. }) = item else { return None };
-        let of_contract = of_contract.iter().map(|(namespace, names)| (self.text(namespace), self.text(names)));
+        let of_contract = of_contract.iter().map(|(namespace, names)| (namespace.as_str(), names.as_str()));
         let of_contract = leak_all(of_contract.collect());
-        let made = leak(SimpleTypes::new(self.text(name), self.text(builtin), of_contract));
-        self.named.insert(path, made);
+        let made = leak(SimpleTypes::new(name, builtin, of_contract));
+        self.made.named.insert(path, made);
         Some(made)
     }
 
     // ---- complex types ----
 
-    fn structure(&mut self, name: &'static str, of: &'p plan::Struct) -> Struct {
+    fn structure(&mut self, name: &'static str, of: &'static plan::Struct) -> Struct {
         let type_name = match &of.role {
             plan::Role::Type(name) => name.as_ref().map(|name| self.type_name(name)),
             plan::Role::Group => None,
@@ -244,17 +262,17 @@ impl<'p> Maker<'p> {
         }
     }
 
-    fn attribute_table(&mut self, of: &'p plan::Struct) -> &'static Attributes {
+    fn attribute_table(&mut self, of: &'static plan::Struct) -> &'static Attributes {
         if of.attributes.is_empty() && of.any_attributes.is_none() {
             static NONE: Attributes = Attributes::NONE;
             return &NONE;
         }
         let mut declared = Vec::new();
         for attribute in &of.attributes {
-            let mut made = schema::Attribute::new(self.text(&attribute.namespace), self.text(&attribute.name));
+            let mut made = schema::Attribute::new(&attribute.namespace, &attribute.name);
             made = match &attribute.presence {
-                plan::Presence::Default(value) => made.default(self.text(value)),
-                plan::Presence::Fixed { value, .. } => made.fixed(self.text(value)),
+                plan::Presence::Default(value) => made.default(value),
+                plan::Presence::Fixed { value, .. } => made.fixed(value),
                 plan::Presence::Required | plan::Presence::Optional => made,
             };
             if let Some(facets) = self.facets(attribute.facets.as_ref()) {
@@ -269,7 +287,7 @@ impl<'p> Maker<'p> {
         leak(table)
     }
 
-    fn attribute(&mut self, attribute: &plan::Attribute) -> Attribute {
+    fn attribute(&mut self, attribute: &'static plan::Attribute) -> Attribute {
         let plan::Attribute { base, presence, tag, .. } = attribute;
         let presence = match presence {
             plan::Presence::Required => Presence::Required,
@@ -280,14 +298,14 @@ impl<'p> Maker<'p> {
                 // It came out of XML, so XML can carry it.
                 let _ = escape::push_attribute(&mut written, value);
                 written.push(b'"');
-                let written = self.text(&String::from_utf8_lossy(&written));
+                let written = leaked(String::from_utf8_lossy(&written).into_owned());
                 Presence::Fixed { written, is_required: *required }
             }
         };
-        Attribute { of: self.simple(base), presence, tag: self.text(tag) }
+        Attribute { of: self.simple(base), presence, tag: tag }
     }
 
-    fn particles(&mut self, fields: &[plan::Field], is_sequence: bool) -> Particles {
+    fn particles(&mut self, fields: &'static [plan::Field], is_sequence: bool) -> Particles {
         let mut table = Vec::new();
         for field in fields {
             if let plan::Term::Element { element, value, .. } = &field.term {
@@ -308,12 +326,8 @@ impl<'p> Maker<'p> {
             let term = match &field.term {
                 plan::Term::Element { tag, counted, .. } => {
                     elements += 1;
-                    Term::Element {
-                        index: elements - 1,
-                        start: self.text(&format!("<{tag}>")),
-                        end: self.text(&format!("</{tag}>")),
-                        is_counted: *counted,
-                    }
+                    let (start, end) = leaked(format!("<{tag}></{tag}>")).split_at(tag.len() + 2);
+                    Term::Element { index: elements - 1, start, end, is_counted: *counted }
                 }
                 plan::Term::Group(path) => match self.group(path) {
                     Some(group) => Term::Group(group),
@@ -335,12 +349,17 @@ impl<'p> Maker<'p> {
             };
             list.push(Particle { min, max, term });
         }
-        let keys = json::keys(table, &list, |name| self.text(&name));
+        let keys = json::keys(table, &list, leaked);
         Particles { table, list, keys }
     }
 
     /// What stands behind a wildcard that could take it too.
-    fn before(&mut self, any: &plan::Wildcard, behind: &[plan::Field], table: &'static [Element]) -> &'static [First] {
+    fn before(
+        &mut self,
+        any: &'static plan::Wildcard,
+        behind: &'static [plan::Field],
+        table: &'static [Element],
+    ) -> &'static [First] {
         let mut before = Vec::new();
         if behind.iter().filter_map(plan::Field::element).any(|element| any.allows(&element.namespace)) {
             before.push(First::Elements(table));
@@ -356,11 +375,11 @@ impl<'p> Maker<'p> {
         leak_all(before)
     }
 
-    fn wildcard(&mut self, any: &plan::Wildcard) -> Wildcard {
+    fn wildcard(&mut self, any: &'static plan::Wildcard) -> Wildcard {
         Wildcard::new(match any {
             plan::Wildcard::Any => Namespaces::Any,
-            plan::Wildcard::Not(target) => Namespaces::Not(self.text(target)),
-            plan::Wildcard::OneOf(list) => Namespaces::OneOf(leak_all(list.iter().map(|one| self.text(one)).collect())),
+            plan::Wildcard::Not(target) => Namespaces::Not(target),
+            plan::Wildcard::OneOf(list) => Namespaces::OneOf(leak_all(list.iter().map(String::as_str).collect())),
         })
     }
 
@@ -368,7 +387,7 @@ impl<'p> Maker<'p> {
 
     /// What the elements of a type begin with, one of which is the first in a body.
     pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
-        let Some(Item::Struct(of)) = self.items.get(path).copied() else { return &[] };
+        let Some(Item::Struct(of)) = self.types.items.get(path).copied() else { return &[] };
         match &of.content {
             plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, true)),
             plan::Content::All(fields) => {
@@ -380,11 +399,12 @@ impl<'p> Maker<'p> {
     }
 
     pub(crate) fn group(&mut self, path: &Path) -> Option<&'static Group> {
-        let (&path, &item) = self.items.get_key_value(path)?;
-        if let Some(known) = self.groups.get(path) {
-            return Some(known);
+        let (&path, &item) = self.types.items.get_key_value(path)?;
+        if let Some(known) = self.made.groups.get(path) {
+            return *known;
         }
-        let name = self.text(path.ident.as_str());
+        self.made.groups.insert(path, None);
+        let name = path.ident.as_str();
         let group = match item {
             Item::Choice(of) => {
                 let particles = self.particles(&of.variants, false);
@@ -414,12 +434,12 @@ impl<'p> Maker<'p> {
             _ => return None,
         };
         let group = leak(group);
-        self.groups.insert(path, group);
+        self.made.groups.insert(path, Some(group));
         Some(group)
     }
 
     /// In which order the pieces of mixed content may come; `table` has the elements among them.
-    fn order(&mut self, particle: &plan::Particle, table: &'static [Element]) -> Order {
+    fn order(&mut self, particle: &'static plan::Particle, table: &'static [Element]) -> Order {
         let mut leaves = Vec::new();
         let particle = self.ordered(particle, table, &mut leaves);
         Order::new(&particle, leaves)
@@ -427,12 +447,12 @@ impl<'p> Maker<'p> {
 
     fn ordered(
         &mut self,
-        particle: &plan::Particle,
+        particle: &'static plan::Particle,
         table: &'static [Element],
         leaves: &mut Vec<First>,
     ) -> model::Particle {
         let plan::Particle { min, max, kind } = particle;
-        let mut ordered = |particles: &[plan::Particle]| -> Vec<model::Particle> {
+        let mut ordered = |particles: &'static [plan::Particle]| -> Vec<model::Particle> {
             particles.iter().map(|particle| self.ordered(particle, table, leaves)).collect()
         };
         match kind {
@@ -451,7 +471,7 @@ impl<'p> Maker<'p> {
     }
 
     /// What the children may be, for a lenient decoder.
-    fn children(&mut self, fields: &[plan::Field], particles: &Particles, is_sequence: bool) -> Children {
+    fn children(&mut self, fields: &'static [plan::Field], particles: &Particles, is_sequence: bool) -> Children {
         let mut names = HashSet::new();
         let are_told_by_names =
             fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)));
@@ -463,11 +483,11 @@ impl<'p> Maker<'p> {
 
     // ---- derived types and SOAP encoding ----
 
-    fn type_name(&mut self, name: &plan::TypeName) -> TypeName {
-        TypeName::new(self.text(&name.namespace), self.text(&name.name))
+    fn type_name(&mut self, name: &'static plan::TypeName) -> TypeName {
+        TypeName::new(&name.namespace, &name.name)
     }
 
-    fn derived(&mut self, of: &plan::Derived) -> Derived {
+    fn derived(&mut self, of: &'static plan::Derived) -> Derived {
         let names = of.variants.iter().map(|variant| self.type_name(&variant.name)).collect();
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for variant in &of.variants {
@@ -476,18 +496,14 @@ impl<'p> Maker<'p> {
         let variants = of.variants.iter().map(|variant| {
             let plan::TypeName { namespace, name } = &variant.name;
             let is_one = counts.get(name.as_str()) == Some(&1);
-            let key = if is_one { name.clone() } else { json::type_text(namespace, name) };
-            Variant {
-                of: self.element_type(&variant.base, Nil::Never),
-                tag: variant.tag.as_ref().map(|tag| self.text(tag)),
-                key: self.text(&key),
-            }
+            let key = if is_one { name } else { leaked(json::type_text(namespace, name)) };
+            Variant { of: self.element_type(&variant.base, Nil::Never), tag: variant.tag.as_deref(), key }
         });
         let variants = variants.collect();
         Derived { names: leak_all(names), is_abstract: of.is_abstract, variants }
     }
 
-    fn encoded_type(&mut self, value: &plan::EncodedValue) -> &'static ElementType {
+    fn encoded_type(&mut self, value: &'static plan::EncodedValue) -> &'static ElementType {
         let inner = self.element_type(&value.base, Nil::Never);
         match value.is_shared {
             true => leak(ElementType { base: Base::Shared(inner), nil: Nil::Never }),
@@ -495,10 +511,10 @@ impl<'p> Maker<'p> {
         }
     }
 
-    fn encoded(&mut self, name: &'static str, of: &plan::EncodedStruct) -> EncodedStruct {
+    fn encoded(&mut self, name: &'static str, of: &'static plan::EncodedStruct) -> EncodedStruct {
         let (type_name, is_call, result) = match &of.role {
             plan::EncodedRole::Value(name) => (name.as_ref().map(|name| self.type_name(name)), false, None),
-            plan::EncodedRole::Call { result } => (None, true, result.as_ref().map(|result| self.text(result))),
+            plan::EncodedRole::Call { result } => (None, true, result.as_deref()),
         };
         let mut table = Vec::new();
         let mut accessors = Vec::new();
@@ -509,23 +525,23 @@ impl<'p> Maker<'p> {
             accessors.push(Accessor {
                 is_repeated: *is_repeated,
                 is_optional: *is_optional,
-                start: self.text(start),
-                end: self.text(&format!("</{}>", element.name)),
+                start: start,
+                end: leaked(format!("</{}>", element.name)),
             });
         }
         EncodedStruct { name, type_name, is_call, result, table: leak_all(table), accessors }
     }
 
-    fn array(&mut self, of: &plan::EncodedArray) -> EncodedArray {
+    fn array(&mut self, of: &'static plan::EncodedArray) -> EncodedArray {
         let item = self.encoded_type(&of.value);
         let array = leak(ArrayType {
             item: self.element(&of.item, item),
             item_type: self.type_name(&of.item_type),
-            ranks: self.text(&of.ranks),
+            ranks: &of.ranks,
             rank: of.rank,
         });
         let end = format!("</{}>", of.item.name);
-        EncodedArray { array, tag: self.text(&of.tag), start: self.text(&of.start), end: self.text(&end) }
+        EncodedArray { array, tag: &of.tag, start: &of.start, end: leaked(end) }
     }
 }
 

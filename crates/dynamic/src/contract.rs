@@ -20,7 +20,7 @@ use castile_xsd::Files;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::compile::{Maker, leak, leak_all};
+use crate::compile::{Maker, Types, leak, leak_all};
 use crate::json::JsonError;
 use crate::types::Nil;
 use crate::value::Value;
@@ -39,20 +39,22 @@ pub struct Options {
     pub types: Vec<String>,
     /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on it.
     pub strict: bool,
+    /// Whether the documents are at hand: what they say ([`Contract::definitions`]), and what servers show of them (`?wsdl`). Without
+    /// them a bundle is opened in a tenth of the time.
+    pub documents: bool,
     /// Whether services have a page for people, which servers with the feature `page` show.
     pub page: bool,
 }
 
 /// A contract that was read at run time.
 ///
-/// Its types stay in memory until the process ends, since the tables that a decoder reads by do. A program that reads one contract after
-/// another should do so in processes of their own.
+/// A type is made when a message first needs it. All of them stay in memory until the process ends, since the tables that a decoder reads
+/// by do. A program that reads one contract after another should do so in processes of their own.
 #[derive(Debug)]
 pub struct Contract {
     /// Its services, each with one binding.
     pub services: Vec<Service>,
-    /// What its documents say.
-    pub definitions: Definitions,
+    definitions: Option<Definitions>,
     /// What could be better in the contract, or was left out.
     pub diagnostics: Vec<Diagnostic>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
@@ -209,23 +211,33 @@ impl Contract {
         of_plan.strict = options.strict;
         of_plan.faults = FaultTypes::All;
         let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
-        let mut maker = Maker::new(&plan);
-        let documents = castile_plan::documents(&definitions.sources, &castile_plan::stem(path));
-        let documents = maker.documents(&documents);
-        let page =
-            (options.page && !plan.services.is_empty()).then(|| maker.text(&castile_plan::page(&definitions, &plan)));
+        let plan: &'static Plan = leak(plan);
+        let mut shown: &'static [Document] = &[];
+        if options.documents || options.page {
+            shown = documents(castile_plan::documents(&definitions.sources, &castile_plan::stem(path)));
+        }
+        let page = (options.page && !plan.services.is_empty())
+            .then(|| -> &'static str { castile_plan::page(&definitions, plan).leak() });
+        let types = leak(Types::new(plan));
         let services = plan.services.iter().enumerate().map(|(number, service)| {
             let page = page.map(|text| Page::new(text, number));
-            maker.service(&plan, service, documents, page)
+            types.maker().service(plan, service, shown, page)
         });
         let services = services.collect();
+        let definitions = options.documents.then_some(definitions);
         Ok(Contract { services, definitions, diagnostics, summary: plan.summary() })
     }
 
-    /// What the contract says of an operation of a service.
-    pub fn bound(&self, service: &Service, operation: &Operation) -> Option<&BindingOperation> {
-        let bound = &self.definitions[service.binding].operations;
-        bound.iter().find(|bound| bound.operation == operation.number)
+    /// What its documents say, if they are at hand ([`Options::documents`]).
+    pub fn definitions(&self) -> Option<&Definitions> {
+        self.definitions.as_ref()
+    }
+
+    /// What the documents say, and what they say of an operation of a service, if they are at hand.
+    pub fn bound(&self, service: &Service, operation: &Operation) -> Option<(&Definitions, &BindingOperation)> {
+        let definitions = self.definitions.as_ref()?;
+        let mut bound = definitions[service.binding].operations.iter();
+        Some((definitions, bound.find(|bound| bound.operation == operation.number)?))
     }
 }
 
@@ -419,30 +431,30 @@ fn elements_from_json(
     Ok(elements)
 }
 
-impl<'p> Maker<'p> {
-    /// The documents as a server shows them.
-    fn documents(&mut self, documents: &[castile_plan::Document]) -> &'static [Document] {
-        let kept = documents.iter().map(|castile_plan::Document { query, text, imports, .. }| {
-            let imports = imports.iter().map(|(location, query)| (self.text(location), self.text(query)));
-            let imports = leak_all(imports.collect());
-            Document { query: self.text(query), text: self.text(text), imports }
-        });
-        leak_all(kept.collect())
-    }
+/// The documents as a server shows them.
+fn documents(documents: Vec<castile_plan::Document>) -> &'static [Document] {
+    let leaked = |text: String| -> &'static str { text.leak() };
+    let kept = documents.into_iter().map(|castile_plan::Document { query, text, imports, .. }| {
+        let imports = imports.into_iter().map(|(location, query)| (leaked(location), leaked(query)));
+        Document { query: leaked(query), text: leaked(text), imports: leak_all(imports.collect()) }
+    });
+    leak_all(kept.collect())
+}
 
+impl Maker {
     fn service(
         &mut self,
-        plan: &'p Plan,
-        service: &'p plan::Service,
+        plan: &'static Plan,
+        service: &'static plan::Service,
         documents: &'static [Document],
         page: Option<Page>,
     ) -> Service {
         let operations: Vec<SoapOperation> =
             service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
         let operations = leak_all(operations);
-        let mut description = Description::new(self.text(&service.name), self.text(&service.namespace), operations)
-            .with_documents(documents, self.text(&service.address))
-            .with_documentation(self.text(&service.documentation));
+        let mut description = Description::new(&service.name, &service.namespace, operations)
+            .with_documents(documents, &service.address)
+            .with_documentation(&service.documentation);
         if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
             description = description.with_version(castile_soap::Version::Soap12);
         }
@@ -464,7 +476,7 @@ impl<'p> Maker<'p> {
             soap,
             number: operation.number,
             version: description.version,
-            documentation: self.text(&operation.documentation),
+            documentation: &operation.documentation,
             faults: self.faults(operation.faults.as_ref()),
             blocks: self.blocks(plan, &operation.request),
         });
@@ -472,10 +484,10 @@ impl<'p> Maker<'p> {
         Service { binding: service.binding, description: leak(description), operations: leak_all(made) }
     }
 
-    fn operation(&mut self, plan: &'p Plan, operation: &'p plan::Operation) -> SoapOperation {
+    fn operation(&mut self, plan: &'static Plan, operation: &'static plan::Operation) -> SoapOperation {
         let plan::Operation { name, action, request_action, response_action, request, response, .. } = operation;
         let root = self.payload(request);
-        let mut made = SoapOperation::new(self.text(name), self.text(action), root);
+        let mut made = SoapOperation::new(name, action, root);
         let of_request = self.understood(plan, request);
         let of_response: &'static [_] = match response {
             None => &[],
@@ -484,14 +496,14 @@ impl<'p> Maker<'p> {
                 self.understood(plan, response)
             }
         };
-        made.with_actions(self.text(request_action), self.text(response_action)).with_headers(of_request, of_response)
+        made.with_actions(request_action, response_action).with_headers(of_request, of_response)
     }
 
-    fn payload(&mut self, message: &plan::Message) -> Root {
+    fn payload(&mut self, message: &'static plan::Message) -> Root {
         let of = self.element_type(&message.base, Nil::Never);
         match &message.payload {
             plan::Payload::Element(plan::Root { element, is_encoded, wraps_parts, start, end, .. }) => {
-                let mut root = Root::new(self.element(element, of), self.text(start), self.text(end));
+                let mut root = Root::new(self.element(element, of), start, end);
                 if *is_encoded {
                     root = root.encoded();
                 }
@@ -503,34 +515,34 @@ impl<'p> Maker<'p> {
             plan::Payload::Nothing => of_type(Root::of_body("<soap:Body>", &[]), of),
             plan::Payload::Content { path, start } => {
                 let first: &'static [First] = self.first_of(path);
-                of_type(Root::of_body(self.text(start), first), of)
+                of_type(Root::of_body(start, first), of)
             }
         }
     }
 
     /// The elements of header blocks that are understood.
-    fn understood(&mut self, plan: &'p Plan, message: &plan::Message) -> &'static [&'static Element] {
+    fn understood(&mut self, plan: &'static Plan, message: &'static plan::Message) -> &'static [&'static Element] {
         let elements: Vec<&'static Element> = self.blocks(plan, message).iter().map(|entry| &entry.element).collect();
         leak_all(elements)
     }
 
-    fn blocks(&mut self, plan: &'p Plan, message: &plan::Message) -> &'static [Entry] {
+    fn blocks(&mut self, plan: &'static Plan, message: &'static plan::Message) -> &'static [Entry] {
         let blocks = || plan.services.iter().flat_map(|service| &service.headers);
         let declared = message.headers.iter().filter_map(|of| blocks().find(|block| block.of == *of));
         let entries = declared.map(|block| self.entry(&block.root, &block.base)).collect();
         leak_all(entries)
     }
 
-    fn faults(&mut self, faults: Option<&plan::Faults>) -> &'static [Entry] {
+    fn faults(&mut self, faults: Option<&'static plan::Faults>) -> &'static [Entry] {
         let variants = faults.iter().flat_map(|faults| &faults.variants);
         let entries = variants.map(|variant| self.entry(&variant.root, &variant.base)).collect();
         leak_all(entries)
     }
 
-    fn entry(&mut self, root: &plan::Root, base: &plan::Base) -> Entry {
+    fn entry(&mut self, root: &'static plan::Root, base: &'static plan::Base) -> Entry {
         let of = self.element_type(base, Nil::Never);
         let plan::Root { element, start, end, .. } = root;
-        Entry { element: self.element(element, of), start: self.text(start), end: self.text(end) }
+        Entry { element: self.element(element, of), start: start, end: end }
     }
 }
 

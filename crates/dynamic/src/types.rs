@@ -11,6 +11,7 @@ use castile_databinding::model::Order;
 use castile_databinding::schema::{Attributes, Content as Children, Element, First, RunTimeType, TypeName, Wildcard};
 use castile_databinding::{AnyType, FromXml};
 
+use crate::compile::{Planned, Types};
 use crate::json::Key;
 use crate::simple::SimpleType;
 
@@ -39,27 +40,22 @@ pub(crate) enum Base {
     Shared(&'static ElementType),
 }
 
-/// Where a complex type is: types refer to each other, and may do so in circles.
+/// Where a complex type is, once something asked for it: types refer to each other, and may do so in circles.
 pub(crate) struct Place {
     pub(crate) name: &'static str,
+    of: Planned,
+    types: &'static Types,
     complex: OnceLock<Complex>,
 }
 
 impl Place {
-    pub(crate) fn new(name: &'static str) -> Self {
-        Place { name, complex: OnceLock::new() }
+    pub(crate) fn new(name: &'static str, of: Planned, types: &'static Types) -> Self {
+        Place { name, of, types, complex: OnceLock::new() }
     }
 
-    /// Puts the type there. Nobody else does.
-    pub(crate) fn set(&self, complex: Complex) {
-        let _ = self.complex.set(complex);
-    }
-
+    /// A maker knows places and looks into none: it would wait for itself.
     pub(crate) fn get(&self) -> &Complex {
-        match self.complex.get() {
-            Some(complex) => complex,
-            None => unreachable!("all places are filled before a value is read"),
-        }
+        self.complex.get_or_init(|| self.types.maker().complex(self.name, self.of))
     }
 }
 

@@ -295,15 +295,16 @@ pub(super) fn sample_of(
     operation: &'static Operation,
 ) -> anyhow::Result<Value> {
     let name = operation.name();
-    let bound = contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+    let (definitions, bound) =
+        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let Some((_, shape)) = sample::message(bound, true) else { return Ok(Value::Empty) };
-    let payload = shape.sample(&contract.definitions, service.description().version);
+    let payload = shape.sample(definitions, service.description().version);
     let payload = payload.context("no sample can be made of the schema, and there is no file with an answer")?;
     Ok(operation.response_from_xml(&payload)?)
 }
 
 /// What stands in the details of the faults that an operation declares.
 pub(super) fn fault_samples(contract: &Contract, service: &Service, operation: &'static Operation) -> Vec<String> {
-    let bound = contract.bound(service, operation).into_iter();
-    bound.flat_map(shape::faults).filter_map(|(_, id)| shape::sample_of_block(&contract.definitions, id).ok()).collect()
+    let Some((definitions, bound)) = contract.bound(service, operation) else { return Vec::new() };
+    shape::faults(bound).filter_map(|(_, id)| shape::sample_of_block(definitions, id).ok()).collect()
 }

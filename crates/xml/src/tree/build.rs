@@ -28,8 +28,12 @@ struct Builder {
     document: Document,
     /// Strings that come again and again are kept once: names, prefixes, namespace names.
     names: HashMap<String, Span>,
+    /// Those that came last, by what is seen of them at a glance: to hash them takes longer than to compare them.
+    recent: [Span; RECENT],
     open: Vec<Open>,
 }
+
+const RECENT: usize = 256;
 
 struct Open {
     node: u32,
@@ -48,7 +52,7 @@ impl Builder {
             attributes: Vec::new(),
             nodes: Vec::new(),
         };
-        Self { document, names: HashMap::new(), open: Vec::new() }
+        Self { document, names: HashMap::new(), recent: [Span { start: 0, end: 0 }; RECENT], open: Vec::new() }
     }
 
     fn read(mut self, text: &str) -> Result<Document, Error> {
@@ -175,11 +179,22 @@ impl Builder {
     }
 
     fn name(&mut self, name: &str) -> Span {
-        if let Some(&span) = self.names.get(name) {
-            return span;
+        let byte = |at: usize| name.as_bytes().get(at).map_or(0, |&byte| usize::from(byte));
+        let (half, last) = (name.len() / 2, name.len().saturating_sub(1));
+        let glance = (name.len() ^ byte(0) << 3 ^ byte(half) << 1 ^ byte(last) << 4) % RECENT;
+        let Span { start, end } = self.recent[glance];
+        if &self.document.strings[start as usize..end as usize] == name {
+            return self.recent[glance];
         }
-        let span = self.store(name);
-        self.names.insert(name.to_owned(), span);
+        let span = match self.names.get(name) {
+            Some(&span) => span,
+            None => {
+                let span = self.store(name);
+                self.names.insert(name.to_owned(), span);
+                span
+            }
+        };
+        self.recent[glance] = span;
         span
     }
 

@@ -96,8 +96,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
         castile_wsdl::forgive(&mut diagnostics);
     }
-    let bundle = definitions.and_then(|_| recorder.bundle(shown));
-    if let Some(bundle) = &bundle {
+    let mut bundle = definitions.and_then(|_| recorder.bundle(shown));
+    if let Some(bundle) = &mut bundle {
+        castile_dynamic::keep(bundle);
         let text = bundle.write();
         let documents = problems::counted(bundle.uris().len(), "document");
         if arguments.out.as_os_str() == "-" {

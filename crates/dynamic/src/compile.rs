@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use castile_databinding::Lexical;
 use castile_databinding::datatypes::{Datatype, QName, Unscoped, Value, WhiteSpace};
 use castile_databinding::encoded::ArrayType;
 use castile_databinding::facets::{Check, Facets, Pattern};
@@ -11,6 +10,7 @@ use castile_databinding::model::{self, Order};
 use castile_databinding::schema::{
     self, Attributes, Content as Children, Element, First, Namespaces, SimpleTypes, TypeName, Wildcard,
 };
+use castile_databinding::{Lexical, deeper};
 use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
 
@@ -24,6 +24,7 @@ use crate::types::{
 /// The types of a plan. Each is made when something first asks for it, and stays until the process ends, as the plan does.
 pub(crate) struct Types {
     items: HashMap<&'static Path, &'static Item>,
+    text: &'static SimpleType,
     made: Mutex<Made>,
 }
 
@@ -32,11 +33,17 @@ pub(crate) struct Types {
 struct Made {
     places: HashMap<&'static Path, &'static Place>,
     simple: HashMap<plan::Base, &'static SimpleType>,
-    checks: HashMap<&'static Path, &'static Restriction>,
-    /// None while a group is made: one that holds itself has no values.
+    /// None while it is made: what holds itself is nothing.
+    checks: HashMap<&'static Path, Option<&'static Restriction>>,
+    /// None while it is made.
     groups: HashMap<&'static Path, Option<&'static Group>>,
     named: HashMap<&'static Path, &'static SimpleTypes>,
+    /// How many of these are being made.
+    depth: usize,
 }
+
+/// No contract that is planned has so many within each other. A plan out of a file may have any number.
+const DEPTH: usize = 10_000;
 
 /// A complex type of a plan.
 #[derive(Clone, Copy)]
@@ -67,7 +74,17 @@ fn leaked(text: String) -> &'static str {
 
 impl Types {
     pub(crate) fn new(plan: &'static Plan) -> Self {
-        Types { items: plan.items.iter().map(|item| (item.path(), item)).collect(), made: Mutex::default() }
+        let items = plan.items.iter().map(|item| (item.path(), item)).collect();
+        Types { items, text: leak(SimpleType::built_in(Datatype::String)), made: Mutex::default() }
+    }
+
+    /// Makes all of them.
+    #[cfg(test)]
+    pub(crate) fn make(&'static self) {
+        for path in self.items.keys() {
+            let place = self.maker().place(path);
+            place.map(Place::get);
+        }
     }
 
     /// Others wait until the maker is dropped.
@@ -149,21 +166,36 @@ impl Maker {
         if let Some(known) = self.made.simple.get(base) {
             return known;
         }
-        let made = leak(match base {
-            plan::Base::Primitive(name) | plan::Base::Datatype(name) => SimpleType::built_in(datatype(name)),
+        // While it is made, it is what a type that holds itself holds.
+        let text = self.types.text;
+        self.made.simple.insert(base.clone(), text);
+        let made = match base {
+            plan::Base::Primitive(name) | plan::Base::Datatype(name) => Some(SimpleType::built_in(datatype(name))),
             plan::Base::List(item) => {
                 let item = self.simple(item);
-                SimpleType { name: "list", kind: Kind::List(item), has_names: item.has_names }
+                Some(SimpleType { name: "list", kind: Kind::List(item), has_names: item.has_names })
             }
             plan::Base::Item(path) => match self.types.items.get(path).copied() {
-                Some(Item::Enumeration(of)) => self.enumeration(of),
-                Some(Item::Union(of)) => self.union(of),
-                _ => SimpleType::built_in(Datatype::String),
+                Some(Item::Enumeration(of)) => Some(self.enumeration(of)),
+                Some(Item::Union(of)) => self.deeper(|maker| Some(maker.union(of))),
+                _ => None,
             },
             // No option names types of Rust.
-            _ => SimpleType::built_in(Datatype::String),
-        });
+            _ => None,
+        };
+        let made = made.map_or(text, leak);
         self.made.simple.insert(base.clone(), made);
+        made
+    }
+
+    /// Makes what stands within something else.
+    fn deeper<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.made.depth >= DEPTH {
+            return None;
+        }
+        self.made.depth += 1;
+        let made = deeper::<Complex, _>(|| make(self));
+        self.made.depth -= 1;
         made
     }
 
@@ -185,10 +217,17 @@ impl Maker {
 
     fn facets(&mut self, path: Option<&Path>) -> Option<&'static dyn Check> {
         let (&path, &item) = self.types.items.get_key_value(path?)?;
-        if let Some(&known) = self.made.checks.get(path) {
-            return Some(known);
+        if let Some(known) = self.made.checks.get(path) {
+            return known.map(|known| -> &'static dyn Check { known });
         }
         let Item::Restriction(of) = item else { return None };
+        self.made.checks.insert(path, None);
+        let made = leak(self.deeper(|maker| maker.restriction(of))?);
+        self.made.checks.insert(path, Some(made));
+        Some(made)
+    }
+
+    fn restriction(&mut self, of: &'static plan::Restriction) -> Option<Restriction> {
         let base = match (&of.rule, &of.base) {
             (plan::Rule::Items(_), base) if !matches!(base, plan::Base::List(_)) => {
                 plan::Base::List(Box::new(base.clone()))
@@ -205,9 +244,7 @@ impl Maker {
                 Rule::AnyOf(members.iter().filter_map(|member| self.facets(Some(member))).collect())
             }
         };
-        let made = leak(Restriction { name: &of.name, of: simple, rule });
-        self.made.checks.insert(path, made);
-        Some(made)
+        Some(Restriction { name: &of.name, of: simple, rule })
     }
 
     fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
@@ -404,7 +441,12 @@ impl Maker {
             return *known;
         }
         self.made.groups.insert(path, None);
-        let name = path.ident.as_str();
+        let group = leak(self.deeper(|maker| maker.own_group(path.ident.as_str(), item))?);
+        self.made.groups.insert(path, Some(group));
+        Some(group)
+    }
+
+    fn own_group(&mut self, name: &'static str, item: &'static Item) -> Option<Group> {
         let group = match item {
             Item::Choice(of) => {
                 let particles = self.particles(&of.variants, false);
@@ -433,8 +475,6 @@ impl Maker {
             }
             _ => return None,
         };
-        let group = leak(group);
-        self.made.groups.insert(path, Some(group));
         Some(group)
     }
 

@@ -16,12 +16,13 @@ use castile_soap::{
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::tree::Document as Tree;
 use castile_xml::{Limits, Reader, Token};
-use castile_xsd::Files;
+use castile_xsd::{Bundle, Files, Resolver};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::compile::{Maker, Types, leak, leak_all};
 use crate::json::JsonError;
+use crate::kept;
 use crate::types::Nil;
 use crate::value::Value;
 
@@ -198,34 +199,88 @@ fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_d
     Decoder::new(reader).root(element)
 }
 
+/// Keeps in a bundle what is made of the contract that it is, so that it is opened in a tenth of the time.
+///
+/// A contract in which nothing can be used is left as it is. So is one that takes too much room.
+pub fn keep(bundle: &mut Bundle) {
+    if let Ok((_, plan, _)) = castile_plan::planned_of(bundle, &Options::default().of_plan()) {
+        kept::keep(&plan, bundle);
+    }
+}
+
+/// The bundle that a file is, if it is one without a defect.
+fn bundle(path: &Path, files: &Files) -> Option<Bundle> {
+    let name = path.to_string_lossy();
+    let bytes = files.read(&name).ok().filter(|bytes| Bundle::is_bundle(bytes))?;
+    Bundle::read(&name, &bytes).0
+}
+
+fn has_operation(plan: &Plan, name: &str) -> bool {
+    plan.services.iter().flat_map(|service| &service.operations).any(|operation| operation.name == name)
+}
+
+impl Options {
+    pub(crate) fn of_plan(&self) -> PlanOptions {
+        let mut of_plan = PlanOptions::default();
+        of_plan.facets = self.facets;
+        of_plan.operations.clone_from(&self.operations);
+        of_plan.types.clone_from(&self.types);
+        of_plan.strict = self.strict;
+        of_plan.faults = FaultTypes::All;
+        of_plan
+    }
+
+    /// Whether a plan that knows none of these options won't do.
+    fn needs_documents(&self) -> bool {
+        let Options { facets, operations: _, types, strict, documents, page } = self;
+        *facets || *strict || *documents || *page || !types.is_empty()
+    }
+}
+
 impl Contract {
     /// Reads the contract at `path`, a WSDL or a bundle; `files` knows what is imported.
+    ///
+    /// A bundle may keep what is made of its documents ([`keep`]). If so, they are read only where an option needs them.
     ///
     /// # Errors
     /// All problems of the contract, with their places; one at least is an error.
     pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
-        let mut of_plan = PlanOptions::default();
-        of_plan.facets = options.facets;
-        of_plan.operations.clone_from(&options.operations);
-        of_plan.types.clone_from(&options.types);
-        of_plan.strict = options.strict;
-        of_plan.faults = FaultTypes::All;
-        let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &of_plan)?;
-        let plan: &'static Plan = leak(plan);
+        if !options.needs_documents()
+            && let Some(plan) = bundle(path, files).as_ref().and_then(kept::plan)
+            && options.operations.iter().all(|name| has_operation(&plan, name))
+        {
+            return Ok(Contract::of(plan, options, &[], None));
+        }
+        let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &options.of_plan())?;
         let mut shown: &'static [Document] = &[];
         if options.documents || options.page {
             shown = documents(castile_plan::documents(&definitions.sources, &castile_plan::stem(path)));
         }
-        let page = (options.page && !plan.services.is_empty())
-            .then(|| -> &'static str { castile_plan::page(&definitions, plan).leak() });
+        let page = (options.page && !plan.services.is_empty()).then(|| castile_plan::page(&definitions, &plan));
+        let contract = Contract::of(plan, options, shown, page);
+        let definitions = options.documents.then_some(definitions);
+        Ok(Contract { definitions, diagnostics, ..contract })
+    }
+
+    /// The services of a plan.
+    pub(crate) fn of(mut plan: Plan, options: &Options, shown: &'static [Document], page: Option<String>) -> Self {
+        let summary = plan.summary();
+        if !options.operations.is_empty() {
+            // A plan that was kept has all.
+            for service in &mut plan.services {
+                service.operations.retain(|operation| options.operations.contains(&operation.name));
+            }
+            plan.services.retain(|service| !service.operations.is_empty());
+        }
+        let plan: &'static Plan = leak(plan);
+        let page = page.map(|text| -> &'static str { text.leak() });
         let types = leak(Types::new(plan));
         let services = plan.services.iter().enumerate().map(|(number, service)| {
             let page = page.map(|text| Page::new(text, number));
             types.maker().service(plan, service, shown, page)
         });
         let services = services.collect();
-        let definitions = options.documents.then_some(definitions);
-        Ok(Contract { services, definitions, diagnostics, summary: plan.summary() })
+        Contract { services, definitions: None, diagnostics: Vec::new(), summary }
     }
 
     /// What its documents say, if they are at hand ([`Options::documents`]).

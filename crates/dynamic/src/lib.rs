@@ -6,6 +6,7 @@
 mod compile;
 mod contract;
 mod json;
+mod kept;
 mod members;
 mod read;
 mod simple;
@@ -13,7 +14,7 @@ mod types;
 mod value;
 mod write;
 
-pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service};
+pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service, keep};
 pub use json::JsonError;
 pub use members::NoMember;
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

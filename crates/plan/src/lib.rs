@@ -8,6 +8,7 @@
 
 mod documents;
 mod indented;
+mod kept;
 pub mod names;
 mod options;
 mod page;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use castile_wsdl::{Definitions, Diagnostic, Severity};
-use castile_xsd::Files;
+use castile_xsd::{Bundle, Files};
 pub use documents::{Document, documents};
 pub use indented::indented;
 pub use options::{TypeOptions, file_beside};
@@ -151,7 +152,21 @@ pub fn planned(
     files: &Files,
     options: &Options,
 ) -> Result<(Definitions, Plan, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
+    of_read(castile_wsdl::open(path, files), options)
+}
+
+/// Reads the contract that is in a bundle and plans what is made of it.
+///
+/// # Errors
+/// All problems of the contract, with their places; one at least is an error.
+pub fn planned_of(bundle: &Bundle, options: &Options) -> Result<(Definitions, Plan, Vec<Diagnostic>), Vec<Diagnostic>> {
+    of_read(castile_wsdl::read(bundle.main(), bundle), options)
+}
+
+fn of_read(
+    (definitions, mut diagnostics): (Option<Definitions>, Vec<Diagnostic>),
+    options: &Options,
+) -> Result<(Definitions, Plan, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Some(mut definitions) = definitions else { return Err(diagnostics) };
     let main = definitions.sources.names().next().unwrap_or_default().to_owned();
     let mut of_plan = Vec::new();

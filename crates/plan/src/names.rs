@@ -6,6 +6,7 @@ use std::fmt;
 use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Span, TokenStream};
 use quote::{IdentFragment, ToTokens, TokenStreamExt};
+use serde::{Deserialize, Serialize};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
@@ -88,7 +89,7 @@ pub struct Names {
 }
 
 /// What the parts of a service are called.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct ServiceNames {
     pub port_type: Ident,
     pub server: Ident,
@@ -99,7 +100,7 @@ pub struct ServiceNames {
 }
 
 /// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub struct Ident(Box<str>);
 
 impl Ident {

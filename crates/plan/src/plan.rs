@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use castile_wsdl::{Addressing, BindingId, Version};
+use serde::{Deserialize, Serialize};
 
+use crate::kept;
 use crate::names::{Ident, ServiceNames};
 
 /// A module of generated code.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Plan {
     /// The namespaces of elements, the most used first.
     pub namespaces: Vec<String>,
@@ -18,8 +20,10 @@ pub struct Plan {
     pub items: Vec<Item>,
     pub services: Vec<Service>,
     /// What types derive beside what all do.
+    #[serde(skip)]
     pub extras: HashMap<Path, Extras>,
     /// How many bytes values of each type take, headers and what faults say included.
+    #[serde(skip)]
     pub sizes: Vec<(Path, usize)>,
     /// The operations that the services lack.
     pub left_out: Vec<LeftOut>,
@@ -73,7 +77,7 @@ impl Plan {
 }
 
 /// An operation that a service lacks.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct LeftOut {
     pub name: String,
     /// The first reason, where there is room for it among the diagnostics.
@@ -90,7 +94,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// What a type has beside what all types have.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Extras {
     /// Paths of macros.
     pub derives: Vec<String>,
@@ -99,21 +103,21 @@ pub struct Extras {
 }
 
 /// A module for the types of one namespace.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Module {
     pub namespace: String,
     pub ident: Ident,
 }
 
 /// Where a type is: the number of its module, and its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub struct Path {
     pub module: usize,
     pub ident: Ident,
 }
 
 /// A type of generated code.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Item {
     Struct(Struct),
     Choice(Choice),
@@ -207,11 +211,12 @@ impl Item {
 }
 
 /// A complex type, or a group of several elements inside one.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Struct {
     pub path: Path,
     /// The table of its children.
     pub table: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub role: Role,
     pub attributes: Vec<Attribute>,
@@ -224,7 +229,7 @@ pub struct Struct {
 }
 
 /// How a program makes a value of a struct without naming all fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Made {
     /// It names them all.
     #[default]
@@ -238,7 +243,7 @@ pub enum Made {
 }
 
 /// The value of an attribute that is absent, as Rust has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum DefaultValue {
     Text(String),
     /// A number or a truth value.
@@ -257,7 +262,7 @@ impl DefaultValue {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Role {
     /// The value of an element. Its name is there if `xsi:type` may name no other.
     Type(Option<TypeName>),
@@ -266,14 +271,14 @@ pub enum Role {
 }
 
 /// The expanded name of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TypeName {
     pub namespace: String,
     pub name: String,
 }
 
 /// What stands between the tags of an element.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Content {
     /// A value of a simple type.
     Simple { ident: Ident, value: Base, facets: Option<Path> },
@@ -286,9 +291,10 @@ pub enum Content {
 }
 
 /// An attribute of a type.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Attribute {
     pub ident: Ident,
+    #[serde(skip)]
     pub documentation: String,
     /// Empty for none.
     pub namespace: String,
@@ -302,7 +308,7 @@ pub struct Attribute {
     pub tag: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Presence {
     Required,
     Optional,
@@ -316,9 +322,10 @@ pub enum Presence {
 }
 
 /// A particle: a field of a struct or a variant of a choice.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Field {
     pub ident: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub min_occurs: u32,
     pub max_occurs: Option<u32>,
@@ -329,7 +336,7 @@ pub struct Field {
 }
 
 /// How a value is held by the one around it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Held {
     #[default]
     InPlace,
@@ -356,7 +363,7 @@ impl Field {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Term {
     /// An element.
     Element {
@@ -374,7 +381,7 @@ pub enum Term {
 }
 
 /// How a field holds its values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Occurrence {
     Required,
     Optional,
@@ -382,7 +389,7 @@ pub enum Occurrence {
 }
 
 /// An element declaration as the run-time tables have it; its occurrence is that of the field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Element {
     /// Empty for none.
     pub namespace: String,
@@ -394,14 +401,14 @@ pub struct Element {
     pub types: Option<Path>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum ValueConstraint {
     Default(String),
     Fixed(String),
 }
 
 /// Which namespaces a wildcard takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Wildcard {
     Any,
     Not(String),
@@ -420,7 +427,7 @@ impl Wildcard {
 }
 
 /// Whether an element may be there and have no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Nil {
     Never,
     Plain,
@@ -429,7 +436,7 @@ pub enum Nil {
 }
 
 /// The type of one value of a field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Value {
     pub base: Base,
     pub nil: Nil,
@@ -476,14 +483,16 @@ impl Base {
 }
 
 /// A group of which one element, or one group, is there.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Choice {
     pub path: Path,
     pub table: Ident,
+    #[serde(skip)]
     pub documentation: String,
     /// The variant for text, if it is a piece of mixed content.
     pub text: Option<Ident>,
     /// In which order elements may come in mixed content, if not in any.
+    #[serde(with = "kept::order")]
     pub order: Option<Particle>,
     pub variants: Vec<Field>,
 }
@@ -507,10 +516,11 @@ pub enum ParticleKind {
 }
 
 /// A type with all that are derived from it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Derived {
     pub path: Path,
     pub table: Ident,
+    #[serde(skip)]
     pub documentation: String,
     /// Whether the type itself has no values, so that each says which it is of.
     pub is_abstract: bool,
@@ -520,9 +530,10 @@ pub struct Derived {
     pub other: Ident,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct DerivedVariant {
     pub ident: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub name: TypeName,
     pub base: Base,
@@ -532,9 +543,10 @@ pub struct DerivedVariant {
 }
 
 /// A simple type whose values are listed.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Enumeration {
     pub path: Path,
+    #[serde(skip)]
     pub documentation: String,
     /// What the contract calls it.
     pub name: String,
@@ -547,17 +559,19 @@ pub struct Enumeration {
     pub is_strict: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct EnumerationVariant {
     pub ident: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub value: String,
 }
 
 /// A simple type whose values are those of others.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Union {
     pub path: Path,
+    #[serde(skip)]
     pub documentation: String,
     pub name: String,
     pub members: Vec<Member>,
@@ -567,7 +581,7 @@ pub struct Union {
     pub has_names: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Member {
     pub ident: Ident,
     pub base: Base,
@@ -577,7 +591,7 @@ pub struct Member {
 }
 
 /// What values of a simple type must be beside being of their Rust type: a static, to which tables refer.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Restriction {
     pub path: Path,
     /// What the contract calls the type.
@@ -586,7 +600,7 @@ pub struct Restriction {
     pub rule: Rule,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Rule {
     /// Facets, and another restriction that is looked at before.
     Facets { facets: Vec<Facet>, of: Option<Path> },
@@ -596,16 +610,19 @@ pub enum Rule {
     AnyOf(Vec<Path>),
 }
 
+/// One of the names that Castile itself knows. Behind a name of its own serde doesn't take it for a text of its input.
+pub type Name = &'static str;
+
 /// A facet as the run-time type has it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Facet {
-    WhiteSpace(&'static str),
+    WhiteSpace(#[serde(with = "kept::name")] Name),
     /// The field for a number, and the number.
-    Number(&'static str, u64),
+    Number(#[serde(with = "kept::name")] Name, u64),
     /// For each step of derivation, its alternatives.
     Patterns(Vec<Vec<String>>),
     /// The field for a value, and the value as a text.
-    Bound(&'static str, String),
+    Bound(#[serde(with = "kept::name")] Name, String),
     Enumeration(Vec<String>),
     /// An enumeration of names: namespaces and local names.
     Names(Vec<(String, String)>),
@@ -614,7 +631,7 @@ pub enum Facet {
 }
 
 /// The simple types that may be named in place of one: a static, to which tables refer.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct NamedTypes {
     pub path: Path,
     /// What messages call that one.
@@ -626,17 +643,18 @@ pub struct NamedTypes {
 }
 
 /// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct EncodedStruct {
     pub path: Path,
     /// The table of its accessors.
     pub table: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub role: EncodedRole,
     pub accessors: Vec<Accessor>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum EncodedRole {
     /// A value, with the name of its type if that has one.
     Value(Option<TypeName>),
@@ -645,9 +663,10 @@ pub enum EncodedRole {
 }
 
 /// An accessor of a struct.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Accessor {
     pub ident: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub element: Element,
     pub value: EncodedValue,
@@ -661,7 +680,7 @@ pub struct Accessor {
 }
 
 /// What a value in SOAP encoding is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct EncodedValue {
     pub base: Base,
     /// Whether the value may refer to itself, so that it is a node of a graph.
@@ -672,11 +691,12 @@ pub struct EncodedValue {
 }
 
 /// An array in SOAP encoding (SOAP 1.1 §5.4.2).
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct EncodedArray {
     pub path: Path,
     /// The table that says what it has.
     pub table: Ident,
+    #[serde(skip)]
     pub documentation: String,
     pub item: Element,
     pub value: EncodedValue,
@@ -692,16 +712,19 @@ pub struct EncodedArray {
 }
 
 /// A port type with its SOAP binding.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Service {
     /// The name of the `wsdl:service`.
     pub name: String,
     /// Where the contract has its operations.
+    #[serde(skip)]
     pub binding: BindingId,
     pub namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
+    #[serde(with = "kept::versions")]
     pub versions: Vec<Version>,
     /// What it says of WS-Addressing.
+    #[serde(with = "kept::addressing")]
     pub addressing: Option<Addressing>,
     pub address: String,
     pub documentation: String,
@@ -714,7 +737,7 @@ pub struct Service {
     pub is_mtom: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Operation {
     pub name: String,
     /// Which it is of its port type: two may have one name.
@@ -733,7 +756,7 @@ pub struct Operation {
 }
 
 /// What a message holds.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Message {
     /// The type of its payload.
     pub base: Base,
@@ -743,7 +766,7 @@ pub struct Message {
 }
 
 /// What the body of a message holds.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub enum Payload {
     /// One element.
     Element(Root),
@@ -766,16 +789,17 @@ impl Payload {
 }
 
 /// A header block that messages are declared to have.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct HeaderBlock {
     pub of: HeaderType,
+    #[serde(skip)]
     pub documentation: String,
     pub base: Base,
     pub root: Root,
 }
 
 /// The Rust type of a header block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum HeaderType {
     /// That of its value, which no other header block has.
     Own(Path),
@@ -784,7 +808,7 @@ pub enum HeaderType {
 }
 
 /// An element with the tags that it is written with as a payload.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Root {
     pub element: Element,
     /// Whether it is in SOAP encoding.
@@ -798,7 +822,7 @@ pub struct Root {
 }
 
 /// The details that an operation's faults can have.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Faults {
     pub ident: Ident,
     pub variants: Vec<FaultVariant>,
@@ -806,11 +830,12 @@ pub struct Faults {
     pub details: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct FaultVariant {
     pub ident: Ident,
     /// The action of WS-Addressing; a header block has none.
     pub action: Option<String>,
+    #[serde(skip)]
     pub documentation: String,
     pub base: Base,
     pub held: Held,

@@ -8,7 +8,7 @@ use castile_xsd::{Defect, ElementId, ExpandedName, Location, Schema, Sources, Ty
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident $field:ident $component:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $id(pub(crate) u32);
 
         impl $id {

@@ -6,11 +6,14 @@
 //!     <reference location="orders.xsd" namespace="urn:orders" uri="http://www.example.com/orders.xsd"/>
 //!   </document>
 //!   <document uri="http://www.example.com/orders.xsd"><![CDATA[…]]></document>
+//!   <made by="…" of="…">…</made>
 //! </bundle>
 //! ```
 //!
 //! Each document stands as it was found, in UTF-8, with what became of each of its references: a bundle is read without
 //! looking anything up. The same contract gives the same file, byte for byte.
+//!
+//! Behind the documents may stand what a program made of them ([`Made`]), so that it need not do so again.
 
 mod record;
 
@@ -34,6 +37,19 @@ pub struct Bundle {
     by_uri: HashMap<String, usize>,
     /// (base, location, namespace) → URI
     references: HashMap<(String, Option<String>, String), String>,
+    /// What was made of the documents. Nobody but who made it knows what it is worth.
+    pub made: Option<Made>,
+}
+
+/// What a program made of the documents of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// The program that made it, and whatever it needs to know again.
+    pub by: String,
+    /// What tells the documents that it was made of from others.
+    pub of: String,
+    /// A text that XML can carry, without white space at its ends.
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +60,7 @@ struct Bundled {
 
 impl Bundle {
     fn new(main: String) -> Self {
-        Self { main, documents: Vec::new(), by_uri: HashMap::new(), references: HashMap::new() }
+        Self { main, documents: Vec::new(), by_uri: HashMap::new(), references: HashMap::new(), made: None }
     }
 
     fn add(&mut self, uri: String, text: String) {
@@ -61,6 +77,27 @@ impl Bundle {
     /// The URIs of all documents, the contract's first.
     pub fn uris(&self) -> impl ExactSizeIterator<Item = &str> {
         self.documents.iter().map(|document| &*document.uri)
+    }
+
+    /// Hands out all that tells the documents and their references from others, piece by piece.
+    pub fn identity(&self, mut piece: impl FnMut(&[u8])) {
+        let mut text = |text: &str| {
+            piece(&(text.len() as u64).to_le_bytes());
+            piece(text.as_bytes());
+        };
+        text(&self.main);
+        for document in &self.documents {
+            text(&document.uri);
+            text(&document.text);
+        }
+        let mut references: Vec<_> = self.references.iter().collect();
+        references.sort();
+        for ((base, location, namespace), uri) in references {
+            text(base);
+            text(location.as_deref().unwrap_or("\0"));
+            text(namespace);
+            text(uri);
+        }
     }
 
     /// Whether `bytes` are those of a bundle, by how they begin.
@@ -94,6 +131,9 @@ impl Bundle {
                 let _ = writeln!(out, " namespace=\"{}\" uri=\"{}\"/>", escaped(namespace), escaped(uri));
             }
             out.push_str("  </document>\n");
+        }
+        if let Some(Made { by, of, text }) = &self.made {
+            let _ = writeln!(out, "  <made by=\"{}\" of=\"{}\">{}</made>", escaped(by), escaped(of), escaped(text));
         }
         out.push_str("</bundle>\n");
         out
@@ -143,6 +183,12 @@ impl Bundle {
         let main = attribute(root, "main").ok_or((root, "<bundle> has no `main`".to_owned()))?;
         let mut bundle = Self::new(main);
         for document in root.elements() {
+            if document.local() == "made" {
+                let (by, of) = (attribute(document, "by"), attribute(document, "of"));
+                let text = document.text().trim().to_owned();
+                bundle.made = by.zip(of).map(|(by, of)| Made { by, of, text });
+                continue;
+            }
             let uri = attribute(document, "uri").ok_or((document, "<document> has no `uri`".to_owned()))?;
             for reference in document.elements() {
                 let to = attribute(reference, "uri").ok_or((reference, "<reference> has no `uri`".to_owned()))?;

@@ -70,7 +70,7 @@ pub mod validate;
 mod wellknown;
 
 pub use builtin::{Builtin, XSD_NAMESPACE};
-pub use bundle::{Bundle, Recorder};
+pub use bundle::{Bundle, Made, Recorder};
 pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
 pub use definition::SimpleTypes;

@@ -1,0 +1,260 @@
+//! A plan as it is kept in a file. What nests is kept in a row, so that a file can't make its reader nest deeper than is allowed here.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+use crate::plan::{self, Particle, ParticleKind, Path, Wildcard};
+
+/// How deeply lists and nodes may stand around a type, and groups of mixed content around a particle.
+const DEPTH: usize = 200;
+
+/// All names that a plan has for ever.
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    // Types of the language.
+    "String", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+    // Those of `castile::datatypes`.
+    "AnyUri", "Base64Binary", "Date", "DateTime", "Decimal", "Duration", "Entities", "Entity", "GDay", "GMonth", "GMonthDay", "GYear",
+    "GYearMonth", "HexBinary", "Id", "Idref", "Idrefs", "Integer", "Language", "Name", "NcName", "NegativeInteger", "Nmtoken", "Nmtokens",
+    "NonNegativeInteger", "NonPositiveInteger", "NormalizedString", "Notation", "PositiveInteger", "QName", "StreamedBinary", "Time",
+    "Token",
+    // Facets.
+    "length", "min_length", "max_length", "total_digits", "fraction_digits", "min_inclusive", "min_exclusive", "max_inclusive",
+    "max_exclusive", "Preserve", "Replace", "Collapse",
+];
+
+/// A name, as its number.
+#[derive(Clone, Copy)]
+struct Name(&'static str);
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = NAMES.iter().position(|name| *name == self.0);
+        let number = number.and_then(|number| u8::try_from(number).ok());
+        number.ok_or_else(|| ser::Error::custom(format!("{} is no known name", self.0)))?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = usize::from(u8::deserialize(deserializer)?);
+        NAMES.get(number).map(|name| Name(name)).ok_or_else(|| de::Error::custom(format!("there is no name {number}")))
+    }
+}
+
+pub(crate) mod name {
+    use super::{Deserialize, Deserializer, Name, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(name: &&'static str, serializer: S) -> Result<S::Ok, S::Error> {
+        Name(name).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+        Name::deserialize(deserializer).map(|name| name.0)
+    }
+}
+
+/// A type with what stands around it, the outermost first.
+#[derive(Deserialize, Serialize)]
+struct Base {
+    around: Vec<Around>,
+    inner: Inner,
+}
+
+#[derive(Deserialize, Serialize)]
+enum Around {
+    List,
+    Shared,
+}
+
+#[derive(Deserialize, Serialize)]
+enum Inner {
+    Primitive(Name),
+    Datatype(Name),
+    Rust(Box<str>),
+    AnyType,
+    Nothing,
+    Raw,
+    Item(Path),
+}
+
+impl Serialize for plan::Base {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Base::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for plan::Base {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Base::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+impl From<plan::Base> for Base {
+    fn from(mut base: plan::Base) -> Self {
+        let mut around = Vec::new();
+        let inner = loop {
+            base = match base {
+                plan::Base::List(item) => {
+                    around.push(Around::List);
+                    *item
+                }
+                plan::Base::Shared(value) => {
+                    around.push(Around::Shared);
+                    *value
+                }
+                plan::Base::Primitive(name) => break Inner::Primitive(Name(name)),
+                plan::Base::Datatype(name) => break Inner::Datatype(Name(name)),
+                plan::Base::Rust(path) => break Inner::Rust(path),
+                plan::Base::AnyType => break Inner::AnyType,
+                plan::Base::Nothing => break Inner::Nothing,
+                plan::Base::Raw => break Inner::Raw,
+                plan::Base::Item(path) => break Inner::Item(path),
+            };
+        };
+        Base { around, inner }
+    }
+}
+
+impl TryFrom<Base> for plan::Base {
+    type Error = String;
+
+    fn try_from(Base { around, inner }: Base) -> Result<Self, String> {
+        if around.len() > DEPTH {
+            return Err(format!("found a type within {} others, expected at most {DEPTH}", around.len()));
+        }
+        let inner = match inner {
+            Inner::Primitive(Name(name)) => plan::Base::Primitive(name),
+            Inner::Datatype(Name(name)) => plan::Base::Datatype(name),
+            Inner::Rust(path) => plan::Base::Rust(path),
+            Inner::AnyType => plan::Base::AnyType,
+            Inner::Nothing => plan::Base::Nothing,
+            Inner::Raw => plan::Base::Raw,
+            Inner::Item(path) => plan::Base::Item(path),
+        };
+        Ok(around.into_iter().rev().fold(inner, |inner, around| match around {
+            Around::List => plan::Base::List(Box::new(inner)),
+            Around::Shared => plan::Base::Shared(Box::new(inner)),
+        }))
+    }
+}
+
+/// A particle of mixed content, before those in it.
+#[derive(Deserialize, Serialize)]
+struct Row {
+    min: u32,
+    max: Option<u32>,
+    kind: RowKind,
+}
+
+/// Groups say how many particles they have.
+#[derive(Deserialize, Serialize)]
+enum RowKind {
+    Element(usize),
+    Any(Wildcard),
+    Sequence(usize),
+    Choice(usize),
+    All(usize),
+}
+
+pub(crate) mod order {
+    use super::{Deserialize, Deserializer, Particle, Row, Serialize, Serializer, de, rows, tree};
+
+    pub(crate) fn serialize<S: Serializer>(order: &Option<Particle>, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = Vec::new();
+        if let Some(order) = order {
+            rows(order, &mut all);
+        }
+        all.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Particle>, D::Error> {
+        let rows = Vec::<Row>::deserialize(deserializer)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        tree(&mut rows.into_iter(), 0).map(Some).map_err(de::Error::custom)
+    }
+}
+
+fn rows(Particle { min, max, kind }: &Particle, out: &mut Vec<Row>) {
+    let (kind, inner): (_, &[Particle]) = match kind {
+        ParticleKind::Element(number) => (RowKind::Element(*number), &[]),
+        ParticleKind::Any(any) => (RowKind::Any(any.clone()), &[]),
+        ParticleKind::Sequence(particles) => (RowKind::Sequence(particles.len()), particles),
+        ParticleKind::Choice(particles) => (RowKind::Choice(particles.len()), particles),
+        ParticleKind::All(particles) => (RowKind::All(particles.len()), particles),
+    };
+    out.push(Row { min: *min, max: *max, kind });
+    for particle in inner {
+        rows(particle, out);
+    }
+}
+
+fn tree(rows: &mut impl Iterator<Item = Row>, depth: usize) -> Result<Particle, String> {
+    let Row { min, max, kind } = rows.next().ok_or("found fewer particles than a group says it has")?;
+    if depth > DEPTH {
+        return Err(format!("found groups within each other, expected at most {DEPTH}"));
+    }
+    let mut inner = |count: usize| (0..count).map(|_| tree(rows, depth + 1)).collect::<Result<Vec<_>, _>>();
+    let kind = match kind {
+        RowKind::Element(number) => ParticleKind::Element(number),
+        RowKind::Any(any) => ParticleKind::Any(any),
+        RowKind::Sequence(count) => ParticleKind::Sequence(inner(count)?),
+        RowKind::Choice(count) => ParticleKind::Choice(inner(count)?),
+        RowKind::All(count) => ParticleKind::All(inner(count)?),
+    };
+    Ok(Particle { min, max, kind })
+}
+
+pub(crate) mod versions {
+    use castile_wsdl::Version;
+
+    use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(versions: &[Version], serializer: S) -> Result<S::Ok, S::Error> {
+        let is_soap12 = versions.iter().map(|version| *version == Version::Soap12);
+        is_soap12.collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Version>, D::Error> {
+        let is_soap12 = Vec::<bool>::deserialize(deserializer)?.into_iter();
+        Ok(is_soap12.map(|is_soap12| if is_soap12 { Version::Soap12 } else { Version::Soap11 }).collect())
+    }
+}
+
+pub(crate) mod addressing {
+    use castile_wsdl::{Addressing, Responses};
+
+    use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize, Serialize)]
+    enum Where {
+        Anywhere,
+        Anonymous,
+        NonAnonymous,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(of: &Option<Addressing>, serializer: S) -> Result<S::Ok, S::Error> {
+        let kept = of.map(|Addressing { required, responses }| {
+            let to = match responses {
+                Responses::Anywhere => Where::Anywhere,
+                Responses::Anonymous => Where::Anonymous,
+                Responses::NonAnonymous => Where::NonAnonymous,
+            };
+            (required, to)
+        });
+        kept.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Addressing>, D::Error> {
+        let kept = Option::<(bool, Where)>::deserialize(deserializer)?;
+        Ok(kept.map(|(required, to)| {
+            let responses = match to {
+                Where::Anywhere => Responses::Anywhere,
+                Where::Anonymous => Responses::Anonymous,
+                Where::NonAnonymous => Responses::NonAnonymous,
+            };
+            Addressing { required, responses }
+        }))
+    }
+}

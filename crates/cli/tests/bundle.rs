@@ -455,3 +455,37 @@ fn who_takes_no_connection_is_named() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains(&format!("{unused} takes no connection: nobody listens there")), "{told}");
 }
+
+/// The plan that a bundle keeps stands for its documents, and for no others.
+#[test]
+fn a_bundle_keeps_what_is_made_of_its_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites/contracts/wstest.wsdl");
+    let contract = contract.to_str().unwrap();
+    succeeded(&castile(&["bundle", contract, "-o", "w.castile"], folder.path()));
+    let bundle = folder.path().join("w.castile");
+    let call = |contract: &str, operation: &str| {
+        let url = ["--dry-run", "--url", "http://127.0.0.1:9/wstest"];
+        castile(&[&["call", contract, operation, "orderId=1", "customerId=1"], &url[..]].concat(), folder.path())
+    };
+    let of_documents = call(contract, "GetOrder");
+    succeeded(&of_documents);
+    assert_eq!(call("w.castile", "GetOrder").stdout, of_documents.stdout);
+    // All operations are in it, though one was asked for.
+    let told = String::from_utf8_lossy(&call("w.castile", "GetOrde").stderr).into_owned();
+    assert!(told.contains("GetOrder") && told.contains("EchoList"), "{told}");
+
+    let text = std::fs::read_to_string(&bundle).unwrap();
+    let (documents, made) = text.split_once("<made by=\"castile-plan ").unwrap();
+    // Of other documents.
+    let changed = documents.replace("name=\"orderId\"", "name=\"number\"");
+    assert_ne!(changed, documents);
+    std::fs::write(&bundle, format!("{changed}<made by=\"castile-plan {made}")).unwrap();
+    let told = String::from_utf8_lossy(&call("w.castile", "GetOrder").stderr).into_owned();
+    assert!(told.contains("orderId") && told.contains("number"), "{told}");
+    // Of nobody, and of nothing.
+    for made in ["", "<made/>", "<made by='castile-plan 0.1.0/1' of=''>AAAA</made>"] {
+        std::fs::write(&bundle, format!("{documents}{made}</bundle>")).unwrap();
+        assert_eq!(call("w.castile", "GetOrder").stdout, of_documents.stdout, "{made}");
+    }
+}

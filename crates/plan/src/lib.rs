@@ -8,6 +8,7 @@
 
 mod documents;
 mod indented;
+#[cfg(feature = "serde")]
 mod kept;
 pub mod names;
 mod options;

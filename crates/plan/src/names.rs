@@ -6,6 +6,7 @@ use std::fmt;
 use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::{Span, TokenStream};
 use quote::{IdentFragment, ToTokens, TokenStreamExt};
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
@@ -89,7 +90,8 @@ pub struct Names {
 }
 
 /// What the parts of a service are called.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct ServiceNames {
     pub port_type: Ident,
     pub server: Ident,
@@ -100,7 +102,8 @@ pub struct ServiceNames {
 }
 
 /// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Ident(Box<str>);
 
 impl Ident {

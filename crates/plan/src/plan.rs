@@ -5,13 +5,16 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use castile_wsdl::{Addressing, BindingId, Version};
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "serde")]
 use crate::kept;
 use crate::names::{Ident, ServiceNames};
 
 /// A module of generated code.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Plan {
     /// The namespaces of elements, the most used first.
     pub namespaces: Vec<String>,
@@ -20,10 +23,10 @@ pub struct Plan {
     pub items: Vec<Item>,
     pub services: Vec<Service>,
     /// What types derive beside what all do.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub extras: HashMap<Path, Extras>,
     /// How many bytes values of each type take, headers and what faults say included.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub sizes: Vec<(Path, usize)>,
     /// The operations that the services lack.
     pub left_out: Vec<LeftOut>,
@@ -77,7 +80,8 @@ impl Plan {
 }
 
 /// An operation that a service lacks.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct LeftOut {
     pub name: String,
     /// The first reason, where there is room for it among the diagnostics.
@@ -94,7 +98,8 @@ fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// What a type has beside what all types have.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Extras {
     /// Paths of macros.
     pub derives: Vec<String>,
@@ -103,21 +108,24 @@ pub struct Extras {
 }
 
 /// A module for the types of one namespace.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Module {
     pub namespace: String,
     pub ident: Ident,
 }
 
 /// Where a type is: the number of its module, and its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Path {
     pub module: usize,
     pub ident: Ident,
 }
 
 /// A type of generated code.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Item {
     Struct(Struct),
     Choice(Choice),
@@ -211,12 +219,13 @@ impl Item {
 }
 
 /// A complex type, or a group of several elements inside one.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Struct {
     pub path: Path,
     /// The table of its children.
     pub table: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub role: Role,
     pub attributes: Vec<Attribute>,
@@ -229,7 +238,8 @@ pub struct Struct {
 }
 
 /// How a program makes a value of a struct without naming all fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Made {
     /// It names them all.
     #[default]
@@ -243,7 +253,8 @@ pub enum Made {
 }
 
 /// The value of an attribute that is absent, as Rust has it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum DefaultValue {
     Text(String),
     /// A number or a truth value.
@@ -262,7 +273,8 @@ impl DefaultValue {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Role {
     /// The value of an element. Its name is there if `xsi:type` may name no other.
     Type(Option<TypeName>),
@@ -271,14 +283,16 @@ pub enum Role {
 }
 
 /// The expanded name of a type.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct TypeName {
     pub namespace: String,
     pub name: String,
 }
 
 /// What stands between the tags of an element.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Content {
     /// A value of a simple type.
     Simple { ident: Ident, value: Base, facets: Option<Path> },
@@ -291,10 +305,11 @@ pub enum Content {
 }
 
 /// An attribute of a type.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Attribute {
     pub ident: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     /// Empty for none.
     pub namespace: String,
@@ -308,7 +323,8 @@ pub struct Attribute {
     pub tag: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Presence {
     Required,
     Optional,
@@ -322,10 +338,11 @@ pub enum Presence {
 }
 
 /// A particle: a field of a struct or a variant of a choice.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Field {
     pub ident: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub min_occurs: u32,
     pub max_occurs: Option<u32>,
@@ -336,7 +353,8 @@ pub struct Field {
 }
 
 /// How a value is held by the one around it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Held {
     #[default]
     InPlace,
@@ -363,7 +381,8 @@ impl Field {
     }
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Term {
     /// An element.
     Element {
@@ -381,7 +400,8 @@ pub enum Term {
 }
 
 /// How a field holds its values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Occurrence {
     Required,
     Optional,
@@ -389,7 +409,8 @@ pub enum Occurrence {
 }
 
 /// An element declaration as the run-time tables have it; its occurrence is that of the field.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Element {
     /// Empty for none.
     pub namespace: String,
@@ -401,14 +422,16 @@ pub struct Element {
     pub types: Option<Path>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum ValueConstraint {
     Default(String),
     Fixed(String),
 }
 
 /// Which namespaces a wildcard takes.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Wildcard {
     Any,
     Not(String),
@@ -427,7 +450,8 @@ impl Wildcard {
 }
 
 /// Whether an element may be there and have no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Nil {
     Never,
     Plain,
@@ -436,7 +460,8 @@ pub enum Nil {
 }
 
 /// The type of one value of a field.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Value {
     pub base: Base,
     pub nil: Nil,
@@ -483,16 +508,17 @@ impl Base {
 }
 
 /// A group of which one element, or one group, is there.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Choice {
     pub path: Path,
     pub table: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     /// The variant for text, if it is a piece of mixed content.
     pub text: Option<Ident>,
     /// In which order elements may come in mixed content, if not in any.
-    #[serde(with = "kept::order")]
+    #[cfg_attr(feature = "serde", serde(with = "kept::order"))]
     pub order: Option<Particle>,
     pub variants: Vec<Field>,
 }
@@ -516,11 +542,12 @@ pub enum ParticleKind {
 }
 
 /// A type with all that are derived from it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Derived {
     pub path: Path,
     pub table: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     /// Whether the type itself has no values, so that each says which it is of.
     pub is_abstract: bool,
@@ -530,10 +557,11 @@ pub struct Derived {
     pub other: Ident,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct DerivedVariant {
     pub ident: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub name: TypeName,
     pub base: Base,
@@ -543,10 +571,11 @@ pub struct DerivedVariant {
 }
 
 /// A simple type whose values are listed.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Enumeration {
     pub path: Path,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     /// What the contract calls it.
     pub name: String,
@@ -559,19 +588,21 @@ pub struct Enumeration {
     pub is_strict: bool,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EnumerationVariant {
     pub ident: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub value: String,
 }
 
 /// A simple type whose values are those of others.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Union {
     pub path: Path,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub name: String,
     pub members: Vec<Member>,
@@ -581,7 +612,8 @@ pub struct Union {
     pub has_names: bool,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Member {
     pub ident: Ident,
     pub base: Base,
@@ -591,7 +623,8 @@ pub struct Member {
 }
 
 /// What values of a simple type must be beside being of their Rust type: a static, to which tables refer.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Restriction {
     pub path: Path,
     /// What the contract calls the type.
@@ -600,7 +633,8 @@ pub struct Restriction {
     pub rule: Rule,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Rule {
     /// Facets, and another restriction that is looked at before.
     Facets { facets: Vec<Facet>, of: Option<Path> },
@@ -614,15 +648,16 @@ pub enum Rule {
 pub type Name = &'static str;
 
 /// A facet as the run-time type has it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Facet {
-    WhiteSpace(#[serde(with = "kept::name")] Name),
+    WhiteSpace(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name),
     /// The field for a number, and the number.
-    Number(#[serde(with = "kept::name")] Name, u64),
+    Number(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, u64),
     /// For each step of derivation, its alternatives.
     Patterns(Vec<Vec<String>>),
     /// The field for a value, and the value as a text.
-    Bound(#[serde(with = "kept::name")] Name, String),
+    Bound(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, String),
     Enumeration(Vec<String>),
     /// An enumeration of names: namespaces and local names.
     Names(Vec<(String, String)>),
@@ -631,7 +666,8 @@ pub enum Facet {
 }
 
 /// The simple types that may be named in place of one: a static, to which tables refer.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct NamedTypes {
     pub path: Path,
     /// What messages call that one.
@@ -643,18 +679,20 @@ pub struct NamedTypes {
 }
 
 /// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedStruct {
     pub path: Path,
     /// The table of its accessors.
     pub table: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub role: EncodedRole,
     pub accessors: Vec<Accessor>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum EncodedRole {
     /// A value, with the name of its type if that has one.
     Value(Option<TypeName>),
@@ -663,10 +701,11 @@ pub enum EncodedRole {
 }
 
 /// An accessor of a struct.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Accessor {
     pub ident: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub element: Element,
     pub value: EncodedValue,
@@ -680,7 +719,8 @@ pub struct Accessor {
 }
 
 /// What a value in SOAP encoding is.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedValue {
     pub base: Base,
     /// Whether the value may refer to itself, so that it is a node of a graph.
@@ -691,12 +731,13 @@ pub struct EncodedValue {
 }
 
 /// An array in SOAP encoding (SOAP 1.1 §5.4.2).
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedArray {
     pub path: Path,
     /// The table that says what it has.
     pub table: Ident,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub item: Element,
     pub value: EncodedValue,
@@ -712,19 +753,20 @@ pub struct EncodedArray {
 }
 
 /// A port type with its SOAP binding.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Service {
     /// The name of the `wsdl:service`.
     pub name: String,
     /// Where the contract has its operations.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub binding: BindingId,
     pub namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
-    #[serde(with = "kept::versions")]
+    #[cfg_attr(feature = "serde", serde(with = "kept::versions"))]
     pub versions: Vec<Version>,
     /// What it says of WS-Addressing.
-    #[serde(with = "kept::addressing")]
+    #[cfg_attr(feature = "serde", serde(with = "kept::addressing"))]
     pub addressing: Option<Addressing>,
     pub address: String,
     pub documentation: String,
@@ -737,7 +779,8 @@ pub struct Service {
     pub is_mtom: bool,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Operation {
     pub name: String,
     /// Which it is of its port type: two may have one name.
@@ -756,7 +799,8 @@ pub struct Operation {
 }
 
 /// What a message holds.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Message {
     /// The type of its payload.
     pub base: Base,
@@ -766,7 +810,8 @@ pub struct Message {
 }
 
 /// What the body of a message holds.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Payload {
     /// One element.
     Element(Root),
@@ -789,17 +834,19 @@ impl Payload {
 }
 
 /// A header block that messages are declared to have.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct HeaderBlock {
     pub of: HeaderType,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub base: Base,
     pub root: Root,
 }
 
 /// The Rust type of a header block.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum HeaderType {
     /// That of its value, which no other header block has.
     Own(Path),
@@ -808,7 +855,8 @@ pub enum HeaderType {
 }
 
 /// An element with the tags that it is written with as a payload.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Root {
     pub element: Element,
     /// Whether it is in SOAP encoding.
@@ -822,7 +870,8 @@ pub struct Root {
 }
 
 /// The details that an operation's faults can have.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Faults {
     pub ident: Ident,
     pub variants: Vec<FaultVariant>,
@@ -830,12 +879,13 @@ pub struct Faults {
     pub details: usize,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct FaultVariant {
     pub ident: Ident,
     /// The action of WS-Addressing; a header block has none.
     pub action: Option<String>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub base: Base,
     pub held: Held,

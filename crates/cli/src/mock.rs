@@ -4,6 +4,7 @@ mod answer;
 mod chance;
 mod data;
 mod json;
+mod log;
 mod place;
 mod rules;
 mod service;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use castile::http::server::{Endpoint, Routes};
+use castile::soap::Layer;
 use castile_dynamic::{Contract, Operation, Options, Service};
 use http::Uri;
 use serde_json::Value as Json;
@@ -25,9 +27,13 @@ use crate::problems::WARNING;
 use crate::{contract, outcome, server, source};
 use chance::{Chance, Latency, share};
 use data::Data;
+use log::Log;
 use place::Names;
 use rules::{Of, Reader};
 use service::{Mock, Mocked, Shared};
+
+/// Where the page is that shows what came in.
+const LOG: &str = "/requests";
 
 /// How long an answer may take beside the time that it is to take.
 const AT_WORK: Duration = Duration::from_secs(60);
@@ -97,19 +103,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         is_verbose,
     });
     let longest = mocked.iter().flatten().map(Mocked::longest).chain([arguments.latency.most()]).max();
+    let log = Log::default();
     let mut routes = Routes::new();
     let mut served: Vec<(String, &Service)> = Vec::new();
     for (service, operations) in services.into_iter().zip(mocked) {
         let Some(path) = path(service, &served) else { continue };
         served.push((path.clone(), service));
-        routes = routes.route(path, Endpoint::new(Mock::new(*service, operations, shared.clone())));
+        let mock = log.layer(Mock::new(*service, operations, shared.clone()));
+        routes = routes.route(path, Endpoint::new(mock));
     }
     let routes = routes.configure(|options| options.request_timeout = AT_WORK + longest.unwrap_or_default());
     let mut setup = arguments.server.load()?;
     if is_verbose {
         setup.log_by_default();
     }
-    let routes = setup.configure(routes)?;
+    let routes = setup.configure(routes, Some(LOG))?;
+    let routes = setup.beside(routes, LOG, log);
     setup.serve(routes, None)
 }
 

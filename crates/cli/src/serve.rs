@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let setup = arguments.server.load()?;
     // It knows nothing of HTTP, logins among it.
     let binary = (!setup.asks_for_login()).then(|| quakes.clone());
-    let routes = setup.configure(castile_suites::routes_with(&quakes))?.route_service("/client", Client);
+    let routes = setup.configure(castile_suites::routes_with(&quakes), None)?.route_service("/client", Client);
     setup.serve(routes, binary)
 }
 

@@ -1,6 +1,7 @@
 //! What the servers of this binary have in common that people start: who is served, how, and until when.
 
 use std::cmp::Reverse;
+use std::convert::Infallible;
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -198,11 +199,12 @@ impl Setup {
         self.access_log = self.access_log.or(Some(LogFormat::Text));
     }
 
-    /// Routes with all that the arguments ask for, and a page that lists the services unless clients must log in.
+    /// Routes with all that the arguments ask for, and a page that lists the services unless clients must log in. It leads to another page,
+    /// which shows what came in, if there is one.
     ///
     /// # Errors
     /// The page can't be written.
-    pub(crate) fn configure(&self, routes: Routes) -> anyhow::Result<Routes> {
+    pub(crate) fn configure(&self, routes: Routes, log: Option<&str>) -> anyhow::Result<Routes> {
         let routes = routes.configure(|options| {
             options.address = self.address.clone();
             options.authentication = self.login.clone();
@@ -211,13 +213,26 @@ impl Setup {
         });
         let routes = match &self.login {
             None => {
-                let page = Bytes::from(page(&routes).context("can't write the page that lists the services")?);
+                let page = Bytes::from(page(&routes, log).context("can't write the page that lists the services")?);
                 routes.page(move |_| html(page.clone()))
             }
             // It would tell strangers what there is.
             Some(_) => routes,
         };
         Ok(routes.health("/health").ready("/ready", || true))
+    }
+
+    /// Routes with a page beside the services, for those who may use them.
+    pub(crate) fn beside<T>(&self, routes: Routes, path: &str, page: T) -> Routes
+    where
+        T: tower_service::Service<http::Request<Body>, Response = Response<Body>, Error = Infallible>,
+        T: Clone + Send + Sync + 'static,
+        T::Future: Send,
+    {
+        match &self.login {
+            None => routes.route_service(path, page),
+            Some(login) => routes.route_service(path, login.layer(page)),
+        }
     }
 
     /// Serves routes that were [configured](Self::configure), and beside them the binary service if there is one, until the process is
@@ -227,13 +242,10 @@ impl Setup {
     /// The server can't begin.
     pub(crate) fn serve(self, mut routes: Routes, binary: Option<seismic::Service>) -> anyhow::Result<ExitCode> {
         let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
-        let mut server = Server::new().budget(self.budget).shutdown_grace(self.grace);
+        let mut server = Server::new().budget(self.budget.clone()).shutdown_grace(self.grace);
         if self.metrics {
             let metrics = Metrics::new();
-            routes = match &self.login {
-                None => routes.route_service("/metrics", metrics.clone()),
-                Some(login) => routes.route_service("/metrics", login.layer(metrics.clone())),
-            };
+            routes = self.beside(routes, "/metrics", metrics.clone());
             server = server.observer(metrics);
         }
         if let Some(format) = self.access_log {
@@ -310,7 +322,7 @@ fn host(text: &str) -> Result<String, String> {
 }
 
 /// Services, operations and links to the contracts.
-fn page(routes: &Routes) -> Result<String, minijinja::Error> {
+fn page(routes: &Routes, log: Option<&str>) -> Result<String, minijinja::Error> {
     let services: Vec<_> = routes
         .endpoints()
         .map(|(path, endpoint)| {
@@ -332,7 +344,7 @@ fn page(routes: &Routes) -> Result<String, minijinja::Error> {
         .collect();
     let mut environment = Environment::new();
     environment.add_template("serve.html", include_str!("serve.html"))?;
-    environment.get_template("serve.html")?.render(context! { services, version => env!("CARGO_PKG_VERSION") })
+    environment.get_template("serve.html")?.render(context! { services, log, version => env!("CARGO_PKG_VERSION") })
 }
 
 fn html(page: Bytes) -> Response<Body> {
@@ -347,7 +359,7 @@ mod tests {
 
     #[test]
     fn the_page_lists_services_operations_and_contracts() {
-        let page = page(&castile_suites::routes()).unwrap();
+        let page = page(&castile_suites::routes(), None).unwrap();
         for expected in ["benchmark1?wsdl", "wstest?wsdl", "echoMeshInterfaceObjects", "GetOrder"] {
             assert!(page.contains(expected), "{expected} in {page}");
         }

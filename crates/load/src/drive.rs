@@ -64,6 +64,7 @@ impl<C: Clock> Thread<C> {
                 match self.request(exchange, sent % self.count, turn).await {
                     Some((free, was_sent)) => {
                         user.free = free;
+                        self.schedule.user_is_free(free);
                         if was_sent && !std::mem::replace(&mut is_open, true) {
                             self.schedule.user_sends();
                         }
@@ -107,7 +108,7 @@ impl<C: Clock> Thread<C> {
                     () = self.schedule.over() => return None,
                     pass = self.gate.enter() => pass,
                 };
-                (self.schedule.arrival(free)?, Some(pass))
+                (self.schedule.arrival()?, Some(pass))
             }
         };
         user.due = Some(due);

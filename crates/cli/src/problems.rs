@@ -136,9 +136,19 @@ fn also(others: &[&Diagnostic]) -> Option<String> {
     (!places.is_empty()).then(|| places.join(", "))
 }
 
-/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name.
+/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name. An error that says
+/// its last cause says what is between as well.
 pub(crate) fn in_full(error: &anyhow::Error) -> String {
-    castile_xml::visible_lines(&format!("{error:#}")).into_owned()
+    let last = error.root_cause().to_string();
+    let mut told = String::new();
+    for cause in error.chain() {
+        let separator = if told.is_empty() { "" } else { ": " };
+        told += &format!("{separator}{cause}");
+        if told.contains(&last) {
+            break;
+        }
+    }
+    castile_xml::visible_lines(&told).into_owned()
 }
 
 /// Notes are shown where they are asked for.
@@ -181,6 +191,15 @@ pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `castile call` told three times that a connection was refused.
+    #[test]
+    fn a_cause_is_told_once() {
+        let refused = || anyhow::anyhow!("refused").context("no TCP").context("no connection");
+        assert_eq!(in_full(&refused()), "no connection: no TCP: refused");
+        assert_eq!(in_full(&refused().context("nobody at a: refused")), "nobody at a: refused");
+        assert_eq!(in_full(&refused().context("nobody at a: refused").context("no call")), "no call: nobody at a: refused");
+    }
 
     #[test]
     fn what_says_the_same_is_shown_once() {

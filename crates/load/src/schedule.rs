@@ -83,6 +83,22 @@ impl Schedule {
         }
     }
 
+    /// Takes in the request that was sent before the start, which is the first of all unless the run warms up.
+    pub(crate) fn take_first(&self, was_sent: bool, error: Option<&str>) {
+        if was_sent {
+            self.user_sends();
+        }
+        if self.measured == self.start {
+            self.taken.fetch_add(1, Ordering::Relaxed);
+            if let Some(mut open) = self.open() {
+                open.course.advance();
+            }
+        }
+        if let Some(error) = error {
+            self.error(error, self.start);
+        }
+    }
+
     /// Whether requests are due by the clock.
     pub(crate) fn has_arrivals(&self) -> bool {
         self.arrivals.is_some()

@@ -286,7 +286,7 @@ fn charset(content_type: &str) -> Option<Charset> {
 fn quoted(bytes: &[u8]) -> String {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]);
     let line: String = start.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if bytes.len() > QUOTED { format!("{line} …") } else { line }
+    if bytes.len() > QUOTED { format!("{line} …") } else { line.trim_end().to_owned() }
 }
 
 /// The header lines that say what is sent, and what for (SOAP 1.1 §6.1.1, SOAP 1.2 Part 2 §7.1.4).

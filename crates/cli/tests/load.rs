@@ -592,6 +592,33 @@ fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
     assert!(!told(&output).contains("p@ss"));
 }
 
+/// Each line of the end repeated the URL, and a run that was over had "0 s left".
+#[test]
+fn the_end_of_a_run_says_nothing_twice() {
+    let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
+    let load_of = ["--operation", "EchoVoid", "--rate", "50", "--duration", "200ms"];
+    let text = told(&load("wstest.wsdl", &server.url(), &load_of));
+    assert!(text.contains("! Wrong or missing answers, so the figures are not valid\n"), "{text}");
+    for noise in ["s left", "unsent", "dropped"] {
+        assert!(!text.contains(noise), "{noise} in {text}");
+    }
+}
+
+#[test]
+fn a_login_that_others_can_read_is_warned_of() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let password = directory.path().join("password");
+    std::fs::write(&password, "x\n").unwrap();
+    let login = ["--operation", "EchoVoid", "--requests", "2", "-u", "ada", "--password-file", password.to_str().unwrap()];
+    let proxy = server.url().replace("/service", "");
+    let far = told(&load("wstest.wsdl", "http://far.invalid/a", &[&login[..], &["--proxy", &proxy]].concat()));
+    let warning = "warning: the login goes to far.invalid in clear text, expected a URL of https\n";
+    assert_eq!(far.matches(warning).count(), 1, "{far}");
+    let near = told(&load("wstest.wsdl", &server.url(), &login));
+    assert!(!near.contains("clear text"), "{near}");
+}
+
 #[test]
 fn a_proxy_that_makes_no_tunnel_is_told_of() {
     let proxy = Server::start(|_, _| (403, "no".to_owned()));

@@ -170,7 +170,9 @@ impl Progress {
     /// Notes that a row is complete.
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
-            let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
+            // Behind the last row there is nothing left, which everybody sees.
+            let left = self.left(self.done).filter(|_| self.done < self.total);
+            let left = left.map(|left| format!(" ({left})")).unwrap_or_default();
             note(format_args!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row)));
         }
     }
@@ -214,6 +216,7 @@ fn result(row: &Row) -> String {
         Method::Users if row.users_at_peak.is_some() => {
             format!("{rate} req/s at the peak with {} users", users(row.users_at_peak))
         }
+        Method::Closed | Method::Open | Method::Users if row.requests == 0 => "no right answer".to_owned(),
         Method::Closed | Method::Open | Method::Users => {
             format!("{rate} req/s, p99 {}", microseconds(row.latency_us.p99))
         }
@@ -255,6 +258,15 @@ mod tests {
 
     /// Columns of a terminal that the bar takes, and the share that is done.
     const BEFORE_FIGURES: usize = 16;
+
+    #[test]
+    fn a_row_without_an_answer_has_no_latency() {
+        let whole: crate::report::Results =
+            serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
+        let row = whole.rows().find(|row| row.method == Method::Closed && row.users_at_peak.is_none()).unwrap();
+        assert!(result(row).contains(" req/s, p99 "));
+        assert_eq!(result(&Row { requests: 0, errors: 2, ..row.clone() }), "no right answer, 2 ERRORS");
+    }
 
     #[test]
     fn what_is_left_comes_first_then_rate_errors_percentiles_and_users() {

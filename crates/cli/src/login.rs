@@ -297,7 +297,11 @@ mod tests {
         for near in ["https://example.org/", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost/", "nothing"] {
             assert_eq!(host_in_clear(near), None, "{near}");
         }
-        for (far, host) in [("http://example.org/a", "example.org"), ("HTTP://10.0.0.1:80/", "10.0.0.1"), ("http://[fe80::1]/", "[fe80::1]")] {
+        for (far, host) in [
+            ("http://example.org/a", "example.org"),
+            ("HTTP://10.0.0.1:80/", "10.0.0.1"),
+            ("http://[fe80::1]/", "[fe80::1]"),
+        ] {
             assert_eq!(host_in_clear(far).as_deref(), Some(host), "{far}");
         }
     }

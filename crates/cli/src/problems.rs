@@ -198,7 +198,10 @@ mod tests {
         let refused = || anyhow::anyhow!("refused").context("no TCP").context("no connection");
         assert_eq!(in_full(&refused()), "no connection: no TCP: refused");
         assert_eq!(in_full(&refused().context("nobody at a: refused")), "nobody at a: refused");
-        assert_eq!(in_full(&refused().context("nobody at a: refused").context("no call")), "no call: nobody at a: refused");
+        assert_eq!(
+            in_full(&refused().context("nobody at a: refused").context("no call")),
+            "no call: nobody at a: refused"
+        );
     }
 
     #[test]

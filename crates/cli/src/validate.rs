@@ -127,7 +127,10 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
             Ok(judged) => judged,
             Err(error) => {
                 unjudged += 1;
-                outcome::tell("error", format_args!("{} can't be judged: {}", file.display(), problems::in_full(&error)));
+                outcome::tell(
+                    "error",
+                    format_args!("{} can't be judged: {}", file.display(), problems::in_full(&error)),
+                );
                 continue;
             }
         };

@@ -168,6 +168,8 @@ fn what_a_search_finds_is_users() {
     let output = load("wstest.wsdl", &server.url(), &search);
     let text = told(&output);
     assert!(text.contains("2 users, kept alive") && text.contains("found") && !text.contains("connection"), "{text}");
+    // Steps that were planned and not made.
+    assert!(!text.contains("s left"), "{text}");
 }
 
 /// The rows of two operations were added to those of the mix: 80 answers to 40 requests.
@@ -277,7 +279,11 @@ fn the_first_request_is_one_of_all() {
         let server = Server::start(|_, _| (200, void()));
         let row = &rows(&server, &[&["--operation", "EchoVoid"], more].concat())[0];
         let seen = server.seen().len() as u64;
-        assert_eq!((row["requests"].as_u64(), row["dropped"].as_u64().unwrap_or_default()), (Some(seen), 0), "{more:?}");
+        assert_eq!(
+            (row["requests"].as_u64(), row["dropped"].as_u64().unwrap_or_default()),
+            (Some(seen), 0),
+            "{more:?}"
+        );
         let expected = match more {
             [.., "10"] | ["--rate", _, "--duration", _] => Some(10),
             [.., "1"] => Some(1),
@@ -610,7 +616,8 @@ fn a_login_that_others_can_read_is_warned_of() {
     let directory = tempfile::tempdir().unwrap();
     let password = directory.path().join("password");
     std::fs::write(&password, "x\n").unwrap();
-    let login = ["--operation", "EchoVoid", "--requests", "2", "-u", "ada", "--password-file", password.to_str().unwrap()];
+    let login =
+        ["--operation", "EchoVoid", "--requests", "2", "-u", "ada", "--password-file", password.to_str().unwrap()];
     let proxy = server.url().replace("/service", "");
     let far = told(&load("wstest.wsdl", "http://far.invalid/a", &[&login[..], &["--proxy", &proxy]].concat()));
     let warning = "warning: the login goes to far.invalid in clear text, expected a URL of https\n";

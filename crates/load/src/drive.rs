@@ -92,8 +92,8 @@ impl<C: Clock> Thread<C> {
                 sent += 1;
             }
         }
-        // A run takes its whole time, also when nothing more is due in it.
-        if let Some(limit) = self.schedule.time_limit() {
+        // A run takes its whole time, also when nothing more is due in it; but not when all that it is to send is sent.
+        if let Some(limit) = self.schedule.time_limit().filter(|_| !self.schedule.all_are_taken()) {
             self.wait_until(limit).await;
         }
     }

@@ -261,8 +261,7 @@ mod tests {
 
     #[test]
     fn a_row_without_an_answer_has_no_latency() {
-        let whole: crate::report::Results =
-            serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
+        let whole: crate::report::Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let row = whole.rows().find(|row| row.method == Method::Closed && row.users_at_peak.is_none()).unwrap();
         assert!(result(row).contains(" req/s, p99 "));
         assert_eq!(result(&Row { requests: 0, errors: 2, ..row.clone() }), "no right answer, 2 ERRORS");

@@ -306,7 +306,7 @@ impl Crew {
             let (schedule, timeline) = (schedule.clone(), timeline.clone());
             // Where the thread is gone, nobody answers, and the run fails.
             let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), done };
-            let _ = thread.send(Job::Part(part));
+            let _ = thread.send(Job::Part(Box::new(part)));
             workers.push(result);
         }
         Run { schedule, timeline, workers, server: None, first }
@@ -349,7 +349,7 @@ impl First {
 enum Job {
     /// The first request of the first user.
     First(oneshot::Sender<Result<Option<First>, Error>>),
-    Part(Part),
+    Part(Box<Part>),
 }
 
 /// A thread's part of a run.

@@ -245,15 +245,14 @@ impl Schedule {
         };
         // Who was free would have sent the next.
         let limit = limit.map(|limit| open.free.peek().map_or(limit, |Reverse(since)| limit.min(*since)));
-        let due = |limit: Instant| {
-            open.course.due_between(self.measured - self.start, limit.max(self.measured) - self.start)
-        };
+        let due =
+            |limit: Instant| open.course.due_between(self.measured - self.start, limit.max(self.measured) - self.start);
         let left = limit.map_or(0, due);
         if open.course.waits() { (left, 0) } else { (0, open.course.dropped() + left) }
     }
 
     /// Whether as many requests were taken as there are to be.
-    fn all_are_taken(&self) -> bool {
+    pub(crate) fn all_are_taken(&self) -> bool {
         self.stop.requests.is_some_and(|count| self.taken() >= count)
     }
 

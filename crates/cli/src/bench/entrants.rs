@@ -95,7 +95,11 @@ impl Entrants {
                 }
                 Err(error) => {
                     let suite = &first.case.suite;
-                    dropped.push(format!("{} was dropped, so it has no rows of {suite}: {}", peer.name, problems::in_full(&error)));
+                    dropped.push(format!(
+                        "{} was dropped, so it has no rows of {suite}: {}",
+                        peer.name,
+                        problems::in_full(&error)
+                    ));
                     let warmup = self.warmup(peer).map(|warmup| warmup.planned(served.iter().copied()));
                     let runs: Duration = served.iter().map(|load| load.planned()).sum();
                     progress.leave_out(runs + warmup.unwrap_or_default());

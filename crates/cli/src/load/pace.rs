@@ -4,7 +4,10 @@ use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{Arrivals, Axis, Comparison, Criterion, Goal, Metric, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
+use castile_load::{
+    Arrivals, Axis, Comparison, Criterion, Goal, Metric, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think,
+    WhenBusy,
+};
 
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, some_time, time, whole};
@@ -123,7 +126,9 @@ impl Arguments {
         let has_arrivals = self.rate.is_some() || !self.stages.is_empty();
         match criterion.metric {
             Metric::ServerCpu if self.server_pid.is_none() => {
-                bail!("found {option} {criterion}, expected --server-pid beside it: without it nothing is known of the CPU time of the server")
+                bail!(
+                    "found {option} {criterion}, expected --server-pid beside it: without it nothing is known of the CPU time of the server"
+                )
             }
             Metric::Dropped | Metric::DropRate if !has_arrivals || self.when_busy == Busy::Wait => bail!(
                 "found {option} {criterion}, expected --rate or --stage beside it, and not --when-busy wait: else no request \
@@ -393,7 +398,10 @@ mod tests {
         // Nobody said how many users to begin with.
         assert_eq!(of("--until peak --most 2").first, 2.0);
         assert_eq!(goal("rps<500"), Ok(Goal::Until("rps<500".parse().unwrap())));
-        assert_eq!(goal("p99<50ms").unwrap_err(), "expected what is not to be, as p99>50ms: the highest load without it is looked for");
+        assert_eq!(
+            goal("p99<50ms").unwrap_err(),
+            "expected what is not to be, as p99>50ms: the highest load without it is looked for"
+        );
     }
 
     /// So many were allocated until the machine had no memory left.

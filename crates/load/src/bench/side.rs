@@ -12,8 +12,7 @@ use crate::run::Crew;
 use crate::search::Tried;
 use crate::usage::Usage;
 use crate::{
-    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab,
-    usage,
+    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab, usage,
 };
 
 /// Connections that rested for longer are opened anew: to some servers they are idle.
@@ -267,6 +266,8 @@ impl<'a> Side<'a> {
             tried.push(Tried { load, good: search.is_good(&row, &rows) });
             rows.push(row);
         }
+        let left = search.steps().saturating_sub(u32::try_from(tried.len()).unwrap_or(u32::MAX));
+        progress.leave_out(self.load.plan.planned() * left);
         if tried.is_empty() {
             return Ok(Vec::new());
         }

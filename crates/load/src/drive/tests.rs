@@ -394,6 +394,8 @@ async fn nothing_is_missed_once_all_requests_are_sent() {
         for connections in [1, 10] {
             let run = drive(&plan(Pace::Arrivals(arrivals.clone()), connections, stop), |_, _| (ms(5), true)).await;
             assert_eq!((run.record.requests, run.missed), (50, (0, 0)), "{when_busy:?}, {connections}");
+            // The time went on to its end, and throughput was told for all of it.
+            assert!(run.elapsed < SECOND, "{:?}", run.elapsed);
         }
         // One that takes long is followed by nothing.
         let slow: Behaviour = |index, _| (if index == 49 { SECOND } else { ms(5) }, true);

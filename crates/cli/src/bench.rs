@@ -21,7 +21,7 @@ use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use self::secured::Secured;
 use crate::peers::Peer;
-use crate::{login, outcome, output, process, tls};
+use crate::{login, outcome, output, problems, process, tls};
 
 /// The suite that was published across a network as well, each side on a machine of its own.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -140,7 +140,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     if let Some(file) = &arguments.data {
         Catalogue::open(file).with_context(|| format!("can't read {}", file.display()))?;
     }
-    arguments.outcome.expect_files()?;
+    arguments.outcome.expect_files(Some(&arguments.out), None)?;
     let loads = loads(arguments, &chosen, placement.driver_threads())?;
     let url = match &arguments.url {
         Some(url) => {
@@ -204,7 +204,7 @@ impl Whole {
                 (Ok(part), Some(results)) => results.append(part),
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(results)) => {
-                    results.lacks([format!("not everything was measured: {error:#}")]);
+                    results.lacks([format!("not everything was measured: {}", problems::in_full(&error))]);
                     break;
                 }
             }

@@ -281,7 +281,7 @@ fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
 fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     let mut options = client::Options::default();
     options.request_timeout = arguments.timeout;
-    options.credentials = arguments.login.credentials()?;
+    options.credentials = arguments.login.credentials(url)?;
     options.times = arguments.time;
     if let Some(tls) = arguments.tls.for_url(url)? {
         options.tls = tls;

@@ -12,7 +12,7 @@ use crate::{outcome, output, problems, source};
 /// Generate Rust from a contract: the same as the build script, as files to keep
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     /// Where to write: a folder, for a file that is called after the contract as modules are, or a file that ends in `.rs`. The contract is
@@ -107,8 +107,8 @@ enum Faults {
 
 /// Writes the source unless the contract has an error.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let files = arguments.catalogs.files()?;
-    source::expect_contract(&arguments.wsdl)?;
+    let mut files = arguments.catalogs.files()?;
+    let wsdl = source::contract(&arguments.wsdl, &mut files)?;
     let mut options = Options::default();
     if arguments.client || arguments.server {
         (options.client, options.server) = (arguments.client, arguments.server);
@@ -145,14 +145,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         options.of_type(of).rust = Some(rust);
     }
     options.modules = arguments.modules.into_iter().collect();
-    let shown = arguments.wsdl.display().to_string();
-    let (generated, mut diagnostics) = match castile_codegen::generate_from(&arguments.wsdl, &files, &options) {
+    let shown = wsdl.display().to_string();
+    let (generated, mut diagnostics) = match castile_codegen::generate_from(&wsdl, &files, &options) {
         Ok(generated) => {
             let diagnostics = generated.diagnostics.clone();
             (Some(generated), diagnostics)
         }
         Err(mut diagnostics) => {
-            propose_types(&mut diagnostics, &arguments.wsdl, &files, &options.types);
+            propose_types(&mut diagnostics, &wsdl, &files, &options.types);
             (None, diagnostics)
         }
     };
@@ -171,12 +171,30 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let lines = lines.map(|lines| format!("  {}", problems::counted(lines, "line"))).unwrap_or_default();
             out!("{}{lines}", visible(&file.display().to_string()));
         }
+        if let Some(doubt) = doubt(&arguments.out).filter(|_| !arguments.quiet) {
+            let style = problems::WARNING;
+            note!("{style}warning{style:#}: {}", visible(&doubt));
+        }
     }
     if let Some(summary) = generated.summary.filter(|_| !arguments.quiet) {
         let style = problems::WARNING;
         note!("{style}warning{style:#}: {}", visible(&summary));
     }
     Ok(())
+}
+
+/// That no module has the name of a file, and how one takes it in.
+fn doubt(out: &Path) -> Option<String> {
+    let stem = out.file_stem().filter(|_| is_source(out))?.to_str()?;
+    let is_name = !stem.starts_with(|c: char| c.is_numeric()) && stem.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let file = out.file_name()?.to_str()?;
+    let module = castile_codegen::module_name(stem);
+    (!is_name).then(|| format!("no module is called {stem}: `#[path = {file:?}] mod {module};` takes the file in"))
+}
+
+/// Whether it is a file for the source, not a folder.
+fn is_source(out: &Path) -> bool {
+    out.extension().is_some_and(|extension| extension == "rs") && !out.is_dir()
 }
 
 /// How many names are proposed.
@@ -214,8 +232,7 @@ fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, ask
 
 /// Writes the source, and the documents of the contract that it includes. Returns what was written, with the lines of the source.
 fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Option<usize>)>> {
-    let is_file = out.extension().is_some_and(|extension| extension == "rs") && !out.is_dir();
-    let source = if is_file { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
+    let source = if is_source(out) { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
     outcome::expect_folder(folder)?;
     let generated = &beside_the_contract(generated.clone(), folder);

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::report::{self, Form, Results};
-use castile_load::{Bench, Case, Interrupt, Load, Placement, Progress, Requests, Target};
+use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::expression::Expression;
-use crate::quantity::count;
+use crate::quantity::{count, status};
 use crate::{bench, envelope, login, outcome, problems, source, tls};
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
@@ -107,7 +107,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
     expect: judge::Expected,
     /// The status that answers must have; may be repeated [default: 200, or 202 where there is no answer; that of a fault]
-    #[arg(long, value_name = "CODE", value_parser = count::<u16>, help_heading = "Assertions")]
+    #[arg(long, value_name = "CODE", value_parser = status, help_heading = "Assertions")]
     expect_status: Vec<u16>,
     /// A text that answers must contain; may be repeated
     #[arg(long, value_name = "TEXT", help_heading = "Assertions")]
@@ -157,7 +157,11 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         Results::expect_own(folder)?;
     }
     arguments.json.iter().try_for_each(|path| outcome::expect_file(path, Form::Results))?;
-    arguments.outcome.expect_files()?;
+    arguments.outcome.expect_files(arguments.out.as_deref(), arguments.json.as_deref())?;
+    for criterion in arguments.outcome.fail_if() {
+        arguments.load.expect_measured("--fail-if", criterion)?;
+    }
+    arguments.load.until().map_or(Ok(()), |criterion| arguments.load.expect_measured("--until", criterion))?;
     let definitions = contract(arguments)?;
     let operations = service::merged(&arguments.operations);
     let service = Service::choose(
@@ -192,7 +196,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         },
     };
     // The header lines that are given may have places to fill, so the mix writes them.
-    let target = Target::foreign(&url, arguments.login.endpoint(&url, &arguments.tls, "")?);
+    let endpoint = arguments.login.endpoint(&url, &arguments.tls, "")?;
+    arguments.load.expect_sources(endpoint.address.ip())?;
+    let target = Target::foreign(&url, endpoint);
     let target = match arguments.load.server_pid {
         Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,
@@ -360,6 +366,10 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
             results = bench.run(&mut progress) => {
+                let results = results.map_err(|error| match error.kind() {
+                    ErrorKind::Answer => outcome::not_begun(error),
+                    _ => error.into(),
+                });
                 let mut results = results?.with_warnings();
                 outcome.note(&mut results);
                 Ok(results)

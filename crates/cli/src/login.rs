@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -9,8 +10,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use castile::http::client;
 use castile_load::{Along, Endpoint, Proxy};
+use castile_xml::visible;
 
-use crate::tls;
+use crate::{problems, tls};
 
 /// What the driver writes itself, for it knows.
 const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
@@ -61,8 +63,12 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// What the transport logs in with.
-    pub(crate) fn credentials(&self) -> anyhow::Result<Option<client::Credentials>> {
+    /// What the transport logs in with at a URL.
+    pub(crate) fn credentials(&self, url: &str) -> anyhow::Result<Option<client::Credentials>> {
+        // Of Digest nobody on the way has the password.
+        if self.bearer.is_some() || self.user.is_some() && !self.digest {
+            warn_in_clear(url);
+        }
         if let Some(file) = &self.bearer {
             return Ok(Some(client::Credentials::bearer(&first_line(file)?)?));
         }
@@ -94,6 +100,9 @@ impl Arguments {
     pub(crate) fn endpoint(&self, url: &str, tls: &tls::ClientArguments, headers: &str) -> anyhow::Result<Endpoint> {
         let proxy = self.proxy.as_deref().map(|proxy| self.resolved(proxy)).transpose()?;
         let endpoint = tls.endpoint(url, proxy)?;
+        if self.user.is_some() || self.bearer.is_some() {
+            warn_in_clear(url);
+        }
         let mut lines = headers.to_owned();
         if let Some(authorization) = self.authorization()? {
             lines += &format!("Authorization: {authorization}\r\n");
@@ -139,6 +148,24 @@ impl Arguments {
         }
         Ok(proxy)
     }
+}
+
+/// Warns of a password or token that anybody on the way to this URL can read.
+fn warn_in_clear(url: &str) {
+    let Some(host) = host_in_clear(url) else { return };
+    let style = problems::WARNING;
+    note!("{style}warning{style:#}: the login goes to {} in clear text, expected a URL of https", visible(&host));
+}
+
+/// The host of a URL that is spoken to without TLS, and not on this machine.
+fn host_in_clear(url: &str) -> Option<String> {
+    let uri: http::Uri = url.parse().ok()?;
+    let host = uri.host().filter(|_| uri.scheme_str() == Some("http"))?;
+    let is_near = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
+    };
+    (!is_near).then(|| host.to_owned())
 }
 
 /// A name is no place for a password.
@@ -263,6 +290,20 @@ mod tests {
             shown,
             ["load", "--header", "Authorization: …", "--header=X-Api-Key: …", "--header", "X-A: b", "a:b"]
         );
+    }
+
+    #[test]
+    fn who_can_read_a_login_is_told_of() {
+        for near in ["https://example.org/", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost/", "nothing"] {
+            assert_eq!(host_in_clear(near), None, "{near}");
+        }
+        for (far, host) in [
+            ("http://example.org/a", "example.org"),
+            ("HTTP://10.0.0.1:80/", "10.0.0.1"),
+            ("http://[fe80::1]/", "[fe80::1]"),
+        ] {
+            assert_eq!(host_in_clear(far).as_deref(), Some(host), "{far}");
+        }
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn run(command: Command) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            outcome::tell("error", format_args!("{error:#}"));
+            outcome::tell("error", problems::in_full(&error));
             ExitCode::from(outcome::code_of(&error))
         }
     }

@@ -171,7 +171,14 @@ const EXAMPLES: [(&str, &[&str]); 16] = [
 
 /// The definition of all commands, with their examples and exit codes.
 pub(crate) fn command() -> clap::Command {
-    let command = EXAMPLES.iter().fold(crate::Arguments::command(), |command, (name, examples)| {
+    // A number that is too small is wrong as a number, not as an option.
+    let command = crate::Arguments::command().mut_subcommands(|one| {
+        one.mut_args(|argument| match argument.get_action().takes_values() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        })
+    });
+    let command = EXAMPLES.iter().fold(command, |command, (name, examples)| {
         let examples = listed(examples);
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))

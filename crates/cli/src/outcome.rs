@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{Form, Results, Row, SearchEnd, wrong_answers};
+use castile_load::report::{self, Form, Results, Row, SearchEnd, wrong_answers};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
@@ -35,7 +35,7 @@ struct Coded {
 
 impl fmt::Display for Coded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error)
+        f.write_str(&problems::in_full(&self.error))
     }
 }
 
@@ -84,10 +84,26 @@ impl Arguments {
         results.build = Some(build::of_this());
     }
 
-    /// Whether the files that are asked for can be written, as far as that is known before.
-    pub(crate) fn expect_files(&self) -> anyhow::Result<()> {
+    /// The conditions for failing.
+    pub(crate) fn fail_if(&self) -> &[Criterion] {
+        &self.fail_if
+    }
+
+    /// Whether the files that are asked for can be written, as far as that is known before, and none twice: those of a report in
+    /// `out`, and results as `json`, among them.
+    pub(crate) fn expect_files(&self, out: Option<&Path>, json: Option<&Path>) -> anyhow::Result<()> {
         self.junit.iter().try_for_each(|path| expect_file(path, Form::Junit))?;
-        self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))
+        self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))?;
+        let of_report = out.into_iter().flat_map(|folder| report::FILES.map(|file| ("--out", folder.join(file))));
+        let others = [("--json", json), ("--junit", self.junit.as_deref()), ("--csv", self.csv.as_deref())];
+        let others = others.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned())));
+        let files: Vec<(&str, PathBuf)> = of_report.chain(others).collect();
+        for (number, (option, file)) in files.iter().enumerate() {
+            if let Some((other, _)) = files[..number].iter().find(|(_, other)| resolved(other) == resolved(file)) {
+                bail!("{other} and {option} both write {}, expected a file of its own for each", file.display());
+            }
+        }
+        Ok(())
     }
 
     /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
@@ -139,7 +155,7 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
         Ok(Some(Err(error))) => (error.downcast_ref().map_or(INCOMPLETE, |coded: &Coded| coded.code), error),
         Err(error) => (USAGE, error),
     };
-    tell("error", format_args!("{error:#}"));
+    tell("error", problems::in_full(&error));
     ExitCode::from(code)
 }
 
@@ -150,6 +166,13 @@ pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
     }
     expect_place(path)?;
     Ok(form.expect_own(path)?)
+}
+
+/// Where a file is, or will be.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether there may be a file of this name.

@@ -5,6 +5,8 @@ use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use castile::CallError;
+use castile::http::ErrorKind;
 use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 
@@ -136,9 +138,28 @@ fn also(others: &[&Diagnostic]) -> Option<String> {
     (!places.is_empty()).then(|| places.join(", "))
 }
 
-/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name.
+/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name. An error that says
+/// its last cause says what is between as well, and one of a connection says its reason in words.
 pub(crate) fn in_full(error: &anyhow::Error) -> String {
-    castile_xml::visible_lines(&format!("{error:#}")).into_owned()
+    let last = error.root_cause().to_string();
+    let mut told = String::new();
+    for cause in error.chain() {
+        let separator = if told.is_empty() { "" } else { ": " };
+        told += &format!("{separator}{cause}");
+        if told.contains(&last) || has_its_reason(cause) {
+            break;
+        }
+    }
+    castile_xml::visible_lines(&told).into_owned()
+}
+
+/// Whether it is an error of a connection.
+fn has_its_reason(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = match error.downcast_ref::<CallError>() {
+        Some(CallError::Transport(error)) => Some(error),
+        _ => error.downcast_ref::<castile::http::Error>(),
+    };
+    error.is_some_and(|error| matches!(error.kind(), ErrorKind::Connect | ErrorKind::Exchange))
 }
 
 /// Notes are shown where they are asked for.
@@ -181,6 +202,18 @@ pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `castile call` told three times that a connection was refused.
+    #[test]
+    fn a_cause_is_told_once() {
+        let refused = || anyhow::anyhow!("refused").context("no TCP").context("no connection");
+        assert_eq!(in_full(&refused()), "no connection: no TCP: refused");
+        assert_eq!(in_full(&refused().context("nobody at a: refused")), "nobody at a: refused");
+        assert_eq!(
+            in_full(&refused().context("nobody at a: refused").context("no call")),
+            "no call: nobody at a: refused"
+        );
+    }
 
     #[test]
     fn what_says_the_same_is_shown_once() {

@@ -28,6 +28,15 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A status of HTTP that an answer ends with.
+pub(crate) fn status(text: &str) -> Result<u16, String> {
+    let status = text.parse().ok().filter(|status| (200..600).contains(status));
+    status.ok_or_else(|| "expected a status from 200 to 599".to_owned())
+}
+
+/// No command waits or works for longer.
+const LONGEST_DAYS: u64 = 365;
+
 /// A time; a bare number is seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str = "expected a time such as 500ms, 10s, 2min or 1h; a bare number is seconds";
@@ -35,7 +44,13 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
         Err(_) => humantime::parse_duration(text).ok(),
     };
-    time.ok_or_else(|| EXPECTED.to_owned())
+    match time {
+        None => Err(EXPECTED.to_owned()),
+        Some(time) if time > Duration::from_secs(LONGEST_DAYS * 24 * 3_600) => {
+            Err(format!("expected at most {LONGEST_DAYS} days"))
+        }
+        Some(time) => Ok(time),
+    }
 }
 
 /// A time above 0.
@@ -107,6 +122,8 @@ mod tests {
         for wrong in ["-1", "soon", "", "1x", "nan", "1e300"] {
             assert!(time(wrong).unwrap_err().starts_with("expected a time such as"), "{wrong}");
         }
+        assert_eq!(time("365d"), Ok(Duration::from_secs(365 * 24 * 3_600)));
+        assert_eq!(time("99999999999h"), Err("expected at most 365 days".to_owned()));
         assert_eq!((time("0"), some_time("0s")), (Ok(Duration::ZERO), Err("expected a time above 0".to_owned())));
     }
 
@@ -128,6 +145,14 @@ mod tests {
             assert_eq!(count::<u16>(wrong), Err("expected a whole number above 0".to_owned()), "{wrong}");
         }
         assert_eq!(count::<u16>("65536"), Err("the number is too large".to_owned()));
+    }
+
+    #[test]
+    fn a_status_is_one_that_an_answer_can_end_with() {
+        assert_eq!((status("200"), status("599")), (Ok(200), Ok(599)));
+        for wrong in ["100", "600", "999", "0", "-1", "OK", "20"] {
+            assert_eq!(status(wrong), Err("expected a status from 200 to 599".to_owned()), "{wrong}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
-use crate::{contract, envelope, outcome, output, source};
+use crate::{contract, envelope, outcome, output, problems, source};
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             Ok(made) => samples.extend(made),
             Err(error) if arguments.all => {
                 missing += 1;
-                outcome::tell("error", format_args!("{error:#}"));
+                outcome::tell("error", problems::in_full(&error));
             }
             Err(error) => return Err(error),
         }

@@ -121,9 +121,27 @@ fn expect_file(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// The path of a contract, which `files` has if it is read from standard input.
+///
+/// # Errors
+/// It can't be read, or is something else.
+pub(crate) fn contract(given: &Path, files: &mut Files) -> anyhow::Result<PathBuf> {
+    if given != Path::new("-") {
+        expect_contract(given)?;
+        return Ok(given.to_owned());
+    }
+    let (path, kind) = standard_input(files)?;
+    expect_kind(&path, &kind)?;
+    Ok(path)
+}
+
 /// Errors unless it is a contract.
 pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
-    if kind(path)? != Kind::Contract {
+    expect_kind(path, &kind(path)?)
+}
+
+fn expect_kind(path: &Path, kind: &Kind) -> anyhow::Result<()> {
+    if *kind != Kind::Contract {
         let shown = path.display();
         bail!(
             "{shown} is an XML Schema, expected a WSDL: `castile describe {}` shows what is in it",

@@ -127,7 +127,10 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
             Ok(judged) => judged,
             Err(error) => {
                 unjudged += 1;
-                outcome::tell("error", format_args!("{} can't be judged: {error:#}", file.display()));
+                outcome::tell(
+                    "error",
+                    format_args!("{} can't be judged: {}", file.display(), problems::in_full(&error)),
+                );
                 continue;
             }
         };
@@ -172,7 +175,7 @@ fn judge(
 
 /// A message of which there is no text.
 fn unreadable(rule: &'static str, error: &anyhow::Error) -> Judged {
-    let message = format!("{error:#}");
+    let message = problems::in_full(error);
     let problem = Problem { rule, path: String::new(), line: 1, column: 1, offset: 0, message };
     Judged { text: String::new(), kind: None, operation: None, version: None, problems: vec![problem] }
 }

@@ -75,6 +75,13 @@ fn what_calls_print() {
     check("call", Some(&server.url));
 }
 
+/// What is measured differs from run to run: here is what loads refuse, and tell before they begin.
+#[test]
+fn what_loads_refuse() {
+    let (server, _) = Server::start(&["serve".to_owned()], Path::new(".")).unwrap();
+    check("load", Some(&server.url));
+}
+
 #[test]
 fn what_samples_print() {
     check("sample", None);

@@ -168,6 +168,8 @@ fn what_a_search_finds_is_users() {
     let output = load("wstest.wsdl", &server.url(), &search);
     let text = told(&output);
     assert!(text.contains("2 users, kept alive") && text.contains("found") && !text.contains("connection"), "{text}");
+    // Steps that were planned and not made.
+    assert!(!text.contains("s left"), "{text}");
 }
 
 /// The rows of two operations were added to those of the mix: 80 answers to 40 requests.
@@ -225,6 +227,75 @@ fn nothing_is_sent_to_nobody() {
     let expected = format!("error: nobody answers at {unused}: Connection refused");
     assert!(told(&output).starts_with(&expected), "{}", told(&output));
     assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+}
+
+/// All users asked for as long as the run took, and a wrong password that is sent often may lock an account.
+#[test]
+fn who_is_refused_asks_once() {
+    let of = |status: u16, answer: &'static str, more: &[&str]| {
+        let server = Server::start(move |_, _| (status, answer.to_owned()));
+        let load_of = ["--operation", "EchoVoid", "--users", "8", "--duration", "1s"];
+        let output = load("wstest.wsdl", &server.url(), &[&load_of, more].concat());
+        (output.status.code(), told(&output), server.seen().len())
+    };
+    for status in [302, 401, 403, 404, 405] {
+        let (code, told, seen) = of(status, "no", &[]);
+        assert_eq!((code, seen), (Some(2), 1), "{status}: {told}");
+        let expected =
+            format!("error: the first request was refused, and no other was sent: status {status}, expected 200: no\n");
+        assert!(told.ends_with(&expected), "{told}");
+    }
+    // What is expected is right, and what may be better in a moment is measured.
+    let (code, told, seen) = of(404, FAULT, &["--expect-status", "404", "--expect", "fault"]);
+    assert!(code == Some(0) && seen > 8, "{told}");
+    let (code, told, seen) = of(503, "no", &[]);
+    assert!(code == Some(3) && seen > 8, "{told}");
+}
+
+#[test]
+fn who_speaks_no_tls_is_asked_once() {
+    let server = Server::start(|_, _| (200, void()));
+    let url = server.url().replace("http:", "https:");
+    let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--duration", "1s"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("no other was sent: no connection: "), "{}", told(&output));
+}
+
+#[test]
+fn the_first_request_is_one_of_all() {
+    let server = Server::start(|_, number| if number == 0 { (500, FAULT.to_owned()) } else { (200, void()) });
+    let echo = ["--operation", "EchoVoid", "--users", "3"];
+    let output = load("wstest.wsdl", &server.url(), &[&echo[..], &["--duration", "1s", "--max-errors", "1"]].concat());
+    assert!(told(&output).contains("ended: the first failed transaction: status 500"), "{}", told(&output));
+    assert_eq!(server.seen().len(), 1);
+    for more in [
+        &["--users", "3", "--requests", "10"][..],
+        &["--users", "3", "--requests", "1"],
+        &["--users", "3", "--duration", "200ms"],
+        &["--rate", "50", "--requests", "10"],
+        &["--rate", "50", "--duration", "200ms"],
+        &["--rate", "50", "--requests", "1"],
+    ] {
+        let server = Server::start(|_, _| (200, void()));
+        let row = &rows(&server, &[&["--operation", "EchoVoid"], more].concat())[0];
+        let seen = server.seen().len() as u64;
+        assert_eq!(
+            (row["requests"].as_u64(), row["dropped"].as_u64().unwrap_or_default()),
+            (Some(seen), 0),
+            "{more:?}"
+        );
+        let expected = match more {
+            [.., "10"] | ["--rate", _, "--duration", _] => Some(10),
+            [.., "1"] => Some(1),
+            _ => None,
+        };
+        assert!(expected.is_none_or(|expected| seen == expected), "{more:?}: {seen}");
+        let rate = row["requests_per_second"]["mean"].as_f64().unwrap();
+        assert!(rate > 1.0 && rate < 1e5, "{more:?}: {rate}");
+        let server = Server::start(|_, _| (200, void()));
+        let row = &rows(&server, &[&["--operation", "EchoVoid", "--warmup", "50ms"], more].concat())[0];
+        assert!(server.seen().len() as u64 > row["requests"].as_u64().unwrap(), "{more:?}");
+    }
 }
 
 #[test]
@@ -320,7 +391,7 @@ fn wrong_answers_are_told_and_counted() {
         (200, FAULT, &[], 10, "fault Server: too busy"),
         (500, FAULT, &["--expect", "fault"], 0, ""),
         (200, &void(), &["--expect", "fault"], 10, "found a response, expected a fault"),
-        (503, "full\n", &[], 10, "status 503, expected 200: full "),
+        (503, "full\n", &[], 10, "status 503, expected 200: full\n"),
         (201, &void(), &["--expect-status", "201"], 0, ""),
         (200, "<html/>", &[], 10, "Envelope"),
         (200, "", &[], 10, "found an empty answer, expected a response"),
@@ -527,6 +598,34 @@ fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
     assert!(!told(&output).contains("p@ss"));
 }
 
+/// Each line of the end repeated the URL, and a run that was over had "0 s left".
+#[test]
+fn the_end_of_a_run_says_nothing_twice() {
+    let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
+    let load_of = ["--operation", "EchoVoid", "--rate", "50", "--duration", "200ms"];
+    let text = told(&load("wstest.wsdl", &server.url(), &load_of));
+    assert!(text.contains("! Wrong or missing answers, so the figures are not valid\n"), "{text}");
+    for noise in ["s left", "unsent", "dropped"] {
+        assert!(!text.contains(noise), "{noise} in {text}");
+    }
+}
+
+#[test]
+fn a_login_that_others_can_read_is_warned_of() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let password = directory.path().join("password");
+    std::fs::write(&password, "x\n").unwrap();
+    let login =
+        ["--operation", "EchoVoid", "--requests", "2", "-u", "ada", "--password-file", password.to_str().unwrap()];
+    let proxy = server.url().replace("/service", "");
+    let far = told(&load("wstest.wsdl", "http://far.invalid/a", &[&login[..], &["--proxy", &proxy]].concat()));
+    let warning = "warning: the login goes to far.invalid in clear text, expected a URL of https\n";
+    assert_eq!(far.matches(warning).count(), 1, "{far}");
+    let near = told(&load("wstest.wsdl", &server.url(), &login));
+    assert!(!near.contains("clear text"), "{near}");
+}
+
 #[test]
 fn a_proxy_that_makes_no_tunnel_is_told_of() {
     let proxy = Server::start(|_, _| (403, "no".to_owned()));
@@ -536,7 +635,7 @@ fn a_proxy_that_makes_no_tunnel_is_told_of() {
         "https://far.invalid/a",
         &["--operation", "EchoVoid", "--requests", "1", "--users", "1", "--proxy", &address],
     );
-    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     assert!(
         told(&output).contains("no connection: the proxy answered \"HTTP/1.1 403 Told\", expected 200"),
         "{}",

@@ -441,6 +441,12 @@ fn tls_is_served_and_reloaded() {
     castile(&[&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle], &tls[..]].concat());
     let load = ["load", &bundle, "--operation", "EchoVoid", "--url", &url, "--users", "2", "--requests", "10"];
     castile(&[&load, &tls[..]].concat());
+    // An alert that comes behind the handshake was told in the words of rustls, and one cause after the other.
+    let unknown = "the other end sent the alert CertificateRequired: it expects a client certificate and got none\n";
+    let first = refused(&[&load[..], &["--ca", &roots]].concat());
+    assert!(first.ends_with(&format!("no other was sent: connection lost: {unknown}")), "{first}");
+    let called = refused(&["call", &bundle, "EchoVoid", "--url", &url, "--ca", &roots]);
+    assert!(called.ends_with(unknown), "{called}");
 
     // Where they would be for nothing, that is said.
     let plain = ["load", &bundle, "--operation", "EchoVoid", "--url", "http://127.0.0.1:1/", "--requests", "1"];

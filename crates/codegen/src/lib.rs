@@ -54,6 +54,11 @@ pub struct Page {
     pub text: String,
 }
 
+/// A name in Rust's way for the module of a file that has this name, without its extension: `event_vs` for `event-vs`.
+pub fn module_name(file: &str) -> String {
+    names::Scope::default().lower(file).as_str().trim_start_matches("r#").to_owned()
+}
+
 /// Generates a module from the WSDL file at `path`.
 ///
 /// What is broken or can't be generated is left out with a warning, unless the options are [strict](Options::strict); a
@@ -112,7 +117,7 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     if beside.is_file() {
         files.push(beside.to_string_lossy().into_owned());
     }
-    let module = names::Scope::default().lower(&stem).as_str().trim_start_matches("r#").to_owned();
+    let module = module_name(&stem);
     Ok(Generated { source, documents, page, module, files, sizes: plan.named_sizes(), diagnostics, summary })
 }
 

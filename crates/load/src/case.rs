@@ -44,7 +44,8 @@ pub enum Requests {
         /// Makes the client of one user.
         connect: Connect,
     },
-    /// Written when they are due, by a script of each user, and sent by the driver's own HTTP connection.
+    /// Written when they are due, by a script of each user, and sent by the driver's own HTTP connection. A [`Bench`](crate::Bench)
+    /// has the first request of all sent alone, and ends if that is refused: nobody knows this service yet.
     Scripted {
         /// What there is to tell apart among the requests, as the operations of a mix; at least one.
         parts: Arc<[String]>,

@@ -249,6 +249,16 @@ impl Failure {
         matches!(self, Failure::Connect(_) | Failure::Unwritten(_)) || self.io_error().is_some_and(refused)
     }
 
+    /// Whether there is no connection, or TLS didn't come about on it: TLS 1.3 tells of a client's certificate only when it reads
+    /// the first answer (RFC 8446 §4.4.2.4).
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Failure::Connect(_) => self.exhausted().is_none(),
+            Failure::Io(error) => error.kind() == io::ErrorKind::InvalidData,
+            _ => false,
+        }
+    }
+
     /// What this machine ran out of, if that is why: no fault of the server's.
     pub(crate) fn exhausted(&self) -> Option<&'static str> {
         exhausted(self.io_error()?)

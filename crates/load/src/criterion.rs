@@ -44,11 +44,15 @@ pub enum Metric {
     MaxLatency,
     /// The number of wrong or missing answers: `errors`.
     Errors,
-    /// Their share of all requests, 0 to 1: `error-rate`, or `errors` compared with a percentage.
+    /// Their share of all requests, 0 to 1: `error-rate`, compared with a percentage.
     ErrorRate,
+    /// The number of requests that were due while every connection was busy, and were dropped: `dropped`.
+    Dropped,
+    /// Their share of all that were due, 0 to 1: `drop-rate`, compared with a percentage.
+    DropRate,
     /// Right answers per second: `rps`.
     RequestsPerSecond,
-    /// The share of its cores that the server used, 0 to 1: `cpu`.
+    /// The share of its cores that the server used, 0 to 1: `cpu`, compared with a percentage.
     ServerCpu,
 }
 
@@ -87,6 +91,11 @@ impl Metric {
                 let all = row.requests + row.errors;
                 (all > 0).then(|| row.errors as f64 / all as f64)
             }
+            Metric::Dropped => Some(row.dropped as f64),
+            Metric::DropRate => {
+                let all = row.requests + row.errors + row.dropped;
+                (all > 0).then(|| row.dropped as f64 / all as f64)
+            }
             Metric::RequestsPerSecond => Some(row.requests_per_second.mean),
             Metric::ServerCpu => row.server_cpu_share,
         }
@@ -96,8 +105,8 @@ impl Metric {
     pub(crate) fn text(self, figure: f64) -> String {
         match self {
             Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => format::microseconds(figure),
-            Metric::Errors => format::count(figure),
-            Metric::ErrorRate | Metric::ServerCpu => format!("{} %", format::figure(figure * 100.0)),
+            Metric::Errors | Metric::Dropped => format::count(figure),
+            Metric::ErrorRate | Metric::DropRate | Metric::ServerCpu => format!("{} %", format::figure(figure * 100.0)),
             Metric::RequestsPerSecond => format!("{} requests/s", format::figure(figure)),
         }
     }
@@ -108,6 +117,8 @@ impl Metric {
             "max" => Some(Metric::MaxLatency),
             "errors" => Some(Metric::Errors),
             "error-rate" => Some(Metric::ErrorRate),
+            "dropped" => Some(Metric::Dropped),
+            "drop-rate" => Some(Metric::DropRate),
             "rps" => Some(Metric::RequestsPerSecond),
             "cpu" => Some(Metric::ServerCpu),
             _ => percentile(name.strip_prefix('p')?).map(|quantile| Metric::Latency { quantile }),
@@ -116,7 +127,6 @@ impl Metric {
 
     /// A number and its unit, in the unit of the metric.
     fn value(self, number: f64, unit: &str) -> Option<f64> {
-        let (zero_to_one, per_second) = (matches!(unit, "" | "%"), matches!(unit, "" | "/s"));
         let factor = match (self, unit) {
             (Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency, unit) => match unit {
                 "us" | "µs" => 1.0,
@@ -124,26 +134,44 @@ impl Metric {
                 "s" => 1e6,
                 _ => return None,
             },
-            (Metric::Errors, "") => 1.0,
-            (Metric::ErrorRate | Metric::ServerCpu, unit) if zero_to_one => {
-                if unit == "%" {
-                    0.01
-                } else {
-                    1.0
-                }
-            }
-            (Metric::RequestsPerSecond, _) if per_second => 1.0,
+            (Metric::Errors | Metric::Dropped, "") => 1.0,
+            // A bare number may be meant as either.
+            (Metric::ErrorRate | Metric::DropRate | Metric::ServerCpu, "%") => 0.01,
+            (Metric::RequestsPerSecond, "" | "/s") => 1.0,
             _ => return None,
         };
         Some(number * factor)
     }
 
-    fn unit(self) -> &'static str {
+    /// What is expected to be compared with it, where this was not that.
+    fn expected(self, comparison: Comparison, number: &str, unit: &str) -> String {
+        let with = |metric: Metric, value: &str| format!("{metric}{comparison}{value}");
+        let count = |share: Metric| {
+            let count = format!("a number behind {self}, as {}", with(self, "0"));
+            match unit {
+                "%" => format!("{count}; a share is {}", with(share, &format!("{number}%"))),
+                _ => count,
+            }
+        };
         match self {
-            Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => "a time in us, ms or s, as 200ms",
-            Metric::Errors => "a number, as 0, or a percentage, as 1%",
-            Metric::ErrorRate | Metric::ServerCpu => "a percentage, as 80%, or a share, as 0.8",
-            Metric::RequestsPerSecond => "requests per second, as 500",
+            Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => {
+                format!("a time in us, ms or s behind {self}, as {}", with(self, "200ms"))
+            }
+            Metric::Errors => count(Metric::ErrorRate),
+            Metric::Dropped => count(Metric::DropRate),
+            Metric::ErrorRate | Metric::DropRate | Metric::ServerCpu => {
+                let percent = |number: f64| with(self, &format!("{number}%"));
+                let meant = match number.parse::<f64>() {
+                    // As a share of 1, or as a percentage.
+                    Ok(share) if share > 0.0 && share < 1.0 => {
+                        format!("{} or {}", percent((share * 1e8).round() / 1e6), percent(share))
+                    }
+                    Ok(number) => percent(number),
+                    Err(_) => percent(1.0),
+                };
+                format!("a percentage behind {self}, as {meant}")
+            }
+            Metric::RequestsPerSecond => format!("requests per second behind {self}, as {}", with(self, "500")),
         }
     }
 }
@@ -181,17 +209,15 @@ impl FromStr for Criterion {
         } else {
             (Comparison::Below, &rest[1..])
         };
-        let mut metric = Metric::parse(name.trim())
-            .ok_or_else(|| wrong("a metric: p50 to p999, mean, max, errors, error-rate, rps or cpu".to_owned()))?;
+        let metric = Metric::parse(name.trim()).ok_or_else(|| {
+            wrong("a metric: p50 to p999, mean, max, errors, error-rate, dropped, drop-rate, rps or cpu".to_owned())
+        })?;
         let value = value.trim();
         let unit_at = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
         let (number, unit) = value.split_at(unit_at);
         let unit = unit.trim();
-        if metric == Metric::Errors && unit == "%" {
-            metric = Metric::ErrorRate;
-        }
         let value = number.parse().ok().and_then(|number: f64| metric.value(number, unit));
-        let value = value.ok_or_else(|| wrong(format!("{} behind {}", metric.unit(), name.trim())))?;
+        let value = value.ok_or_else(|| wrong(metric.expected(comparison, number, unit)))?;
         Ok(Criterion { metric, comparison, value })
     }
 }
@@ -211,6 +237,8 @@ impl fmt::Display for Metric {
             Metric::MaxLatency => f.write_str("max"),
             Metric::Errors => f.write_str("errors"),
             Metric::ErrorRate => f.write_str("error-rate"),
+            Metric::Dropped => f.write_str("dropped"),
+            Metric::DropRate => f.write_str("drop-rate"),
             Metric::RequestsPerSecond => f.write_str("rps"),
             Metric::ServerCpu => f.write_str("cpu"),
         }
@@ -244,8 +272,10 @@ mod tests {
             ("mean<=300µs", Metric::MeanLatency, AtMost, 300.0, "mean <= 300 µs"),
             ("max>1s", Metric::MaxLatency, Above, 1e6, "max > 1.00 s"),
             ("errors>0", Metric::Errors, Above, 0.0, "errors > 0"),
-            ("errors>1%", Metric::ErrorRate, Above, 0.01, "error-rate > 1.00 %"),
-            ("error-rate>0.05", Metric::ErrorRate, Above, 0.05, "error-rate > 5.00 %"),
+            ("error-rate>1%", Metric::ErrorRate, Above, 0.01, "error-rate > 1.00 %"),
+            ("error-rate >= 0.5 %", Metric::ErrorRate, AtLeast, 0.005, "error-rate >= 0.500 %"),
+            ("dropped>10", Metric::Dropped, Above, 10.0, "dropped > 10"),
+            ("drop-rate>1%", Metric::DropRate, Above, 0.01, "drop-rate > 1.00 %"),
             ("rps<500", Metric::RequestsPerSecond, Below, 500.0, "rps < 500 requests/s"),
             ("rps<500/s", Metric::RequestsPerSecond, Below, 500.0, "rps < 500 requests/s"),
             ("cpu>80%", Metric::ServerCpu, Above, 0.8, "cpu > 80.0 %"),
@@ -273,9 +303,17 @@ mod tests {
             ("p99>", "a time in us, ms or s"),
             ("p99>-2ms", "a time in us, ms or s"),
             ("p99>1.2.3ms", "a time in us, ms or s"),
-            ("errors>1s", "a number, as 0"),
-            ("cpu>80ms", "a percentage, as 80%"),
-            ("rps<1ms", "requests per second"),
+            ("errors>1s", "a number behind errors, as errors>0"),
+            // It was taken for error-rate without a word.
+            ("errors>1%", "a number behind errors, as errors>0; a share is error-rate>1%"),
+            ("dropped>1%", "a number behind dropped, as dropped>0; a share is drop-rate>1%"),
+            // A number without a unit was a share of 1, so that this was never true.
+            ("error-rate>1", "a percentage behind error-rate, as error-rate>1%"),
+            ("cpu >= 80", "a percentage behind cpu, as cpu>=80%"),
+            ("drop-rate>0.07", "a percentage behind drop-rate, as drop-rate>7% or drop-rate>0.07%"),
+            ("cpu>80ms", "a percentage behind cpu, as cpu>80%"),
+            ("error-rate>few", "a percentage behind error-rate, as error-rate>1%"),
+            ("rps<1ms", "requests per second behind rps, as rps<500"),
         ];
         for (text, expected) in table {
             let error = text.parse::<Criterion>().unwrap_err();

@@ -25,9 +25,20 @@ pub(crate) struct Thread<C> {
     count: usize,
     /// Which part of a mix each of them is of; empty where there is only one.
     parts: Arc<[usize]>,
+    /// What the first user did before the run.
+    begun: Begun,
     recorder: RefCell<Recorder>,
     window: RefCell<Window>,
     gate: Gate,
+}
+
+/// What a user did before a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    /// Requests that it had.
+    pub(crate) had: usize,
+    /// Whether something was sent.
+    pub(crate) is_open: bool,
 }
 
 impl<C: Clock> Thread<C> {
@@ -39,6 +50,7 @@ impl<C: Clock> Thread<C> {
             plan,
             count,
             parts: Arc::new([]),
+            begun: Begun::default(),
             recorder: RefCell::default(),
             gate: Gate::default(),
         }
@@ -47,6 +59,11 @@ impl<C: Clock> Thread<C> {
     /// This one, which also takes note of each part of a mix.
     pub(crate) fn with_parts(self, parts: Arc<[usize]>) -> Self {
         Thread { parts, ..self }
+    }
+
+    /// This one, whose first user has begun already.
+    pub(crate) fn with_begun(self, begun: Begun) -> Self {
+        Thread { begun, ..self }
     }
 
     /// What was noted of all its users.
@@ -58,12 +75,14 @@ impl<C: Clock> Thread<C> {
     /// Drives one user; its exchange is made when it is first needed, if it has none of an earlier run.
     pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
         if let Some(mut user) = self.begin(number).await {
-            let (mut sent, mut is_open) = (0, false);
+            let begun = if number == 0 { self.begun } else { Begun::default() };
+            let (mut sent, mut is_open) = (begun.had, begun.is_open);
             while let Some(turn) = self.next(&mut user).await {
                 let exchange = exchange.get_or_insert_with(&connect);
                 match self.request(exchange, sent % self.count, turn).await {
                     Some((free, was_sent)) => {
                         user.free = free;
+                        self.schedule.user_is_free(free);
                         if was_sent && !std::mem::replace(&mut is_open, true) {
                             self.schedule.user_sends();
                         }
@@ -73,8 +92,8 @@ impl<C: Clock> Thread<C> {
                 sent += 1;
             }
         }
-        // A run takes its whole time, also when nothing more is due in it.
-        if let Some(limit) = self.schedule.time_limit() {
+        // A run takes its whole time, also when nothing more is due in it; but not when all that it is to send is sent.
+        if let Some(limit) = self.schedule.time_limit().filter(|_| !self.schedule.all_are_taken()) {
             self.wait_until(limit).await;
         }
     }
@@ -107,7 +126,7 @@ impl<C: Clock> Thread<C> {
                     () = self.schedule.over() => return None,
                     pass = self.gate.enter() => pass,
                 };
-                (self.schedule.arrival(free)?, Some(pass))
+                (self.schedule.arrival()?, Some(pass))
             }
         };
         user.due = Some(due);

@@ -21,6 +21,11 @@ pub(crate) trait Exchange {
     /// Judges the last answer; no part of the time that is measured. Where `in_full` is not asked for, less may do.
     fn judge(&mut self, number: usize, in_full: bool) -> Result<Judged, String>;
 
+    /// Whether the last answer is that of a server that has nothing for this URL, or not for this client.
+    fn is_refused(&self) -> bool {
+        false
+    }
+
     /// What is to do before the next request and is no part of it: closing a connection that served its last.
     fn rest(&mut self) -> impl Future<Output = ()>;
 }
@@ -203,6 +208,11 @@ impl Exchange for ScriptedExchange {
         let in_full = in_full || self.connection.is_first_response();
         let answer = self.script.judge(number, &self.connection.whole(response), in_full)?;
         Ok(Judged { answer, verified: in_full })
+    }
+
+    fn is_refused(&self) -> bool {
+        let status = self.last.as_ref().map(|response| response.status);
+        matches!(status, Some(300..=399 | 401 | 403 | 404 | 405 | 407))
     }
 
     async fn rest(&mut self) {

@@ -54,7 +54,7 @@ impl Progress {
             };
             let template = match total.is_zero() {
                 true => "{spinner:.cyan} {elapsed:>4}  {wide_msg}",
-                false => "{bar:16.cyan/dim} {percent:>3} %  {wide_msg}",
+                false => "{bar:8.cyan/dim} {percent:>3} %  {wide_msg}",
             };
             bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
             Display::Live(bar)
@@ -157,10 +157,10 @@ impl Progress {
         let mut parts: Vec<String> = self.left(done).into_iter().collect();
         let rate = moment.last.map(|last| last.requests_per_second).or(moment.per_second);
         parts.push(rate.map_or("warming up".to_owned(), |rate| format!("{} req/s", count(rate))));
+        parts.push(errors(moment.errors));
         if let Some(Interval { p50_us: Some(p50), p99_us: Some(p99), .. }) = moment.last {
             parts.push(format!("p50 {}, p99 {}", microseconds(p50), microseconds(p99)));
         }
-        parts.push(errors(moment.errors));
         if moment.users > 1 {
             parts.push(format!("{} users", count(moment.users as f64)));
         }
@@ -170,7 +170,9 @@ impl Progress {
     /// Notes that a row is complete.
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
-            let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
+            // Behind the last row there is nothing left, which everybody sees.
+            let left = self.left(self.done).filter(|_| self.done < self.total);
+            let left = left.map(|left| format!(" ({left})")).unwrap_or_default();
             note(format_args!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row)));
         }
     }
@@ -214,6 +216,7 @@ fn result(row: &Row) -> String {
         Method::Users if row.users_at_peak.is_some() => {
             format!("{rate} req/s at the peak with {} users", users(row.users_at_peak))
         }
+        Method::Closed | Method::Open | Method::Users if row.requests == 0 => "no right answer".to_owned(),
         Method::Closed | Method::Open | Method::Users => {
             format!("{rate} req/s, p99 {}", microseconds(row.latency_us.p99))
         }
@@ -253,8 +256,19 @@ fn note(line: std::fmt::Arguments<'_>) {
 mod tests {
     use super::*;
 
+    /// Columns of a terminal that the bar takes, and the share that is done.
+    const BEFORE_FIGURES: usize = 16;
+
     #[test]
-    fn what_is_left_comes_first_then_rate_percentiles_errors_and_users() {
+    fn a_row_without_an_answer_has_no_latency() {
+        let whole: crate::report::Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
+        let row = whole.rows().find(|row| row.method == Method::Closed && row.users_at_peak.is_none()).unwrap();
+        assert!(result(row).contains(" req/s, p99 "));
+        assert_eq!(result(&Row { requests: 0, errors: 2, ..row.clone() }), "no right answer, 2 ERRORS");
+    }
+
+    #[test]
+    fn what_is_left_comes_first_then_rate_errors_percentiles_and_users() {
         let mut progress = Progress::silent();
         progress.total = Duration::from_secs(200);
         let mut moment = Moment { per_second: None, errors: 0, users: 1, last: None };
@@ -273,9 +287,19 @@ mod tests {
         moment.users = 1_400;
         progress.total = Duration::ZERO;
         let figures = progress.figures(&moment, Duration::from_secs(1));
-        assert_eq!(figures, "900 req/s · p50 174 µs, p99 12.3 ms · 3 ERRORS · 1,400 users");
+        assert_eq!(figures, "900 req/s · 3 ERRORS · p50 174 µs, p99 12.3 ms · 1,400 users");
         progress.total = Duration::from_secs(200);
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("3 min 15 s left"));
+        // On a terminal of 80 columns the errors were cut off.
+        moment.errors = 1_234_567;
+        let figures = progress.figures(&moment, Duration::from_secs(5));
+        let errors = figures.find(" ERRORS").unwrap() + " ERRORS".len();
+        assert!(BEFORE_FIGURES + figures[..errors].chars().count() <= 80, "{figures}");
+        moment.errors = 0;
+        moment.last.as_mut().unwrap().requests_per_second = 12_345.6;
+        let figures = progress.figures(&moment, Duration::from_secs(190));
+        let percentiles = figures.find(" ms").unwrap() + " ms".len();
+        assert!(BEFORE_FIGURES + figures[..percentiles].chars().count() <= 80, "{figures}");
         // Two minutes were left for four.
         progress.again(Duration::from_secs(60));
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("4 min 15 s left"));

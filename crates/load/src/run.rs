@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::fmt;
 use std::io;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
@@ -13,8 +14,9 @@ use tokio::task::LocalSet;
 
 use crate::alarm::Alarm;
 use crate::clock::{Clock, CoarseClock, SystemClock};
-use crate::drive::Thread;
-use crate::exchange::{Exchange, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
+use crate::connection::Failure;
+use crate::drive::{Begun, Thread};
+use crate::exchange::{Exchange, Judged, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
 use crate::others::Others;
 use crate::placement::Cores;
 use crate::schedule::Schedule;
@@ -67,12 +69,14 @@ pub struct Run {
     timeline: Arc<Timeline>,
     workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
     server: Option<(u32, Placement)>,
+    /// What the request before the start came to, and how long it took.
+    first: Option<(Recorder, Duration)>,
 }
 
 impl Run {
     /// Starts to drive `case` against `endpoint`.
     pub fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Run, Error> {
-        Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop, None))
+        Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop, None, None))
     }
 
     /// Measures what the server's process uses of its cores while the run goes on, and what others use of them.
@@ -114,6 +118,13 @@ impl Run {
         let others = others.as_ref().zip(before.take()).and_then(|(others, before)| others.share_since(&before));
         let elapsed = self.schedule.measured.elapsed();
         self.timeline.finish(self.schedule.length(elapsed));
+        let is_whole = self.schedule.time_limit().is_some_and(|limit| Instant::now() >= limit);
+        let (mut record, mut elapsed) = (record, elapsed);
+        if let Some((first, took)) = self.first.take() {
+            record.merge(first);
+            // A run that ends by the clock has as much time as was planned.
+            elapsed += if is_whole { Duration::ZERO } else { took };
+        }
         let (driver_cpu, server_cpu) = observer.used();
         let (unsent, dropped) = self.schedule.missed();
         Ok(Outcome {
@@ -135,10 +146,7 @@ impl Run {
     async fn record(&mut self) -> Result<Recorder, Error> {
         let mut record = Recorder::default();
         for worker in &mut self.workers {
-            let part = worker
-                .await
-                .map_err(|error| Error::new(ErrorKind::Machine, "a thread of the driver panicked").because(error))??;
-            record.merge(part);
+            record.merge(worker.await.map_err(thread_panicked)??);
         }
         Ok(record)
     }
@@ -269,29 +277,87 @@ impl Crew {
         Ok(crew)
     }
 
+    /// Has the first user send its first request, before a run and alone; `None` where it has none.
+    ///
+    /// # Errors
+    /// All others would be refused as well: there is no connection, or nothing at this URL or for this client.
+    pub(crate) async fn first(&self) -> Result<Option<First>, Error> {
+        let (done, result) = oneshot::channel();
+        // Where the thread is gone, nobody answers.
+        let _ = self.threads[0].send(Job::First(done));
+        result.await.map_err(thread_panicked)?
+    }
+
     /// Starts a run, which must be over before the next one begins, on these cores; where none are named, on those of whoever
-    /// started the crew. It goes on also without the crew.
-    pub(crate) fn run(&self, warmup: Duration, stop: Stop, cores: Option<Cores>) -> Run {
+    /// started the crew. It goes on also without the crew. The request that was sent before is the first of the run, or of its
+    /// warm-up.
+    pub(crate) fn run(&self, warmup: Duration, stop: Stop, cores: Option<Cores>, first: Option<First>) -> Run {
         let plan = Plan { warmup, stop, ..self.plan.clone() };
         let schedule = Arc::new(Schedule::new(&plan, Instant::now()));
         let timeline = Arc::new(Timeline::new(stop.after));
+        let begun = first.as_ref().map_or(Begun::default(), |first| Begun { had: 1, is_open: first.was_sent });
+        if let Some(First { judged, was_sent, .. }) = &first {
+            schedule.take_first(*was_sent, judged.as_ref().err().map(String::as_str));
+        }
+        let first = first.map(|first| first.noted(warmup.is_zero()));
         let mut workers = Vec::new();
         for thread in &self.threads {
             let (done, result) = oneshot::channel();
             let (schedule, timeline) = (schedule.clone(), timeline.clone());
             // Where the thread is gone, nobody answers, and the run fails.
-            let _ = thread.send(Job { plan: plan.clone(), schedule, timeline, cores: cores.clone(), done });
+            let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), done };
+            let _ = thread.send(Job::Part(Box::new(part)));
             workers.push(result);
         }
-        Run { schedule, timeline, workers, server: None }
+        Run { schedule, timeline, workers, server: None, first }
     }
 }
 
+fn thread_panicked(error: oneshot::error::RecvError) -> Error {
+    Error::new(ErrorKind::Machine, "a thread of the driver panicked").because(error)
+}
+
+/// What the request came to that was sent before a run.
+#[derive(Debug)]
+pub(crate) struct First {
+    judged: Result<Judged, String>,
+    was_sent: bool,
+    took: Duration,
+    /// Which part of a mix it is of.
+    part: Option<usize>,
+}
+
+impl First {
+    /// What is to be noted of it, and how long it took, where it counts. A wrong answer is one whenever it comes.
+    fn noted(self, counts: bool) -> (Recorder, Duration) {
+        let mut record = Recorder::default();
+        let note = |record: &mut Recorder| match &self.judged {
+            Ok(judged) if counts => record.answer(judged, self.took, self.took),
+            Ok(_) => {}
+            Err(why) => record.error(self.was_sent, why),
+        };
+        note(&mut record);
+        if let Some(part) = self.part {
+            note(record.part(part));
+        }
+        record.warmup_errors += u64::from(!counts && self.judged.is_err());
+        (record, if counts { self.took } else { Duration::ZERO })
+    }
+}
+
+/// What a thread is asked to do.
+enum Job {
+    /// The first request of the first user.
+    First(oneshot::Sender<Result<Option<First>, Error>>),
+    Part(Box<Part>),
+}
+
 /// A thread's part of a run.
-struct Job {
+struct Part {
     plan: Plan,
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
+    begun: Begun,
     cores: Option<Cores>,
     done: oneshot::Sender<Result<Recorder, Error>>,
 }
@@ -347,6 +413,14 @@ impl Worker {
         let local = LocalSet::new();
         let mut exchanges: Vec<Option<E>> = self.users.clone().map(|_| None).collect();
         while let Ok(job) = self.jobs.recv() {
+            let job = match job {
+                Job::Part(part) => part,
+                Job::First(done) => {
+                    // Nobody listens any more after an interruption.
+                    let _ = done.send(local.block_on(&runtime, self.first(&mut exchanges, &connect)));
+                    continue;
+                }
+            };
             let result = job.cores.as_ref().map_or(Ok(()), Cores::enter).and_then(|()| {
                 let work = self.work(&job, &mut alarm, &mut exchanges, &connect);
                 local.block_on(&runtime, work)
@@ -360,17 +434,45 @@ impl Worker {
         drop(local);
     }
 
+    async fn first<E: Exchange>(
+        &self,
+        exchanges: &mut [Option<E>],
+        connect: &Rc<impl Fn(User) -> E>,
+    ) -> Result<Option<First>, Error> {
+        let refused = |why: &dyn fmt::Display| {
+            Error::new(ErrorKind::Answer, format!("the first request was refused, and no other was sent: {why}"))
+        };
+        let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(0)));
+        let begun = Instant::now();
+        let result = exchange.send(0).await;
+        let took = begun.elapsed();
+        let (judged, was_sent) = match result {
+            Ok(()) => (exchange.judge(0, true), true),
+            Err(Failure::Done) => return Ok(None),
+            Err(failure) if failure.is_refusal() => return Err(refused(&failure)),
+            Err(failure) => (Err(failure.to_string()), !failure.is_immediate()),
+        };
+        if let Err(why) = &judged
+            && was_sent
+            && exchange.is_refused()
+        {
+            return Err(refused(why));
+        }
+        exchange.rest().await;
+        Ok(Some(First { judged, was_sent, took, part: self.case.parts().first().copied() }))
+    }
+
     async fn work<E: Exchange + 'static>(
         &self,
-        job: &Job,
+        job: &Part,
         alarm: &mut Alarm,
         exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E + 'static>,
     ) -> Result<Recorder, Error> {
-        let Job { plan, schedule, timeline, .. } = job;
+        let Part { plan, schedule, timeline, begun, .. } = job;
         let clock = SystemClock::default();
         let thread = Thread::new(clock.clone(), schedule.clone(), plan.clone(), self.case.count(), timeline.clone());
-        let thread = Rc::new(thread.with_parts(self.case.parts()));
+        let thread = Rc::new(thread.with_parts(self.case.parts()).with_begun(*begun));
         let drive = |(number, mut exchange): (usize, Option<E>)| {
             let (thread, connect, user) = (thread.clone(), connect.clone(), self.user(number));
             tokio::task::spawn_local(async move {

@@ -1,5 +1,7 @@
 //! When requests are due, and when a run is over.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +19,7 @@ pub(crate) struct Schedule {
     /// When the run begins to be measured.
     pub(crate) measured: Instant,
     stop: Stop,
-    arrivals: Option<Mutex<Course>>,
+    arrivals: Option<Mutex<Open>>,
     taken: AtomicU64,
     errors: AtomicU64,
     users: AtomicUsize,
@@ -29,10 +31,22 @@ pub(crate) struct Schedule {
     over: Notify,
 }
 
+/// An open workload under way.
+#[derive(Debug)]
+struct Open {
+    course: Course,
+    /// Since when each user has been free who is.
+    free: BinaryHeap<Reverse<Instant>>,
+}
+
 impl Schedule {
     pub(crate) fn new(plan: &Plan, start: Instant) -> Self {
         let arrivals = match &plan.pace {
-            Pace::Arrivals(arrivals) => Some(Mutex::new(Course::new(arrivals.clone(), plan.seed))),
+            Pace::Arrivals(arrivals) => {
+                let begin = |number| Some(Reverse(start.checked_add(plan.start.of(number, plan.connections)?)?));
+                let free = (0..plan.connections).filter_map(begin).collect();
+                Some(Mutex::new(Open { course: Course::new(arrivals.clone(), plan.seed), free }))
+            }
             Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
         };
         Schedule {
@@ -69,26 +83,53 @@ impl Schedule {
         }
     }
 
+    /// Takes in the request that was sent before the start, which is the first of all unless the run warms up.
+    pub(crate) fn take_first(&self, was_sent: bool, error: Option<&str>) {
+        if was_sent {
+            self.user_sends();
+        }
+        if self.measured == self.start {
+            self.taken.fetch_add(1, Ordering::Relaxed);
+            if let Some(mut open) = self.open() {
+                open.course.advance();
+            }
+        }
+        if let Some(error) = error {
+            self.error(error, self.start);
+        }
+    }
+
     /// Whether requests are due by the clock.
     pub(crate) fn has_arrivals(&self) -> bool {
         self.arrivals.is_some()
     }
 
-    /// The next arrival, for a user who is free since `free`; `None` when the run is over.
-    pub(crate) fn arrival(&self, free: Instant) -> Option<Instant> {
-        let mut course = self.course()?;
+    /// Notes since when a user has been free to send again.
+    pub(crate) fn user_is_free(&self, since: Instant) {
+        if let Some(mut open) = self.open() {
+            open.free.push(Reverse(since));
+        }
+    }
+
+    /// The next arrival, for a user who is free; `None` when the run is over. Users are alike, so whoever asks sends for the one who
+    /// has been free for longest: an arrival is dropped only if nobody was.
+    pub(crate) fn arrival(&self) -> Option<Instant> {
+        let mut open = self.open()?;
+        let Open { course, free } = &mut *open;
+        let Reverse(since) = *free.peek()?;
         loop {
             let due = self.start.checked_add(course.next()?)?;
-            if !course.waits() && due < free && !self.time_is_up(due) {
+            if !course.waits() && due < since && !self.time_is_up(due) && !self.all_are_taken() {
                 let counts = due >= self.measured;
-                let until = self.time_limit().map_or(free, |limit| limit.min(free));
+                let until = self.time_limit().map_or(since, |limit| limit.min(since));
                 course.drop_until(if counts { until } else { until.min(self.measured) } - self.start, counts);
                 course.drop_one(counts);
                 continue;
             }
-            if !self.take(due.max(free)) {
+            if !self.take(due.max(since)) {
                 return None;
             }
+            free.pop();
             course.advance();
             return Some(due);
         }
@@ -195,21 +236,32 @@ impl Schedule {
     /// Arrivals that were due within a run that is over, and found no free user: those that waited until its end, and
     /// those that were dropped.
     pub(crate) fn missed(&self) -> (u64, u64) {
-        let Some(course) = self.course() else { return (0, 0) };
+        let Some(open) = self.open() else { return (0, 0) };
         let limit = match self.end.get() {
+            // There was nothing to send for those that came then.
+            Some((End::NothingLeft, _)) => None,
             Some((_, at)) => Some(*at),
-            None => self.time_limit(),
+            None => self.time_limit().filter(|_| !self.all_are_taken()),
         };
-        let left = limit.map_or(0, |limit| course.due_between(self.measured - self.start, limit - self.start));
-        if course.waits() { (left, 0) } else { (0, course.dropped() + left) }
+        // Who was free would have sent the next.
+        let limit = limit.map(|limit| open.free.peek().map_or(limit, |Reverse(since)| limit.min(*since)));
+        let due =
+            |limit: Instant| open.course.due_between(self.measured - self.start, limit.max(self.measured) - self.start);
+        let left = limit.map_or(0, due);
+        if open.course.waits() { (left, 0) } else { (0, open.course.dropped() + left) }
+    }
+
+    /// Whether as many requests were taken as there are to be.
+    pub(crate) fn all_are_taken(&self) -> bool {
+        self.stop.requests.is_some_and(|count| self.taken() >= count)
     }
 
     fn time_is_up(&self, due: Instant) -> bool {
         self.stop.after.is_some_and(|after| due.saturating_duration_since(self.measured) >= after)
     }
 
-    fn course(&self) -> Option<MutexGuard<'_, Course>> {
-        // Whoever panicked had changed nothing halfway: each change is one assignment.
+    fn open(&self) -> Option<MutexGuard<'_, Open>> {
+        // Whoever panicked has ended the run.
         Some(self.arrivals.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -220,7 +272,13 @@ mod tests {
     use crate::{Arrivals, Spacing, WhenBusy};
 
     fn schedule(pace: Pace, stop: Stop) -> Schedule {
-        Schedule::new(&Plan { pace, stop, ..Plan::default() }, Instant::now())
+        Schedule::new(&Plan { pace, stop, connections: 0, ..Plan::default() }, Instant::now())
+    }
+
+    /// The next arrival for the only user, who is free since then.
+    fn arrival(schedule: &Schedule, since: Instant) -> Option<Instant> {
+        schedule.user_is_free(since);
+        schedule.arrival()
     }
 
     #[test]
@@ -238,10 +296,10 @@ mod tests {
         // The one user comes back late each time; its requests keep their times.
         let late = schedule.start + Duration::from_millis(900);
         for index in 0..4 {
-            assert_eq!(schedule.arrival(late), Some(schedule.start + Duration::from_millis(100 * index)));
+            assert_eq!(arrival(&schedule, late), Some(schedule.start + Duration::from_millis(100 * index)));
         }
         assert_eq!((schedule.taken(), schedule.missed()), (4, (6, 0)));
-        assert_eq!(schedule.arrival(schedule.start + Duration::from_secs(1)), None);
+        assert_eq!(arrival(&schedule, schedule.start + Duration::from_secs(1)), None);
     }
 
     #[test]
@@ -249,9 +307,9 @@ mod tests {
         let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(10.0) };
         let schedule = schedule(Pace::Arrivals(arrivals), Stop::after(Duration::from_secs(1)));
         let at = |milliseconds| schedule.start + Duration::from_millis(milliseconds);
-        assert_eq!(schedule.arrival(at(0)), Some(at(0)));
-        assert_eq!(schedule.arrival(at(250)), Some(at(300)));
-        assert_eq!(schedule.arrival(at(650)), Some(at(700)));
+        assert_eq!(arrival(&schedule, at(0)), Some(at(0)));
+        assert_eq!(arrival(&schedule, at(250)), Some(at(300)));
+        assert_eq!(arrival(&schedule, at(650)), Some(at(700)));
         assert_eq!((schedule.taken(), schedule.missed()), (3, (0, 7)), "two, three, and the last two");
     }
 
@@ -261,10 +319,16 @@ mod tests {
         for spacing in [Spacing::Even, Spacing::Poisson] {
             let arrivals = Arrivals { when_busy: WhenBusy::Drop, spacing, ..Arrivals::constant(1e9) };
             let stop = Stop::after(Duration::from_secs(1_000));
-            let plan = Plan { pace: Pace::Arrivals(arrivals), stop, warmup: Duration::from_secs(1), ..Plan::default() };
+            let plan = Plan {
+                pace: Pace::Arrivals(arrivals),
+                stop,
+                warmup: Duration::from_secs(1),
+                connections: 0,
+                ..Plan::default()
+            };
             let schedule = Schedule::new(&plan, Instant::now());
             let free = schedule.start + Duration::from_secs(501);
-            let due = schedule.arrival(free).unwrap();
+            let due = arrival(&schedule, free).unwrap();
             assert!(due >= free && due < free + Duration::from_micros(1), "{spacing:?}: {:?}", due - schedule.start);
             let (_, dropped) = schedule.missed();
             let random = if spacing == Spacing::Even { 1 } else { 1_000 };

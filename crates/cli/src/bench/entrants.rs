@@ -15,7 +15,7 @@ use castile_load::{
 
 use super::secured::Secured;
 use crate::peers::{Peer, check};
-use crate::process;
+use crate::{problems, process};
 
 /// Those who take part, as they were asked for.
 #[derive(Debug)]
@@ -95,7 +95,11 @@ impl Entrants {
                 }
                 Err(error) => {
                     let suite = &first.case.suite;
-                    dropped.push(format!("{} was dropped, so it has no rows of {suite}: {error:#}", peer.name));
+                    dropped.push(format!(
+                        "{} was dropped, so it has no rows of {suite}: {}",
+                        peer.name,
+                        problems::in_full(&error)
+                    ));
                     let warmup = self.warmup(peer).map(|warmup| warmup.planned(served.iter().copied()));
                     let runs: Duration = served.iter().map(|load| load.planned()).sum();
                     progress.leave_out(runs + warmup.unwrap_or_default());

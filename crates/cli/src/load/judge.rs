@@ -8,6 +8,7 @@ use castile_mime as mime;
 use castile_soap::{Envelope, Version};
 use castile_wsdl::Definitions;
 use castile_xml::{Charset, Limits, Memory, Reader, Token};
+use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
 
 use super::service::{Operation, Service};
@@ -194,14 +195,31 @@ pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
     }
 }
 
+/// What is wrong with the header blocks of a message by the schema, with those that it declares.
+pub(super) fn problems_of_header(definitions: &'static Definitions, envelope: &str) -> Vec<Problem> {
+    let is_declared = |name: &ExpandedName| definitions.schema.find_element(name).is_some();
+    validated(definitions, envelope, |around, namespace, local| match (around, local) {
+        (0, _) | (1, "Header") => Chosen::Within,
+        (2, _) if is_declared(&ExpandedName::new(namespace, local)) => Chosen::Declared,
+        _ => Chosen::Skip,
+    })
+}
+
 /// What is wrong with a message by the schema, its header left out. Of what is in SOAP encoding the schema knows nothing.
 pub(super) fn problems(definitions: &'static Definitions, shape: &Shape, envelope: &str) -> Vec<Problem> {
     let roots = shape.roots(definitions);
-    let choose = |around: usize, namespace: &str, local: &str| match (around, local) {
+    validated(definitions, envelope, |around, namespace, local| match (around, local) {
         (0, _) | (1, "Body") => Chosen::Within,
         (1, _) => Chosen::Skip,
         _ => shape.chosen(roots.as_deref(), around, namespace, local),
-    };
+    })
+}
+
+fn validated(
+    definitions: &'static Definitions,
+    envelope: &str,
+    choose: impl FnMut(usize, &str, &str) -> Chosen,
+) -> Vec<Problem> {
     VALIDATOR.with_borrow_mut(|known| {
         let (_, validator) = match known.take() {
             Some(same) if std::ptr::eq(same.0, definitions) => known.insert(same),
@@ -286,7 +304,7 @@ fn charset(content_type: &str) -> Option<Charset> {
 fn quoted(bytes: &[u8]) -> String {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]);
     let line: String = start.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if bytes.len() > QUOTED { format!("{line} …") } else { line }
+    if bytes.len() > QUOTED { format!("{line} …") } else { line.trim_end().to_owned() }
 }
 
 /// The header lines that say what is sent, and what for (SOAP 1.1 §6.1.1, SOAP 1.2 Part 2 §7.1.4).

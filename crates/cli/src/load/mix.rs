@@ -45,6 +45,13 @@ pub(super) struct Message {
     origin: Option<Origin>,
 }
 
+impl Message {
+    /// Whether its envelope is that of a file.
+    fn is_whole(&self) -> bool {
+        self.origin.as_ref().is_some_and(|origin| !origin.is_payload)
+    }
+}
+
 /// Where the text of a file stands in an envelope.
 #[derive(Debug)]
 struct Origin {
@@ -306,6 +313,15 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
             continue;
         }
         let text = String::from_utf8_lossy(&text);
+        if let Some(problem) = judge::problems_of_header(definitions, &text).into_iter().next() {
+            let path = problem.path.strip_prefix("Envelope/Header/").unwrap_or(&problem.path);
+            let of = if message.is_whole() { &message.source } else { "--soap-header" };
+            let doubt = format!("{of}: no valid header block: {path}: {} [{}]", problem.message, problem.rule);
+            // Most messages have the same.
+            if !doubts.contains(&doubt) {
+                doubts.push(doubt);
+            }
+        }
         if let Some(problem) = judge::problems(definitions, shape, &text).into_iter().next() {
             let (source, name) = (&message.source, &mix.service.operations[number].name);
             doubts.push(match &message.origin {

@@ -1,10 +1,13 @@
 //! The load model as flags: when requests are due, by whom, and when it ends.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 
-use anyhow::bail;
-use castile_load::{Arrivals, Axis, Criterion, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
+use anyhow::{Context, bail};
+use castile_load::{
+    Arrivals, Axis, Comparison, Criterion, Goal, Metric, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think,
+    WhenBusy,
+};
 
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, some_time, time, whole};
@@ -118,6 +121,44 @@ enum Busy {
 }
 
 impl Arguments {
+    /// Refuses a criterion that is about what isn't measured, which an option gave.
+    pub(super) fn expect_measured(&self, option: &str, criterion: &Criterion) -> anyhow::Result<()> {
+        let has_arrivals = self.rate.is_some() || !self.stages.is_empty();
+        match criterion.metric {
+            Metric::ServerCpu if self.server_pid.is_none() => {
+                bail!(
+                    "found {option} {criterion}, expected --server-pid beside it: without it nothing is known of the CPU time of the server"
+                )
+            }
+            Metric::Dropped | Metric::DropRate if !has_arrivals || self.when_busy == Busy::Wait => bail!(
+                "found {option} {criterion}, expected --rate or --stage beside it, and not --when-busy wait: else no request \
+                 is dropped"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses addresses to connect from that this machine doesn't have, or that don't reach the server at this one.
+    pub(super) fn expect_sources(&self, server: IpAddr) -> anyhow::Result<()> {
+        for source in &self.sources {
+            if source.is_ipv4() != server.is_ipv4() {
+                let version = if server.is_ipv4() { "IPv4" } else { "IPv6" };
+                bail!("found --source {source}, expected an address of {version}, as {server} is");
+            }
+            let bound = TcpListener::bind((*source, 0));
+            bound.with_context(|| format!("found --source {source}, expected an address of this machine"))?;
+        }
+        Ok(())
+    }
+
+    /// The criterion that ends a search.
+    pub(super) fn until(&self) -> Option<&Criterion> {
+        match &self.until {
+            Some(Goal::Until(criterion)) => Some(criterion),
+            _ => None,
+        }
+    }
+
     /// The plan, and what is searched for. One answer of `check_one_in` is judged in full.
     pub(super) fn plan(&self, check_one_in: u64) -> anyhow::Result<(Plan, Option<Search>)> {
         let stages = match (self.rate, &*self.stages) {
@@ -131,6 +172,13 @@ impl Arguments {
         }
         if self.rate.is_some() && self.most.is_some_and(|most| most > MOST_RATE) {
             bail!("found --most {}, expected at most 10000000 requests per second", self.most.unwrap_or_default());
+        }
+        let first = self.rate.or(self.users.map(|users| users as f64));
+        if let (Some(first), Some(most)) = (first, self.most)
+            && most < first
+        {
+            let of = if self.rate.is_some() { "--rate" } else { "--users" };
+            bail!("found --most {most}, expected at least {first}, which --until begins with: {of} {first}");
         }
         if !is_open && (self.poisson || self.in_flight.is_some() || self.when_busy == Busy::Wait) {
             bail!("--poisson, --in-flight and --when-busy are for --rate and --stage");
@@ -185,7 +233,8 @@ impl Arguments {
             Axis::Rate => MOST_RATE,
             Axis::Users => most_users(castile_load::allow_descriptors()) as f64,
         };
-        Search { axis, first, growth: self.growth, most: self.most.unwrap_or((first * MOST).min(bound)), goal }
+        let most = self.most.unwrap_or((first * MOST).min(bound));
+        Search { axis, first: first.min(most), growth: self.growth, most, goal }
     }
 }
 
@@ -254,9 +303,18 @@ fn stage(text: &str) -> Result<Stage, String> {
 }
 
 fn goal(text: &str) -> Result<Goal, String> {
-    match text {
-        "peak" => Ok(Goal::Peak { gain: GAIN }),
-        criterion => criterion.parse::<Criterion>().map(Goal::Until).map_err(|error| error.to_string()),
+    if text == "peak" {
+        return Ok(Goal::Peak { gain: GAIN });
+    }
+    let criterion: Criterion = text.parse().map_err(|error: castile_load::Error| error.to_string())?;
+    let is_below = matches!(criterion.comparison, Comparison::Below | Comparison::AtMost);
+    match is_below && criterion.metric != Metric::RequestsPerSecond {
+        // All of it grows with the load.
+        true => {
+            let meant = text.replace('<', ">");
+            Err(format!("expected what is not to be, as {meant}: the highest load without it is looked for"))
+        }
+        false => Ok(Goal::Until(criterion)),
     }
 }
 
@@ -268,11 +326,9 @@ fn growth(text: &str) -> Result<f64, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    match positive(number) {
-        Ok(number) if number <= of => Ok(number / of),
-        _ => Err("expected a share, as 80% or 0.8".to_owned()),
-    }
+    let percent = text.strip_suffix('%').and_then(|number| positive(number.trim_end()).ok());
+    let share = percent.filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
+    share.ok_or_else(|| "expected a percentage, as 80%".to_owned())
 }
 
 #[cfg(test)]
@@ -339,6 +395,13 @@ mod tests {
         let rate = of("--rate 100 --until errors>0 --most 500 --growth 1.5");
         assert_eq!((rate.axis, rate.first, rate.most, rate.growth), (Axis::Rate, 100.0, 500.0, 1.5));
         assert_eq!(of("--until peak").goal, Goal::Peak { gain: 0.05 });
+        // Nobody said how many users to begin with.
+        assert_eq!(of("--until peak --most 2").first, 2.0);
+        assert_eq!(goal("rps<500"), Ok(Goal::Until("rps<500".parse().unwrap())));
+        assert_eq!(
+            goal("p99<50ms").unwrap_err(),
+            "expected what is not to be, as p99>50ms: the highest load without it is looked for"
+        );
     }
 
     /// So many were allocated until the machine had no memory left.
@@ -376,6 +439,10 @@ mod tests {
             "--growth 2",
             "--max-cpu 80%",
             "--max-cpu 120% --server-pid 1",
+            "--max-cpu 0.8 --server-pid 1",
+            "--until p99<50ms",
+            "--until errors<=5",
+            "--duration 99999999999h",
         ] {
             let words = std::iter::once("load").chain(flags.split_whitespace());
             assert!(Flags::try_parse_from(words).is_err(), "{flags}");
@@ -388,6 +455,8 @@ mod tests {
             "--rate 1 --in-flight 99999999999",
             "--until peak --most 1e11",
             "--rate 1 --until peak --most 1e11",
+            "--users 4 --until peak --most 1",
+            "--rate 100 --until peak --most 50",
         ] {
             let words = std::iter::once("load").chain(flags.split_whitespace());
             assert!(Flags::try_parse_from(words).unwrap().load.plan(1).is_err(), "{flags}");

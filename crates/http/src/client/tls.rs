@@ -197,7 +197,15 @@ impl<S> Secured<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        either!(self.get_mut(), stream => Pin::new(stream).poll_read(cx, buffer))
+        either!(self.get_mut(), stream => Pin::new(stream).poll_read(cx, buffer)).map_err(in_words)
+    }
+}
+
+/// An error of TLS as it is told; others stay as they are.
+fn in_words(error: io::Error) -> io::Error {
+    match reason(&error) {
+        Some(reason) => io::Error::new(error.kind(), Error::new(ErrorKind::Exchange, reason).because(error)),
+        None => error,
     }
 }
 

@@ -10,6 +10,9 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatibl
 use super::PlainHttp;
 use super::chain::AS_AUTHORITY;
 
+/// What webpki says of a certificate before version 3, which alone has extensions (RFC 5280 §4.1.2.1).
+const OF_OLD_VERSION: &str = "UnsupportedCertVersion";
+
 /// An error and what is below it.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
@@ -94,7 +97,14 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::Other(other) if other.to_string() == AS_AUTHORITY => {
             "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself".to_owned()
         }
+        CertificateError::Other(other) if other.to_string() == OF_OLD_VERSION => {
+            "found X.509 of version 1 or 2, expected a certificate of version 3, which has extensions: `openssl x509 -req` makes one with \
+             -extfile"
+                .to_owned()
+        }
         CertificateError::BadEncoding => "found no X.509 certificate, expected one in DER".to_owned(),
+        // What rustls writes around it says nothing.
+        CertificateError::Other(other) => other.to_string(),
         other => other.to_string(),
     }
 }
@@ -153,6 +163,10 @@ fn date(time: UnixTime) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject;
+    use rustls::server::ParsedCertificate;
+
     use super::*;
 
     #[test]
@@ -167,6 +181,24 @@ mod tests {
         for seconds in [0, 253_402_214_399, 253_402_214_400, 253_402_300_799, u64::MAX] {
             date(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
         }
+    }
+
+    /// It was told as `Other(OtherError(UnsupportedCertVersion))`.
+    #[test]
+    fn an_old_certificate_is_told_in_words() {
+        const OLD: &str = "-----BEGIN CERTIFICATE-----\n\
+            MIIBEzCBuwIUI4uw1ysDiV8lilyTd/xokr0CzFMwCgYIKoZIzj0EAwIwDDEKMAgG\n\
+            A1UEAwwBYTAgFw0yNjExMjYxMzE2MzdaGA8yMTI2MTEwMjEzMTYzN1owDDEKMAgG\n\
+            A1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGqsu6wSRQD4XvKh89Lv\n\
+            WmoiHIFZDWb3JDcxv5VCXhHy0ha8TJAEfpNQKfT8V+5m8Kn0VW4qD+icH/IfhlCc\n\
+            +JowCgYIKoZIzj0EAwIDRwAwRAIgC4r9g8qyU3jiAGTiXtASCsOY+BnJzuTlcmnR\n\
+            fNm5VTkCIEboxQHzLqlrZeRdAQU3vUsPN9JJcju/C4/U0fzcJs5j\n\
+            -----END CERTIFICATE-----";
+        let old = CertificateDer::from_pem_slice(OLD.as_bytes()).unwrap();
+        let error = ParsedCertificate::try_from(&old).err().unwrap();
+        let expected = "found X.509 of version 1 or 2, expected a certificate of version 3, which has extensions: `openssl x509 -req` \
+                        makes one with -extfile";
+        assert_eq!(of(&error), expected);
     }
 
     #[test]

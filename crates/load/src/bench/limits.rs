@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
-use crate::report::{Client, Results, Row, SearchEnd};
+use crate::report::{Client, Kind, Results, Row, SearchEnd};
 
 /// Above this share of its cores, a side is at its limit.
 const BUSY: f64 = 0.9;
@@ -47,9 +47,18 @@ impl Results {
 fn warnings(results: &Results) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut name = |holds: &dyn Fn(&Row) -> bool, text: &str| {
-        let mut named: Vec<_> =
-            results.rows().filter(|row| holds(row)).map(|row| format!("{} ({})", row.case, row.target)).collect();
-        named.dedup();
+        let names = |holds: &dyn Fn(&Row) -> bool| {
+            let rows = results.rows().filter(|row| holds(row));
+            let mut names: Vec<_> = rows.map(|row| format!("{} ({})", row.case, row.target)).collect();
+            names.dedup();
+            names
+        };
+        let mut named = names(holds);
+        // What holds of all that there is needs no name.
+        if !named.is_empty() && named == names(&|_| true) && results.kind == Kind::Load {
+            warnings.push(text.to_owned());
+            return;
+        }
         if named.len() > NAMED {
             let more = named.len() - NAMED;
             named.truncate(NAMED);

@@ -12,8 +12,7 @@ use crate::run::Crew;
 use crate::search::Tried;
 use crate::usage::Usage;
 use crate::{
-    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Run, Search, Start, Stop, ab,
-    usage,
+    Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab, usage,
 };
 
 /// Connections that rested for longer are opened anew: to some servers they are idle.
@@ -107,7 +106,16 @@ impl<'a> Side<'a> {
         let server = self.target.process().map(|process| (process, self.placement));
         let outcome = match driver {
             Driver::Own => {
-                let mut run = Run::start(case, &self.endpoint, plan, &self.expected)?;
+                let crew = Crew::start(case, &self.endpoint, plan, &self.expected)?;
+                // Of a service that nobody knows yet, one request tells whether there is anything to measure.
+                let first = match case.is_scripted() && number == 1 {
+                    false => None,
+                    true => tokio::select! {
+                        first = crew.first() => first?,
+                        () = self.interrupt.wait() => return Ok(None),
+                    },
+                };
+                let mut run = crew.run(plan.warmup, plan.stop, None, first);
                 if let Some((process, placement)) = server {
                     run.observe(process, placement);
                 }
@@ -187,7 +195,7 @@ impl<'a> Side<'a> {
         let stop = Stop { after: Some(length), ..self.load.plan.stop };
         let cpu = |side: &Self| side.target.process().and_then(usage::cpu_time);
         let before = cpu(self);
-        let outcome = progress.watch(crew.run(Duration::ZERO, stop, cores), planned, self.interrupt).await?;
+        let outcome = progress.watch(crew.run(Duration::ZERO, stop, cores, None), planned, self.interrupt).await?;
         if outcome.ended == Some(End::Interrupted) {
             self.tally.warm_up(outcome.record);
             return Ok(None);
@@ -258,6 +266,8 @@ impl<'a> Side<'a> {
             tried.push(Tried { load, good: search.is_good(&row, &rows) });
             rows.push(row);
         }
+        let left = search.steps().saturating_sub(u32::try_from(tried.len()).unwrap_or(u32::MAX));
+        progress.leave_out(self.load.plan.planned() * left);
         if tried.is_empty() {
             return Ok(Vec::new());
         }

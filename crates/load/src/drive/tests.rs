@@ -375,6 +375,35 @@ async fn arrivals_that_find_everybody_busy_are_dropped_and_counted() {
     assert!(run.latency_ms(0.99) <= 2, "those that were sent did not wait");
 }
 
+/// The user who came back last was asked first, and what was due before that was dropped although others had been free all along.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_dropped_while_somebody_is_free() {
+    // Several are due in each millisecond, which is as exact as this clock is; about 15 are under way.
+    let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(5_000.0) };
+    let run = drive(&plan(Pace::Arrivals(arrivals), 100, Stop::after(SECOND)), |_, _| (ms(2), true)).await;
+    assert!(run.most_busy < 30, "{}", run.most_busy);
+    assert_eq!((run.record.requests, run.missed), (5_000, (0, 0)));
+}
+
+/// What would have been due after the last request was told as dropped, or as waiting.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_missed_once_all_requests_are_sent() {
+    for when_busy in [WhenBusy::Drop, WhenBusy::Wait] {
+        let arrivals = Arrivals { when_busy, ..Arrivals::constant(100.0) };
+        let stop = Stop { requests: Some(50), ..Stop::after(2 * SECOND) };
+        for connections in [1, 10] {
+            let run = drive(&plan(Pace::Arrivals(arrivals.clone()), connections, stop), |_, _| (ms(5), true)).await;
+            assert_eq!((run.record.requests, run.missed), (50, (0, 0)), "{when_busy:?}, {connections}");
+            // The time went on to its end, and throughput was told for all of it.
+            assert!(run.elapsed < SECOND, "{:?}", run.elapsed);
+        }
+        // One that takes long is followed by nothing.
+        let slow: Behaviour = |index, _| (if index == 49 { SECOND } else { ms(5) }, true);
+        let run = drive(&plan(Pace::Arrivals(arrivals), 1, stop), slow).await;
+        assert_eq!((run.record.requests, run.missed), (50, (0, 0)), "{when_busy:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rate_that_is_too_high_is_told() {
     let pace = Pace::Arrivals(Arrivals::constant(1_000.0));

@@ -42,6 +42,8 @@ use serde::Serialize;
 
 use crate::{Error, ErrorKind};
 
+/// What [`Results::write`] writes into a directory.
+pub const FILES: [&str; 2] = [RESULTS, PAGE];
 const RESULTS: &str = "results.json";
 const PAGE: &str = "index.html";
 const COMPARISON: &str = "comparison.html";

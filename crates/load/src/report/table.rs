@@ -54,8 +54,8 @@ const COLUMNS: [Column; 30] = [
     column("p99\nµs", 1, ALL, |row, _| latency(row, |latency| latency.p99)),
     column("p99.9\nµs", 4, NOT_SEQUENCE, |row, _| latency(row, |latency| latency.p999)),
     column("max\nµs", 4, ALL, |row, _| latency(row, |latency| latency.max)),
-    column("unsent", 2, &[Method::Open], |row, _| count(row.unsent as f64)),
-    column("dropped", 2, &[Method::Open], |row, _| count(row.dropped as f64)),
+    column("unsent", 2, &[Method::Open], |row, _| optional(some(row.unsent), count)),
+    column("dropped", 2, &[Method::Open], |row, _| optional(some(row.dropped), count)),
     column("service\np99 µs", 2, &[Method::Open], |row, _| {
         optional(row.service_us.as_ref().map(|service| service.p99), figure)
     }),
@@ -91,6 +91,11 @@ const fn beside_floor(heading: &'static str, rank: u8, text: Text) -> Column {
 
 fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
     value.map_or(NONE.to_owned(), write)
+}
+
+/// Nothing where there is none, as there seldom is.
+fn some(count: u64) -> Option<f64> {
+    Some(count as f64).filter(|_| count > 0)
 }
 
 /// Nothing where no request was answered.

@@ -47,7 +47,7 @@ pub enum ErrorKind {
     Body,
     /// The package that the response is, or that the request was to be, is broken.
     Package,
-    /// There is nothing to tell the server who the client is: no token was issued.
+    /// There is nothing to tell the server who the client is: no token was issued, or what was kept of cookies is something else.
     Credentials,
     /// What TLS is to be set up with can't be used: a certificate, a key, a revocation list.
     Tls,

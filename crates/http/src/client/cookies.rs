@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderValue, Uri, header};
 
 use super::redirects::{Origin, origin};
+use crate::{Error, ErrorKind};
 
 /// How many cookies are kept of an origin, and of how many origins.
 const COOKIES: usize = 50;
@@ -56,7 +57,12 @@ impl std::fmt::Debug for Cookie {
 impl Cookies {
     /// Keeps what an answer from `url` sets.
     pub(super) fn keep(&self, url: &Uri, answer: &HeaderMap) {
-        let mut set = answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()).peekable();
+        self.set(url, answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()));
+    }
+
+    /// Keeps those of these values of `Set-Cookie` headers that can be.
+    fn set<'a>(&self, url: &Uri, values: impl Iterator<Item = &'a str>) {
+        let mut set = values.peekable();
         if set.peek().is_none() {
             return;
         }
@@ -113,6 +119,45 @@ impl Cookies {
         value.set_sensitive(true);
         Some(value)
     }
+
+    /// All of them, to be kept outside of this process: a line for each, of its origin, a tab, and the value of a `Set-Cookie`
+    /// header that sets it again.
+    pub(super) fn written(&self) -> String {
+        let now = SystemTime::now();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut origins: Vec<_> = kept.of_origins.iter().collect();
+        origins.sort_by_key(|(origin, _)| *origin);
+        let mut lines = String::new();
+        for ((scheme, host, port), of_origin) in origins {
+            for cookie in of_origin.cookies.iter().filter(|cookie| cookie.is_alive(now)) {
+                // A path that a URL has and no header could say would lead to other places.
+                if !cookie.path.contains(';') {
+                    lines += &format!("{scheme}://{host}:{port}\t{}\n", cookie.written());
+                }
+            }
+        }
+        lines
+    }
+
+    /// Keeps what [`written`](Self::written) gave.
+    pub(super) fn read(&self, lines: &str) -> Result<(), Error> {
+        let now = SystemTime::now();
+        let mut read = Vec::new();
+        for (number, line) in lines.lines().enumerate() {
+            let cookie = line.split_once('\t').and_then(|(url, text)| {
+                let url: Uri = url.parse().ok().filter(|url| origin(url).is_some())?;
+                Cookie::read(text, &url, now)?;
+                Some((url, text))
+            });
+            // What the line says is a secret as often as not.
+            let wrong = || format!("line {} is no cookie, expected URL, tab, NAME=VALUE; Path=PATH", number + 1);
+            read.push(cookie.ok_or_else(|| Error::new(ErrorKind::Credentials, wrong()))?);
+        }
+        for (url, text) in read {
+            self.set(&url, std::iter::once(text));
+        }
+        Ok(())
+    }
 }
 
 impl Cookie {
@@ -151,6 +196,16 @@ impl Cookie {
             if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }
         });
         Some(Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
+    }
+
+    /// The value of a `Set-Cookie` header that sets it.
+    fn written(&self) -> String {
+        /// The first second that HTTP has no date for. Who lives that long lives on.
+        const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
+        let Cookie { name, value, path, until } = self;
+        let until = until.filter(|&until| until < SystemTime::UNIX_EPOCH + YEAR_10000);
+        let expires = until.map_or(String::new(), |until| format!("; Expires={}", httpdate::fmt_http_date(until)));
+        format!("{name}={value}; Path={path}{expires}")
     }
 
     fn is_alive(&self, now: SystemTime) -> bool {
@@ -207,6 +262,52 @@ mod tests {
             (&[(A, "no pair"), (A, "=1"), (A, "")], A, ""),
         ] {
             assert_eq!(sent(set, to), expected, "{set:?} {to}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_sets_the_same_cookies_again() {
+        let kept = |set: &[(&'static str, &'static str)]| {
+            let cookies = Cookies::default();
+            for (url, text) in set {
+                cookies.set(&Uri::from_static(url), std::iter::once(*text));
+            }
+            cookies
+        };
+        let cookies = kept(&[
+            ("https://b/sdk/login", "s=\"1 2\"; Secure; HttpOnly"),
+            ("http://[::1]:81/", "t=a=b; Path=/x/; Expires=Thu, 01 Jan 2099 00:00:00 GMT"),
+            ("http://a/", "u=1; Max-Age=99999999999999"),
+            ("http://a/", "v=1\t2; Max-Age=100"),
+            ("http://a/", "w=1; Max-Age=0"),
+            ("http://a/b;c/d", "x=1"),
+        ]);
+        let written = cookies.written();
+        let mut lines: Vec<_> = written.lines().collect();
+        assert!(lines.remove(2).starts_with("http://a:80\tv=1\t2; Path=/; Expires="), "{written}");
+        let expected = [
+            "http://[::1]:81\tt=a=b; Path=/x/; Expires=Thu, 01 Jan 2099 00:00:00 GMT",
+            "http://a:80\tu=1; Path=/",
+            "https://b:443\ts=\"1 2\"; Path=/sdk",
+        ];
+        assert_eq!(lines, expected);
+
+        let read = Cookies::default();
+        read.read(&written).unwrap();
+        assert_eq!(read.written(), written);
+        for url in ["https://b/sdk/x", "https://b/", "http://b/sdk/x", "http://[::1]:81/x/y", "http://[::1]/x/y", "http://a/b"] {
+            let url = Uri::from_static(url);
+            assert_eq!(read.of(&url), cookies.of(&url), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_cookie_is_refused_with_its_line() {
+        for wrong in ["", "a=1", "http://a\t", "http://a\ta", "/a\ta=1", "# Netscape HTTP Cookie File"] {
+            let cookies = Cookies::default();
+            let error = cookies.read(&format!("http://a:80\ts=1; Path=/\n{wrong}\n")).unwrap_err().to_string();
+            assert_eq!(error, "line 2 is no cookie, expected URL, tab, NAME=VALUE; Path=PATH", "{wrong:?}");
+            assert_eq!(cookies.written(), "", "{wrong:?}");
         }
     }
 
@@ -273,6 +374,9 @@ mod tests {
             assert!(pairs.clone().all(|pair| pair.is_empty() || pair.contains('=')), "{sent:?}");
             assert!(pairs.count() <= COOKIES, "{sent:?}");
             assert!(others.iter().all(|other| cookies.of(&Uri::from_static(other)).is_none()));
+            let read = Cookies::default();
+            read.read(&cookies.written()).unwrap();
+            assert_eq!(read.written(), cookies.written());
         });
     }
 }

@@ -159,6 +159,21 @@ impl Transport {
         };
         Transport { shared: Arc::new(shared) }
     }
+
+    /// The cookies that are kept, for another process: a line for each, which [`keep_cookies`](Self::keep_cookies) reads. They are
+    /// what logs in, so whoever writes them down keeps others from reading them.
+    pub fn cookies(&self) -> String {
+        self.shared.cookies.as_ref().map(Cookies::written).unwrap_or_default()
+    }
+
+    /// Keeps cookies that [`cookies`](Self::cookies) gave, and sends each to the origin that set it. Does nothing unless
+    /// [`Options::cookies`] is set.
+    ///
+    /// # Errors
+    /// A line is no cookie; then none of them is kept.
+    pub fn keep_cookies(&self, lines: &str) -> Result<(), Error> {
+        self.shared.cookies.as_ref().map_or(Ok(()), |cookies| cookies.read(lines))
+    }
 }
 
 impl Default for Transport {

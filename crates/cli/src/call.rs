@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod cookies;
 mod editor;
 mod tap;
 
@@ -22,6 +23,7 @@ use http::{HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
 use crate::{contract, envelope, login, outcome, quantity, source, tls};
+use cookies::Jar;
 use tap::Tap;
 use tempfile::NamedTempFile;
 
@@ -68,6 +70,9 @@ pub(crate) struct Arguments {
     /// Attach this file, with a media type behind ;type= if that matters; may be repeated
     #[arg(long = "attach", value_name = "FILE[;part=NAME][;id=ID][;type=TYPE]", help_heading = "Request")]
     attachments: Vec<String>,
+    /// Send the cookies that this file has of the server, and keep in it what the answer sets; it need not exist
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    cookies: Option<PathBuf>,
     /// How long the call may take
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
     timeout: Duration,
@@ -112,6 +117,7 @@ struct Prepared {
     headers: Vec<(HeaderName, HeaderValue)>,
     parts: Vec<Part>,
     transport: Transport,
+    cookies: Option<Jar>,
 }
 
 enum Payload {
@@ -155,6 +161,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
     let parts = arguments.attachments.iter().map(|given| attachment(given));
     expect_url(&url)?;
+    let transport = transport(arguments, &url)?;
+    let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
     Ok(Prepared {
         written,
         service,
@@ -163,7 +171,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         blocks: blocks.into_iter().flatten().collect(),
         headers: arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?,
         parts: parts.collect::<Result<_, _>>()?,
-        transport: transport(arguments, &url)?,
+        transport,
+        cookies,
         url,
     })
 }
@@ -282,6 +291,7 @@ fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     let mut options = client::Options::default();
     options.request_timeout = arguments.timeout;
     options.credentials = arguments.login.credentials(url)?;
+    options.cookies = arguments.cookies.is_some();
     options.times = arguments.time;
     if let Some(tls) = arguments.tls.for_url(url)? {
         options.tls = tls;
@@ -297,7 +307,7 @@ impl Prepared {
     }
 
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
-        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport } = self;
+        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies } = self;
         let tap = Tap::new(transport, arguments.dry_run, arguments.raw || arguments.verbose);
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
@@ -333,7 +343,9 @@ impl Prepared {
         if arguments.verbose {
             tap.tell();
         }
-        answer::print(operation, answer, &tap, arguments).await
+        let kept = cookies.map_or(Ok(()), Jar::keep);
+        let code = answer::print(operation, answer, &tap, arguments).await?;
+        kept.map(|()| code)
     }
 }
 

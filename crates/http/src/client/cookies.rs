@@ -295,7 +295,9 @@ mod tests {
         let read = Cookies::default();
         read.read(&written).unwrap();
         assert_eq!(read.written(), written);
-        for url in ["https://b/sdk/x", "https://b/", "http://b/sdk/x", "http://[::1]:81/x/y", "http://[::1]/x/y", "http://a/b"] {
+        for url in
+            ["https://b/sdk/x", "https://b/", "http://b/sdk/x", "http://[::1]:81/x/y", "http://[::1]/x/y", "http://a/b"]
+        {
             let url = Uri::from_static(url);
             assert_eq!(read.of(&url), cookies.of(&url), "{url}");
         }

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::bail;
+use castile::ExpandedName;
 use castile::http::server::{Endpoint, Routes};
 use castile::soap::Layer;
 use castile_dynamic::{Contract, Operation, Options, Service};
@@ -31,9 +32,13 @@ use log::Log;
 use place::Names;
 use rules::{Of, Reader};
 use service::{Mock, Mocked, Shared};
+use store::Store;
 
 /// Where the page is that shows what came in.
 const LOG: &str = "/requests";
+
+/// The namespace of WS-Security's header block.
+const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 /// How long an answer may take beside the time that it is to take.
 const AT_WORK: Duration = Duration::from_secs(60);
@@ -88,7 +93,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let contract: &'static Contract = Box::leak(Box::new(contract));
     let services = contract::services(contract, arguments.service.as_deref())?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
-    let (mocked, problems) = mocked(contract, &services, &data);
+    let (mocked, store, problems) = mocked(contract, &services, &data);
     if !problems.is_empty() {
         problems.iter().for_each(|problem| outcome::tell("error", problem));
         bail!("the answers can't be used");
@@ -96,7 +101,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let is_verbose = arguments.verbose || std::io::stderr().is_terminal();
     let shared = Arc::new(Shared {
         contract,
-        store: Mutex::default(),
+        store: Mutex::new(store),
         chance: Chance::new(arguments.seed, arguments.fault_rate),
         latency: arguments.latency,
         is_strict: !arguments.lenient,
@@ -112,7 +117,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         let mock = log.layer(Mock::new(*service, operations, shared.clone()));
         routes = routes.route(path, Endpoint::new(mock));
     }
-    let routes = routes.configure(|options| options.request_timeout = AT_WORK + longest.unwrap_or_default());
+    let routes = routes.configure(|options| {
+        options.request_timeout = AT_WORK + longest.unwrap_or_default();
+        // Nobody's identity is at stake here, and clients of services with logins send it as a block that must be understood.
+        options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
+    });
     let mut setup = arguments.server.load()?;
     if is_verbose {
         setup.log_by_default();
@@ -122,8 +131,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     setup.serve(routes, None)
 }
 
-/// The operations of each service, with what they answer, and what is wrong with that.
-fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Data) -> (Vec<Vec<Mocked>>, Vec<String>) {
+/// The operations of each service, with what they answer, what is in the store, and what is wrong with that.
+fn mocked(
+    contract: &'static Contract,
+    services: &[&'static Service],
+    data: &Data,
+) -> (Vec<Vec<Mocked>>, Store, Vec<String>) {
     struct Known {
         service: Service,
         operation: &'static Operation,
@@ -166,6 +179,7 @@ fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Dat
         .collect();
     let defaults: Vec<_> = of.iter().map(|of| reader.default_of(of)).collect();
     let rules = reader.rules(&of);
+    let store = reader.store();
     let mut names: Vec<&str> = all.iter().map(|known| known.operation.name()).collect();
     names.sort_unstable();
     names.dedup();
@@ -185,7 +199,7 @@ fn mocked(contract: &'static Contract, services: &[&'static Service], data: &Dat
             .map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default))
             .collect()
     });
-    (mocked.collect(), problems)
+    (mocked.collect(), store, problems)
 }
 
 /// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
@@ -248,7 +262,7 @@ mod tests {
             changed(seeds, |text, random| {
                 // Each takes a millisecond or more.
                 if random.below(4) == 0 {
-                    let (_, problems) = mocked(contract, &services, &Data::of(&[(name, text)]));
+                    let (.., problems) = mocked(contract, &services, &Data::of(&[(name, text)]));
                     wrong += problems.len();
                 }
             });
@@ -332,7 +346,7 @@ mod tests {
                         (format!("{name}.json"), serde_json::to_string(&value).unwrap()),
                         (format!("{name}.xml"), crate::envelope::write(version, &[], &payload)),
                     ] {
-                        let (_, problems) = mocked(contract, &[service], &Data::of(&[(&file, &text)]));
+                        let (.., problems) = mocked(contract, &[service], &Data::of(&[(&file, &text)]));
                         assert!(problems.is_empty(), "{}: {problems:?}\n{text}", path.display());
                         checked += 1;
                     }

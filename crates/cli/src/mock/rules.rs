@@ -6,21 +6,22 @@ use std::ops::Range;
 use castile_databinding::datatypes::QName;
 use castile_soap::FaultCode;
 use serde_json::{Map, Number, Value as Json};
-use toml_edit::{Array, Document, Item, TableLike, Value as Toml};
+use toml_edit::{Array, Document, Item, Table, TableLike, Value as Toml};
 
 use super::answer::{self, Answer, Asks, Detail, FaultTemplate, Node, Wrong};
 use super::chance::Latency;
 use super::data::{Data, RULES};
 use super::json;
 use super::place::{Facts, Names, Text, text_of};
-use super::store::Action;
+use super::store::{Action, Store};
 use crate::expression::Expression;
 use crate::path::{self, Step};
 
 /// How many rules there may be.
 const MOST: usize = 10_000;
-/// The table of prefixes.
+/// The table of prefixes, and those of what the store has at the start.
 const PREFIXES: &str = "prefixes";
+const ENTRY: &str = "entry";
 
 /// A rule of an operation.
 #[derive(Debug)]
@@ -263,13 +264,31 @@ impl<'d> Reader<'d> {
         prefixes
     }
 
+    /// What the store has at the start.
+    pub(super) fn store(&mut self) -> Store {
+        let mut store = Store::default();
+        let Some((text, document)) = self.document() else { return store };
+        let Some(item) = document.as_table().get(ENTRY) else { return store };
+        match item.as_array_of_tables() {
+            None => self.tell(text, Bad::value(ENTRY, item, "tables, each behind [[entry]]")),
+            Some(tables) => {
+                for table in tables {
+                    if let Err(bad) = create(&mut store, table) {
+                        self.tell(text, bad);
+                    }
+                }
+            }
+        }
+        store
+    }
+
     /// The rules of each of these operations.
     pub(super) fn rules(&mut self, operations: &[Of<'_>]) -> Vec<Vec<Rule>> {
         let mut rules: Vec<Vec<Rule>> = operations.iter().map(|_| Vec::new()).collect();
         let Some((text, document)) = self.document() else { return rules };
         for (key, item) in document.as_table() {
             let tables = match (key, item.as_array_of_tables()) {
-                (PREFIXES, _) => continue,
+                (PREFIXES | ENTRY, _) => continue,
                 ("rule", Some(tables)) if tables.len() <= MOST => tables,
                 ("rule", Some(_)) => {
                     self.tell(text, Bad::at(item, format!("expected at most {MOST} rules")));
@@ -281,7 +300,8 @@ impl<'d> Reader<'d> {
                 }
                 _ => {
                     let place = document.as_table().key(key).and_then(toml_edit::Key::span);
-                    self.tell(text, Bad { place, message: format!("found {key}, expected [[rule]] or [{PREFIXES}]") });
+                    let message = format!("found {key}, expected [[rule]], [[{ENTRY}]] or [{PREFIXES}]");
+                    self.tell(text, Bad { place, message });
                     continue;
                 }
             };
@@ -304,10 +324,7 @@ impl<'d> Reader<'d> {
     ) -> Result<Vec<(usize, Rule)>, Bad> {
         const KEYS: [&str; 9] =
             ["operation", "service", "when", "xpath", "latency", "store", "otherwise", "answer", "fault"];
-        if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
-            let place = table.key(key).and_then(toml_edit::Key::span);
-            return Err(Bad { place, message: format!("found {key}, expected one of {}", KEYS.join(", ")) });
-        }
+        expect_keys(table, &KEYS)?;
         let Some(item) = table.get("operation") else {
             return Err(Bad { place, message: "found a rule without an operation".to_owned() });
         };
@@ -454,6 +471,26 @@ impl<'d> Reader<'d> {
         });
         told.collect()
     }
+}
+
+/// Creates the entry that a table is.
+fn create(store: &mut Store, table: &Table) -> Result<(), Bad> {
+    const KEYS: [&str; 3] = ["store", "key", "value"];
+    expect_keys(table, &KEYS)?;
+    let of = |key| {
+        let message = || format!("found an entry without {key}, expected {}", KEYS.join(", "));
+        table.get(key).ok_or_else(|| Bad { place: table.span(), message: message() })
+    };
+    let [kind, key, item] = [of("store")?, of("key")?, of("value")?];
+    let created = store.act(Action::Create, text("store", kind)?, text("key", key)?, Some(value(item)?));
+    created.map(drop).map_err(|message| Bad::at(key, message))
+}
+
+/// Refuses a table that has others than these keys.
+fn expect_keys(table: &dyn TableLike, keys: &[&str]) -> Result<(), Bad> {
+    let Some((key, _)) = table.iter().find(|(key, _)| !keys.contains(key)) else { return Ok(()) };
+    let place = table.key(key).and_then(toml_edit::Key::span);
+    Err(Bad { place, message: format!("found {key}, expected one of {}", keys.join(", ")) })
 }
 
 /// The code of a fault, by its name in either version or as `{namespace}local`.

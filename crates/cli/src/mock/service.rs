@@ -10,8 +10,8 @@ use castile::Raw;
 use castile::codegen::{Encoder, Root};
 use castile_dynamic::{Contract, Operation, Service, Value};
 use castile_soap::{
-    Description, Detail, Dispatch, Error, Fault, Headers, Payload, Pending, Request, Response, ToPayload, Version,
-    Written, message,
+    AnyHeader, Description, Detail, Dispatch, Error, Fault, Headers, Payload, Pending, Request, Response, ToPayload,
+    Version, WriteHeader, Written, message,
 };
 use castile_xml::escape;
 use serde_json::Value as Json;
@@ -102,61 +102,65 @@ impl Dispatch for Mock {
         let (mocked, shared) = (self.operations[operation].clone(), self.shared.clone());
         match shared.is_strict {
             true => payload.handle(async move |request: Request<Value>| {
-                let version = request.version();
-                mocked.answer(&shared, &Came::Value(request.into_inner(), version)).await
+                let (version, blocks) = (request.version(), mocked.blocks(&request)?);
+                mocked.answer(&shared, &Came::Value(request.into_inner(), version, blocks)).await
             }),
             false => payload.handle(async move |request: Request<Raw>| {
-                let version = request.version();
-                let xml = envelope(&request.into_inner(), version);
-                let value = mocked.operation.request_from_xml(&xml);
+                let (version, blocks) = (request.version(), mocked.blocks(&request)?);
+                let raw = request.into_inner();
+                let value = mocked.operation.request_from_xml(&envelope(&raw, version, &[]));
                 if let (Err(error), true) = (&value, shared.is_verbose) {
                     note!("{}: answered nonetheless: {error}", mocked.operation.name());
                 }
-                mocked.answer(&shared, &Came::Xml(xml, value.ok())).await
+                mocked.answer(&shared, &Came::Raw(raw, value.ok(), version, blocks)).await
             }),
         }
     }
 }
 
-/// An envelope around a payload as it came.
-fn envelope(raw: &Raw, version: Version) -> String {
+/// An envelope around header blocks and a payload as they came.
+fn envelope(raw: &Raw, version: Version, blocks: &[AnyHeader]) -> String {
     let own = version.namespace();
     let is_free = |name: &String| raw.declarations().all(|(prefix, namespace)| prefix != name || namespace == own);
     // A payload has declarations of its own number at most, so one is free.
     let soap = (0..).map(|number| format!("soap{number}")).find(is_free).unwrap_or_default();
-    let mut envelope = format!("<{soap}:Envelope xmlns:{soap}=\"{own}\"");
+    let mut body = format!("<{soap}:Body");
     for (prefix, namespace) in raw.declarations().filter(|(prefix, _)| *prefix != soap) {
         let mut escaped = Vec::new();
         // It came out of XML, so XML can carry it.
         let _ = escape::push_attribute(&mut escaped, namespace);
         let colon = if prefix.is_empty() { "" } else { ":" };
-        let _ = write!(envelope, " xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&escaped));
+        let _ = write!(body, " xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&escaped));
     }
     let payload = raw.bytes().unwrap_or_default();
     let payload = String::from_utf8_lossy(&payload);
-    format!("{envelope}><{soap}:Body>{payload}</{soap}:Body></{soap}:Envelope>")
+    let blocks: String = blocks.iter().map(|header| header.block.xml()).collect();
+    let header = if blocks.is_empty() { blocks } else { format!("<{soap}:Header>{blocks}</{soap}:Header>") };
+    format!("<{soap}:Envelope xmlns:{soap}=\"{own}\">{header}{body}>{payload}</{soap}:Body></{soap}:Envelope>")
 }
 
 /// A request.
 enum Came {
-    Value(Value, Version),
-    /// An envelope, and its value if it has one.
-    Xml(String, Option<Value>),
+    Value(Value, Version, Vec<AnyHeader>),
+    /// As it came, with its value if it has one.
+    Raw(Raw, Option<Value>, Version, Vec<AnyHeader>),
 }
 
 impl Came {
     fn value(&self) -> Option<&Value> {
         match self {
-            Came::Value(value, _) => Some(value),
-            Came::Xml(_, value) => value.as_ref(),
+            Came::Value(value, ..) => Some(value),
+            Came::Raw(_, value, ..) => value.as_ref(),
         }
     }
 
     fn tree(&self, operation: &'static Operation) -> Result<Tree, String> {
         match self {
-            Came::Xml(xml, _) => Tree::read(xml),
-            Came::Value(value, version) => {
-                let written = message::write(*version, &operation.soap().request, value, Vec::new());
+            Came::Raw(raw, _, version, blocks) => Tree::read(&envelope(raw, *version, blocks)),
+            Came::Value(value, version, blocks) => {
+                let blocks: Vec<&dyn WriteHeader> = blocks.iter().map(|block| block as &dyn WriteHeader).collect();
+                let (header, root) = (Headers::new(&blocks), &operation.soap().request);
+                let written = message::write_with(*version, header, root, value, Vec::new());
                 Tree::read(&String::from_utf8_lossy(&written.map_err(|error| error.to_string())?))
             }
         }
@@ -180,6 +184,14 @@ impl ToPayload for Answered {
 }
 
 impl Mocked {
+    /// The header blocks of a request, if something looks at its envelope.
+    fn blocks<T>(&self, request: &Request<T>) -> Result<Vec<AnyHeader>, Fault> {
+        match self.asks.tree {
+            true => request.headers().map_err(|error| Fault::receiver(error.to_string())),
+            false => Ok(Vec::new()),
+        }
+    }
+
     async fn answer(&self, shared: &Shared, came: &Came) -> Result<Response<Answered>, Fault> {
         let (latency, answer) = self.decide(shared, came);
         let wait = shared.chance.wait(latency);

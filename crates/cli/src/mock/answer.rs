@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use castile_databinding::datatypes::QName;
 use castile_dynamic::{JsonError, Operation, Value};
 use castile_soap::FaultCode;
 use castile_xml::tree::Document;
@@ -407,6 +408,7 @@ pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
 #[derive(Debug)]
 pub(super) struct FaultTemplate {
     pub(super) code: FaultCode,
+    pub(super) subcodes: Vec<QName>,
     pub(super) reason: Text,
     pub(super) detail: Option<Detail>,
 }
@@ -466,6 +468,7 @@ impl FaultTemplate {
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<castile_soap::Fault, String> {
         let mut room = Room::new();
         let mut fault = castile_soap::Fault::new(self.code.clone(), facts.fill(&self.reason, &mut room)?);
+        fault.subcodes.clone_from(&self.subcodes);
         if let Some(detail) = &self.detail {
             fault.detail = castile_soap::Detail::Other(detail.make(operation, facts, &mut room)?);
         }

@@ -435,10 +435,12 @@ impl<'d> Reader<'d> {
     fn fault(&mut self, key: &str, item: &Item, of: &Of<'_>) -> Result<FaultTemplate, Bad> {
         let table =
             item.as_table_like().ok_or_else(|| Bad::value(key, item, "a table such as { reason = \"full\" }"))?;
-        let mut fault = FaultTemplate { code: FaultCode::Receiver, reason: Text(Vec::new()), detail: None };
+        let mut fault =
+            FaultTemplate { code: FaultCode::Receiver, subcodes: Vec::new(), reason: Text(Vec::new()), detail: None };
         for (key, item) in table.iter() {
             match key {
                 "code" => fault.code = code(text(key, item)?).map_err(|message| Bad::at(item, message))?,
+                "subcodes" => fault.subcodes = subcodes(item)?,
                 "reason" => {
                     let reason = of.names.text(text(key, item)?);
                     fault.reason = reason.map_err(|message| Bad::at(item, message))?;
@@ -454,7 +456,10 @@ impl<'d> Reader<'d> {
                 }
                 _ => {
                     let place = table.key(key).and_then(toml_edit::Key::span);
-                    return Err(Bad { place, message: format!("found {key}, expected code, reason or detail") });
+                    return Err(Bad {
+                        place,
+                        message: format!("found {key}, expected code, subcodes, reason or detail"),
+                    });
                 }
             }
         }
@@ -502,11 +507,30 @@ fn code(name: &str) -> Result<FaultCode, String> {
         "VersionMismatch" => FaultCode::VersionMismatch,
         name => {
             let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
-            let (namespace, local) =
-                name.strip_prefix('{').and_then(|name| name.split_once('}')).ok_or_else(expected)?;
-            FaultCode::Other(Box::new(QName::new(namespace, local).map_err(|_| expected())?))
+            FaultCode::Other(Box::new(qname(name).ok_or_else(expected)?))
         }
     })
+}
+
+/// Names that say more and more exactly what a fault is.
+fn subcodes(item: &Item) -> Result<Vec<QName>, Bad> {
+    const EXPECTED: &str = "an array of names such as \"{NAMESPACE}NAME\"";
+    let names = item.as_array().ok_or_else(|| Bad::value("subcodes", item, EXPECTED))?;
+    let read = |name: &Toml| {
+        let bad = |found: String| Bad {
+            place: name.span(),
+            message: format!("found {found} among subcodes, expected {{NAMESPACE}}NAME"),
+        };
+        let text = name.as_str().ok_or_else(|| bad(article(name.type_name())))?;
+        qname(text).ok_or_else(|| bad(format!("{text:?}")))
+    };
+    names.iter().map(read).collect()
+}
+
+/// A name that is written as `{namespace}local`.
+fn qname(name: &str) -> Option<QName> {
+    let (namespace, local) = name.strip_prefix('{')?.split_once('}')?;
+    QName::new(namespace, local).ok()
 }
 
 /// Answers are in the folder itself.

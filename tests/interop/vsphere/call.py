@@ -1,0 +1,116 @@
+"""`castile call` drives a vCenter as a person would: a bundle of the contract, a URL, and a file of cookies.
+
+`run` starts the vCenter and asks for this. Requests go in as JSON, and what is checked is the JSON that comes out.
+"""
+
+import json
+import stat
+import subprocess
+
+SECONDS_TO_CALL = 60
+MACHINES = ["DC0_C0_RP0_VM0", "DC0_C0_RP0_VM1", "DC0_H0_VM0", "DC0_H0_VM1"]
+NOTE = "<by> castile & call"
+
+
+def drive(castile, contract, folder, url, certificate, user, password):
+    """How many calls there were; an AssertionError says which answer is wrong."""
+    bundle, cookies = folder / "vim.castile", folder / "cookies"
+    cookies.unlink(missing_ok=True)
+    subprocess.run([castile, "bundle", contract, "-o", bundle], stdout=subprocess.DEVNULL, check=True)
+    center = Center([castile, "call", bundle, "--url", url, "--ca", certificate, "--cookies", cookies])
+
+    # The first call is as it is typed; a reference is a text with the attribute `type`.
+    this = '_this:={"@type": "ServiceInstance", "$": "ServiceInstance"}'
+    content = center.answer("RetrieveServiceContent", this)["returnval"]
+    assert content["about"]["apiType"] == "VirtualCenter", content["about"]
+    sessions, views, collector = content["sessionManager"], content["viewManager"], content["propertyCollector"]
+
+    viewing = {"_this": views, "container": content["rootFolder"], "type": ["VirtualMachine"], "recursive": True}
+    assert "NotAuthenticatedFault" in center.fault("CreateContainerView", viewing)["detail"]
+
+    # A password stands in no command line.
+    login = {"_this": sessions, "userName": user, "password": "wrong"}
+    wrong = center.fault("Login", login)
+    assert wrong["detail"] == {"InvalidLoginFault": {}}, wrong
+    assert "NotAuthenticatedFault" in center.fault("CreateContainerView", viewing)["detail"]
+    session = center.answer("Login", login | {"password": password})["returnval"]
+    assert session["userName"] == user, session
+    assert stat.S_IMODE(cookies.stat().st_mode) == 0o600, cookies.stat()
+
+    view = center.answer("CreateContainerView", viewing)["returnval"]
+    machines = center.properties(collector, in_view(view, ["name", "summary.config.numCpu", "runtime"]))
+    assert sorted(machine["name"] for machine in machines.values()) == MACHINES, machines
+    assert all(machine["summary.config.numCpu"] == "1" for machine in machines.values()), machines
+
+    machine = next(iter(machines))
+    change = {"_this": {"@type": "VirtualMachine", "$": machine}, "spec": {"numCPUs": 2, "annotation": NOTE}}
+    task = center.answer("ReconfigVM_Task", change)["returnval"]
+    assert center.properties(collector, of(task, ["info.state"])) == {task["$"]: {"info.state": "success"}}
+    changed = center.properties(collector, of(change["_this"], ["summary.config.numCpu", "config.annotation"]))
+    assert changed == {machine: {"summary.config.numCpu": "2", "config.annotation": NOTE}}, changed
+
+    unknown = {"_this": collector, "specSet": of(task, ["nonsense"]), "options": {}}
+    (found,) = center.answer("RetrievePropertiesEx", unknown)["returnval"]["objects"]
+    fault = {"$type": "InvalidProperty", "name": "nonsense"}
+    assert found["missingSet"] == [{"path": "nonsense", "fault": {"fault": fault}}], found
+
+    assert center.answer("Logout", {"_this": sessions}) == {}
+    assert "NotAuthenticatedFault" in center.fault("CreateContainerView", viewing)["detail"]
+    return center.calls
+
+
+class Center:
+    def __init__(self, command):
+        self.command = command
+        self.calls = 0
+
+    def call(self, operation, request):
+        """The exit code, and the JSON that was printed."""
+        self.calls += 1
+        as_json = isinstance(request, dict)
+        done = subprocess.run(
+            [*self.command, operation, *(["--json", "-"] if as_json else [request])],
+            input=json.dumps(request) if as_json else "",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=SECONDS_TO_CALL,
+        )
+        assert done.returncode < 2 and not done.stderr, f"{operation} ended with {done.returncode}: {done.stderr}"
+        return done.returncode, json.loads(done.stdout)
+
+    def answer(self, operation, request):
+        code, printed = self.call(operation, request)
+        assert code == 0, f"{operation} answers {printed}, expected a response"
+        return printed
+
+    def fault(self, operation, request):
+        code, printed = self.call(operation, request)
+        assert code == 1, f"{operation} answers {printed}, expected a fault"
+        return printed["fault"]
+
+    def properties(self, collector, specification):
+        """The properties of each object by the names of both, two objects at a time, so that some are left for the next page."""
+        request = {"_this": collector, "specSet": specification, "options": {"maxObjects": 2}}
+        page = self.answer("RetrievePropertiesEx", request)["returnval"]
+        objects = page["objects"]
+        while "token" in page:
+            page = self.answer("ContinueRetrievePropertiesEx", {"_this": collector, "token": page["token"]})["returnval"]
+            objects += page["objects"]
+        # A value of any type says its type beside it.
+        return {one["obj"]["$"]: {each["name"]: each["val"]["$"] for each in one["propSet"]} for one in objects}
+
+
+def in_view(view, properties):
+    """The properties of all machines of a view."""
+    # A selection is of a derived type.
+    to_its_objects = {"$type": "TraversalSpec", "type": "ContainerView", "path": "view"}
+    return {
+        "propSet": [{"type": "VirtualMachine", "pathSet": properties}],
+        "objectSet": [{"obj": view, "skip": True, "selectSet": [to_its_objects]}],
+    }
+
+
+def of(reference, properties):
+    """The properties of one object."""
+    return {"propSet": [{"type": reference["@type"], "pathSet": properties}], "objectSet": [{"obj": reference}]}

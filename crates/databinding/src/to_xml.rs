@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;
 use crate::items::Streamed;
 use crate::kept::{Run, unlimited};
+use crate::schema::XSD_NAMESPACE;
 use crate::xop::Parts;
 
 /// A value that can be written as an element.
@@ -295,7 +296,7 @@ impl Encoder {
     /// Writes attributes that a wildcard has taken, in a start tag that is open, with prefixes that begin with `letters`.
     fn any_attributes_as(&mut self, attributes: &[AnyAttribute], letters: &str) {
         for (number, AnyAttribute { name, value }) in attributes.iter().enumerate() {
-            let name = self.declared(name, letters, number);
+            let name = self.declared(name, &format!("{letters}{number}"));
             self.attribute(&name, value);
         }
     }
@@ -317,10 +318,21 @@ impl Encoder {
             letters
         };
         if let Some(name) = type_name {
-            let name = self.declared(name, &letters("t".into()), 0);
+            // Some know types of XML Schema by the usual prefix, and not by what it means: govmomi does.
+            let is_usual = *name.namespace == *XSD_NAMESPACE
+                && names.iter().all(|(prefix, _)| *prefix != "xsd")
+                && is_free_in(&self.open_tag(), "xsd");
+            let prefix = if is_usual { "xsd".to_owned() } else { letters("t".into()) + "0" };
+            let name = self.declared(name, &prefix);
             self.type_of(&name);
         }
         self.any_attributes_as(attributes, &letters("a".into()));
+    }
+
+    /// What was written of the start tag that is open.
+    fn open_tag(&self) -> Cow<'_, str> {
+        let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
+        String::from_utf8_lossy(&self.out[start..])
     }
 
     /// Declares prefixes, but for those that the payload declares so, and those that the start tag has already: it can't do without
@@ -329,8 +341,7 @@ impl Encoder {
         if names.is_empty() {
             return;
         }
-        let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
-        let tag = String::from_utf8_lossy(&self.out[start..]);
+        let tag = self.open_tag();
         let mut is_declared = self.declared_by_payload();
         let is_free = |prefix: &str| match prefix {
             "xml" => false,
@@ -339,7 +350,7 @@ impl Encoder {
         };
         let declared = names.iter().filter(|(prefix, namespace)| !is_declared(prefix, namespace) && is_free(prefix));
         let declared = declared.map(|(prefix, namespace)| ((*namespace).to_owned(), (*prefix).to_owned())).collect();
-        drop(is_declared);
+        drop((is_declared, tag));
         if !self.declare(declared) {
             self.fail();
         }
@@ -380,7 +391,7 @@ impl Encoder {
     }
 
     /// Declares a prefix for a name, and puts it before it.
-    fn declared(&mut self, name: &ExpandedName, prefix: &str, number: usize) -> String {
+    fn declared(&mut self, name: &ExpandedName, prefix: &str) -> String {
         if !castile_xml::tree::is_ncname(&name.local) {
             self.fail();
         }
@@ -389,7 +400,6 @@ impl Encoder {
             castile_xml::XML_NAMESPACE => format!("xml:{}", name.local),
             namespace => {
                 self.declares_more = true;
-                let prefix = format!("{prefix}{number}");
                 self.attribute(&format!("xmlns:{prefix}"), &namespace.to_owned());
                 format!("{prefix}:{}", name.local)
             }

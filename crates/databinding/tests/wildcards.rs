@@ -253,6 +253,26 @@ fn any_type(document: &str) -> (AnyType, String) {
     (any, written)
 }
 
+/// govmomi takes `xsd:string` for a text, and a name with another prefix for nothing.
+#[test]
+fn types_of_xml_schema_have_their_usual_prefix() {
+    const XSD: &str = "http://www.w3.org/2001/XMLSchema";
+    for (document, expected) in [
+        (format!("<v xmlns:x='{XSD}' xsi:type='x:string'>a</v>"), format!("xmlns:xsd=\"{XSD}\"")),
+        (
+            format!("<v xmlns:x='{XSD}' xsi:type='x:string' xmlns:xsd='urn:o'>xsd:a</v>"),
+            "xmlns:xsd=\"urn:o\"".to_owned(),
+        ),
+        ("<v xmlns:xsd='urn:o' xsi:type='xsd:string'>a</v>".to_owned(), "xmlns:t0=\"urn:o\"".to_owned()),
+    ] {
+        let document = document.replacen("<v", "<v xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'", 1);
+        let (read, written) = any_type(&document);
+        assert!(written.contains(&expected), "{written}");
+        let alone = written.replacen("<ns1:v", "<ns1:v xmlns:ns1='urn:payload'", 1);
+        assert_eq!(any_type(&alone).0, read, "{written}");
+    }
+}
+
 #[test]
 fn names_in_a_value_of_any_type_mean_what_they_meant() {
     const XSI: &str = "xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";

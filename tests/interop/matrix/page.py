@@ -55,8 +55,8 @@ BESIDE = """\
 **vSphere.** A generated client and then `castile call` work with vcsim, govmomi's simulator of a vCenter, over TLS and by VMware's contract
 of 920 operations ([tests/interop/vsphere](../tests/interop/vsphere/run)). `castile call` has a bundle of the contract, a URL and a file of
 cookies, which keeps the session: it logs in, gets a declared fault for a wrong password, reads properties of all machines page by page with
-a selection of a derived type, changes a machine, and logs out. vcsim knows the types of XML Schema in a value of any type by the prefix
-`xsd` alone, and loses such a value with another prefix.
+a selection of a derived type, changes a machine with a value of any type, and logs out. vcsim takes such a value if the prefix of its type
+is `xsd`, so that is what Castile writes for types of XML Schema.
 
 **ONVIF.** `castile mock` is a camera of two contracts of ONVIF, for devices and for media, with a dozen rules and four files of answers
 ([tests/interop/onvif](../tests/interop/onvif/run)): a hostname, a clock and users that clients set and get, faults with ONVIF's subcodes,

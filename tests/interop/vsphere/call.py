@@ -6,7 +6,9 @@
 import json
 import stat
 import subprocess
+import xml.etree.ElementTree as ElementTree
 
+VIM = "{urn:vim25}"
 SECONDS_TO_CALL = 60
 MACHINES = ["DC0_C0_RP0_VM0", "DC0_C0_RP0_VM1", "DC0_H0_VM0", "DC0_H0_VM1"]
 NOTE = "<by> castile & call"
@@ -43,11 +45,19 @@ def drive(castile, contract, folder, url, certificate, user, password):
     assert all(machine["summary.config.numCpu"] == "1" for machine in machines.values()), machines
 
     machine = next(iter(machines))
-    change = {"_this": {"@type": "VirtualMachine", "$": machine}, "spec": {"numCPUs": 2, "annotation": NOTE}}
+    # A value of any type goes with the name of its type.
+    option = {"$type": "OptionValue", "key": "castile.note", "value": {"$type": "xs:string", "$": NOTE}}
+    spec = {"numCPUs": 2, "annotation": NOTE, "extraConfig": [option]}
+    change = {"_this": {"@type": "VirtualMachine", "$": machine}, "spec": spec}
     task = center.answer("ReconfigVM_Task", change)["returnval"]
     assert center.properties(collector, of(task, ["info.state"])) == {task["$"]: {"info.state": "success"}}
-    changed = center.properties(collector, of(change["_this"], ["summary.config.numCpu", "config.annotation"]))
-    assert changed == {machine: {"summary.config.numCpu": "2", "config.annotation": NOTE}}, changed
+    names = ["summary.config.numCpu", "config.annotation", "config.extraConfig"]
+    changed = center.properties(collector, of(change["_this"], names))[machine]
+    assert (changed["summary.config.numCpu"], changed["config.annotation"]) == ("2", NOTE), changed
+    # What such a value holds is XML.
+    options = [ElementTree.fromstring(option["$xml"]) for option in changed["config.extraConfig"]]
+    values = {option.findtext(f"{VIM}key"): option.findtext(f"{VIM}value") for option in options}
+    assert values["castile.note"] == NOTE, values
 
     unknown = {"_this": collector, "specSet": of(task, ["nonsense"]), "options": {}}
     (found,) = center.answer("RetrievePropertiesEx", unknown)["returnval"]["objects"]

@@ -234,8 +234,12 @@ mod tests {
     use super::*;
     use crate::changed::changed;
 
-    const RULES: [&str; 2] =
-        [include_str!("../tests/mock/rules/rules.toml"), include_str!("../tests/mock/store/rules.toml")];
+    const RULES: [&str; 4] = [
+        include_str!("../tests/mock/rules/rules.toml"),
+        include_str!("../tests/mock/store/rules.toml"),
+        include_str!("../tests/mock/entries/rules.toml"),
+        include_str!("../tests/mock/security/rules.toml"),
+    ];
 
     fn contract() -> &'static Contract {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");

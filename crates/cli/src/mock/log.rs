@@ -182,8 +182,15 @@ mod tests {
         let page = log.page().unwrap();
         // Each stands there as a request and as a response.
         let count = |text: &str| page.matches(text).count();
-        assert_eq!([count("order&gt;1&lt;"), count("order&gt;2&lt;"), count("hush"), count("<script>")], [0, 2, 0, 0], "{page}");
+        assert_eq!(
+            [count("order&gt;1&lt;"), count("order&gt;2&lt;"), count("hush"), count("<script>")],
+            [0, 2, 0, 0],
+            "{page}"
+        );
         assert_eq!([count("65551 bytes, more than are shown"), count("Orders ·")], [2, KEPT], "{page}");
-        assert!(page.find("password").unwrap() < page.find("order&gt;49&lt;").unwrap(), "the newest comes first: {page}");
+        assert!(
+            page.find("password").unwrap() < page.find("order&gt;49&lt;").unwrap(),
+            "the newest comes first: {page}"
+        );
     }
 }

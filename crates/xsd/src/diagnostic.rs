@@ -276,7 +276,9 @@ impl Sources {
         let source = &self.files[location.file.0 as usize];
         let position = self.position(location);
         let (source_line, caret) = match (position, location.offset) {
-            (Some(position), Some(offset)) => excerpt(&source.text, source.lines().start(position.line), offset as usize),
+            (Some(position), Some(offset)) => {
+                excerpt(&source.text, source.lines().start(position.line), offset as usize)
+            }
             _ => Default::default(),
         };
         let place = location.offset.and_then(|offset| source.text.get(offset as usize..)).unwrap_or_default();

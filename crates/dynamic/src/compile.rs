@@ -339,7 +339,7 @@ impl Maker {
                 Presence::Fixed { written, is_required: *required }
             }
         };
-        Attribute { of: self.simple(base), presence, tag: tag }
+        Attribute { of: self.simple(base), presence, tag }
     }
 
     fn particles(&mut self, fields: &'static [plan::Field], is_sequence: bool) -> Particles {
@@ -565,7 +565,7 @@ impl Maker {
             accessors.push(Accessor {
                 is_repeated: *is_repeated,
                 is_optional: *is_optional,
-                start: start,
+                start,
                 end: leaked(format!("</{}>", element.name)),
             });
         }

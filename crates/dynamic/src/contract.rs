@@ -597,7 +597,7 @@ impl Maker {
     fn entry(&mut self, root: &'static plan::Root, base: &'static plan::Base) -> Entry {
         let of = self.element_type(base, Nil::Never);
         let plan::Root { element, start, end, .. } = root;
-        Entry { element: self.element(element, of), start: start, end: end }
+        Entry { element: self.element(element, of), start, end }
     }
 }
 

@@ -9,6 +9,7 @@ mod write;
 use std::collections::{HashMap, HashSet};
 
 pub use read::JsonError;
+pub(crate) use read::{Held, parse, simple_from_json};
 
 use castile_databinding::schema::{Element, XSD_NAMESPACE};
 

@@ -1,9 +1,14 @@
 //! The plan of a contract as a bundle keeps it, so that the contract needs not be read and planned again.
 
+use std::io::{Read, Write};
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_plan::Plan;
 use castile_xsd::{Bundle, Made};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 
 /// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
@@ -16,18 +21,33 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) fn keep(plan: &Plan, bundle: &mut Bundle) {
     bundle.made = None;
     let Ok(bytes) = postcard::to_stdvec(plan) else { return };
-    if bytes.len() <= MOST_BYTES {
-        bundle.made = Some(Made { by: BY.to_owned(), of: hash(bundle), text: STANDARD.encode(bytes) });
+    if bytes.len() <= MOST_BYTES
+        && let Ok(packed) = packed(&bytes)
+    {
+        bundle.made = Some(Made { by: BY.to_owned(), of: hash(bundle), text: STANDARD.encode(packed) });
     }
 }
 
 /// The plan that a bundle keeps, if it is one of its documents.
 pub(crate) fn plan(bundle: &Bundle) -> Option<Plan> {
     let Made { by, of, text } = bundle.made.as_ref()?;
-    if by != BY || text.len() > MOST_BYTES / 3 * 4 + 4 || *of != hash(bundle) {
+    if by != BY || *of != hash(bundle) {
         return None;
     }
-    postcard::from_bytes(&STANDARD.decode(text).ok()?).ok()
+    let mut bytes = Vec::new();
+    let packed = STANDARD.decode(text).ok()?;
+    ZlibDecoder::new(&*packed).take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() > MOST_BYTES {
+        return None;
+    }
+    postcard::from_bytes(&bytes).ok()
+}
+
+/// A tenth of the bytes, which are less to read.
+fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 /// The documents of a bundle, as a hash in hexadecimal digits.
@@ -39,7 +59,7 @@ fn hash(bundle: &Bundle) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write;
+    use std::fmt::Write as _;
     use std::path::{Path, PathBuf};
 
     use castile_plan::plan::Plan;
@@ -108,7 +128,9 @@ mod tests {
         let mut changed = kept.clone();
         changed.made.as_mut().unwrap().by.push('x');
         assert!(plan(&changed).is_none());
-        for text in ["", "x", "AAAA", "////////"] {
+        // What would be much more than it seems, too.
+        let large = STANDARD.encode(packed(&vec![0; MOST_BYTES + 1]).unwrap());
+        for text in ["", "x", "AAAA", "////////", &large] {
             changed = kept.clone();
             changed.made.as_mut().unwrap().text = text.to_owned();
             assert!(plan(&changed).is_none(), "{text}");

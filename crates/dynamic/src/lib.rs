@@ -5,6 +5,7 @@
 
 mod compile;
 mod contract;
+mod form;
 mod json;
 mod kept;
 mod members;
@@ -15,6 +16,7 @@ mod value;
 mod write;
 
 pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service, keep};
+pub use form::Form;
 pub use json::JsonError;
 pub use members::NoMember;
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

@@ -19,7 +19,7 @@ mod lines;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use lines::Lines;
 
@@ -30,7 +30,8 @@ use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char};
 #[derive(Debug, Clone)]
 pub struct Document {
     text: Arc<str>,
-    lines: Lines,
+    /// Found when somebody asks for a position.
+    lines: OnceLock<Lines>,
     /// Every name and value of the document, end to end; a [`Span`] cuts one out.
     strings: String,
     declarations: Vec<Declaration>,
@@ -69,13 +70,13 @@ impl Document {
     /// Line and column of a byte offset in [`text`](Self::text).
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
-        self.lines.position(&self.text, offset)
+        self.lines().position(&self.text, offset)
     }
 
     /// Where the lines of [`text`](Self::text) begin.
     #[must_use]
     pub fn lines(&self) -> &Lines {
-        &self.lines
+        self.lines.get_or_init(|| Lines::of(&self.text))
     }
 
     fn span(&self, span: Span) -> &str {

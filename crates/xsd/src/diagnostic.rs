@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use castile_xml::tree::{Element, Lines, Position};
 use castile_xml::visible;
@@ -177,9 +177,16 @@ pub struct Sources {
 struct Source {
     name: Arc<str>,
     text: Arc<str>,
-    lines: Lines,
+    /// Found when somebody asks for a position.
+    lines: OnceLock<Lines>,
     /// The documents that it imports.
     imports: BTreeMap<Reference, FileId>,
+}
+
+impl Source {
+    fn lines(&self) -> &Lines {
+        self.lines.get_or_init(|| Lines::of(&self.text))
+    }
 }
 
 /// How a document names another one that it imports or includes.
@@ -202,8 +209,7 @@ impl Default for Sources {
 impl Sources {
     /// Adds a document.
     pub fn add(&mut self, name: &str, text: Arc<str>) -> FileId {
-        let lines = Lines::of(&text);
-        self.files.push(Source { name: name.into(), text, lines, imports: BTreeMap::new() });
+        self.files.push(Source { name: name.into(), text, lines: OnceLock::new(), imports: BTreeMap::new() });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -255,7 +261,7 @@ impl Sources {
     #[must_use]
     pub fn position(&self, location: Location) -> Option<Position> {
         let (source, offset) = (&self.files[location.file.0 as usize], location.offset?);
-        Some(source.lines.position(&source.text, offset as usize))
+        Some(source.lines().position(&source.text, offset as usize))
     }
 
     /// `file, line n`
@@ -270,7 +276,9 @@ impl Sources {
         let source = &self.files[location.file.0 as usize];
         let position = self.position(location);
         let (source_line, caret) = match (position, location.offset) {
-            (Some(position), Some(offset)) => excerpt(&source.text, source.lines.start(position.line), offset as usize),
+            (Some(position), Some(offset)) => {
+                excerpt(&source.text, source.lines().start(position.line), offset as usize)
+            }
             _ => Default::default(),
         };
         let place = location.offset.and_then(|offset| source.text.get(offset as usize..)).unwrap_or_default();

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use castile_databinding::datatypes::QName;
-use castile_dynamic::{JsonError, Operation, Value};
+use castile_dynamic::{Form, JsonError, Operation, Value};
 use castile_soap::FaultCode;
 use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
 
-use super::place::{Facts, Names, Piece, Place, Room, Text, size};
+use super::place::{Facts, Names, Piece, Place, Room, Text, size, text_of};
 use crate::path::{self, Step};
 use crate::template::Template;
 
@@ -22,8 +22,8 @@ const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "200
 #[derive(Debug)]
 pub(super) enum Answer {
     Fixed(Arc<Value>),
-    Json(Node),
-    Xml(Xml),
+    Json(Node, Option<Form>),
+    Xml(Xml, Option<Form>),
 }
 
 /// A part of a template as JSON.
@@ -86,8 +86,13 @@ impl Answer {
         if let Node::Literal(json) = &node {
             return Ok(Answer::Fixed(Arc::new(names.operation.response_from_json(json)?)));
         }
-        node.check(sample().as_ref(), |json| names.operation.response_from_json(json).map(|_| ()))?;
-        Ok(Answer::Json(node))
+        let read = |json: &Json| names.operation.response_from_json(json);
+        let texts = node.check(sample().as_ref(), |json| read(json).map(|_| ()))?;
+        let root = names.operation.soap().response.as_ref();
+        let form = root.zip(texts).and_then(|(root, texts)| {
+            Form::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())
+        });
+        Ok(Answer::Json(node, form))
     }
 
     /// An answer as XML: what stands in the body, or an envelope.
@@ -96,19 +101,35 @@ impl Answer {
         if xml.places.is_empty() {
             return Ok(Answer::Fixed(Arc::new(names.operation.response_from_xml(text)?)));
         }
-        xml.check(|text| names.operation.response_from_xml(text).map(|_| ()))?;
-        Ok(Answer::Xml(xml))
+        let read = |text: &str| names.operation.response_from_xml(text);
+        let texts = xml.check(|text| read(text).map(|_| ()))?;
+        let with = |texts: &[&str]| xml.with(|place| texts.get(place).copied().unwrap_or_default());
+        let root = names.operation.soap().response.as_ref();
+        let form =
+            root.zip(texts).and_then(|(root, texts)| Form::new(root, &texts, |texts| read(&with(texts).ok()?).ok()));
+        Ok(Answer::Xml(xml, form))
     }
 
-    /// The answer to a request.
+    /// The answer to a request. A form gives what reading the filled template would.
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
+        let filled = match self {
+            Answer::Fixed(value) => return Ok(value.clone()),
+            Answer::Json(node, Some(form)) => node.texts(facts)?.and_then(|texts| form.fill(&texts)),
+            Answer::Xml(xml, Some(form)) => form.fill(&xml.texts(facts)?),
+            Answer::Json(_, None) | Answer::Xml(_, None) => None,
+        };
+        filled.map_or_else(|| self.read(operation, facts), |value| Ok(Arc::new(value)))
+    }
+
+    /// The answer to a request, by reading the template when it is filled.
+    fn read(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
         match self {
             Answer::Fixed(value) => Ok(value.clone()),
-            Answer::Json(node) => {
+            Answer::Json(node, _) => {
                 let json = node.fill(facts, &mut Room::new())?.unwrap_or(Json::Null);
                 operation.response_from_json(&json).map(Arc::new).map_err(|error| error.to_string())
             }
-            Answer::Xml(xml) => {
+            Answer::Xml(xml, _) => {
                 let text = xml.fill(facts, &mut Room::new())?;
                 operation.response_from_xml(&text).map(Arc::new).map_err(|error| error.to_string())
             }
@@ -119,8 +140,8 @@ impl Answer {
     pub(super) fn asks(&self) -> Asks {
         match self {
             Answer::Fixed(_) => Asks::default(),
-            Answer::Json(node) => node.asks(),
-            Answer::Xml(xml) => xml.places.iter().map(Asks::of).collect(),
+            Answer::Json(node, _) => node.asks(),
+            Answer::Xml(xml, _) => xml.places.iter().map(Asks::of).collect(),
         }
     }
 }
@@ -235,41 +256,88 @@ impl Node {
         }))
     }
 
+    /// What fills the places, in their order, if all of them are filled.
+    fn texts<'f>(&self, facts: &Facts<'f>) -> Result<Option<Vec<Cow<'f, Json>>>, String> {
+        let (mut texts, mut room) = (Vec::new(), Room::new());
+        Ok(self.add_texts(facts, &mut room, &mut texts)?.then_some(texts))
+    }
+
+    fn add_texts<'f>(
+        &self,
+        facts: &Facts<'f>,
+        room: &mut Room,
+        texts: &mut Vec<Cow<'f, Json>>,
+    ) -> Result<bool, String> {
+        let mut all = |nodes: &mut dyn Iterator<Item = &Node>| -> Result<bool, String> {
+            for node in nodes {
+                if !node.add_texts(facts, room, texts)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        match self {
+            Node::Literal(_) => return Ok(true),
+            Node::Array(nodes) => return all(&mut nodes.iter()),
+            Node::Object(nodes) => return all(&mut nodes.iter().map(|(_, node)| node)),
+            Node::Place(place) => {
+                let Some(json) = facts.json(place)? else { return Ok(false) };
+                room.take(size(&json))?;
+                texts.push(json);
+            }
+            Node::Text(text) => texts.push(Cow::Owned(Json::String(facts.fill(text, room)?))),
+        }
+        Ok(true)
+    }
+
+    /// The value with texts at its places.
+    fn with<'t>(&self, texts: &mut dyn Iterator<Item = &'t str>) -> Json {
+        match self {
+            Node::Literal(json) => json.clone(),
+            Node::Place(_) | Node::Text(_) => Json::String(texts.next().unwrap_or_default().to_owned()),
+            Node::Array(nodes) => Json::Array(nodes.iter().map(|node| node.with(texts)).collect()),
+            Node::Object(nodes) => {
+                Json::Object(nodes.iter().map(|(name, node)| (name.clone(), node.with(texts))).collect())
+            }
+        }
+    }
+
     /// Checks a template: its places have what the sample has there, or else one of several values. What none of them fits is not
-    /// known before it is filled.
+    /// known before it is filled. If all fit, and are texts, those are what the places had.
     pub(super) fn check(
         &self,
         sample: Option<&Json>,
         read: impl Fn(&Json) -> Result<(), JsonError>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<Option<Vec<String>>, Wrong> {
         let mut tried = HashMap::new();
         loop {
             let mut places = Vec::new();
             let json = self.sampled(sample, &tried, &mut String::new(), &mut places);
-            let Err(error) = read(&json) else { return Ok(()) };
-            let is_there = |place: &&String| {
+            let Err(error) = read(&json) else { return Ok(places.into_iter().map(|(_, text)| text).collect()) };
+            let is_there = |(place, _): &&(String, Option<String>)| {
                 error
                     .path
                     .strip_prefix(place.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
-            let Some(place) = places.iter().find(is_there) else { return Err(error.into()) };
+            let Some((place, _)) = places.iter().find(is_there) else { return Err(error.into()) };
             // Each turn tries the next value at a place, or ends.
             let number = tried.entry(place.clone()).or_insert(0);
             if *number == TRIED.len() {
-                return Ok(());
+                return Ok(None);
             }
             *number += 1;
         }
     }
 
-    /// The template with values at its places: by their paths which of those that are tried, or what the sample has there.
+    /// The template with values at its places: by their paths which of those that are tried, or what the sample has there. `places` get
+    /// the paths, and the values if they are texts.
     fn sampled(
         &self,
         sample: Option<&Json>,
         tried: &HashMap<String, usize>,
         path: &mut String,
-        places: &mut Vec<String>,
+        places: &mut Vec<(String, Option<String>)>,
     ) -> Json {
         let before = path.len();
         let inside = |step: Step| sample.and_then(|sample| path::find(sample, &[step]));
@@ -281,7 +349,7 @@ impl Node {
                     Some(text) => Json::String((*text).to_owned()),
                     None => sample.cloned().unwrap_or_else(|| Json::String(String::new())),
                 };
-                places.push(path.clone());
+                places.push((path.clone(), text_of(&value)));
                 value
             }
             Node::Array(nodes) => {
@@ -340,6 +408,18 @@ impl Xml {
         Ok(Xml { template: template?, places: places.into_inner() })
     }
 
+    /// What fills the places, in their order; nothing is an empty text.
+    fn texts(&self, facts: &Facts<'_>) -> Result<Vec<Cow<'static, Json>>, String> {
+        let mut room = Room::new();
+        room.take(self.template.text().len())?;
+        let texts = self.places.iter().map(|place| {
+            let text = facts.text(place)?.unwrap_or_default();
+            room.take(text.len())?;
+            Ok(Cow::Owned(Json::String(text)))
+        });
+        texts.collect()
+    }
+
     fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
         room.take(self.template.text().len())?;
         let mut texts = Vec::with_capacity(self.places.len());
@@ -358,25 +438,31 @@ impl Xml {
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
-    /// Checks a template: several values are tried at its places. What none of them fits is not known before it is filled.
-    pub(super) fn check(&self, read: impl Fn(&str) -> Result<(), castile_soap::Error>) -> Result<(), Wrong> {
+    /// Checks a template: several values are tried at its places. What none of them fits is not known before it is filled. If all fit,
+    /// they are what the places had.
+    pub(super) fn check(
+        &self,
+        read: impl Fn(&str) -> Result<(), castile_soap::Error>,
+    ) -> Result<Option<Vec<String>>, Wrong> {
         let mut tried = vec![0; self.places.len()];
         // Each turn tries the next value at a place, or ends.
         for _ in 0..=TRIED.len() * self.places.len() {
             let value =
                 |place: usize| tried.get(place).and_then(|tried| TRIED.get(*tried)).copied().unwrap_or_default();
             let text = self.with(value)?;
-            let Err(error) = read(&text) else { return Ok(()) };
+            let Err(error) = read(&text) else {
+                return Ok(Some((0..self.places.len()).map(|place| value(place).to_owned()).collect()));
+            };
             let wrong = Wrong::from(error);
             let Some((line, column)) = wrong.place else { return Err(wrong) };
             let origin = self.template.origin(offset(&text, line, column), |place| Some(value(place)));
             match self.place_at(origin) {
                 Some(place) if tried[place] + 1 < TRIED.len() => tried[place] += 1,
-                Some(_) => return Ok(()),
+                Some(_) => return Ok(None),
                 None => return Err(Wrong { place: Some(position(self.template.text(), origin)), ..wrong }),
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The place in the element, or in the tag, that stands at an offset.

@@ -150,3 +150,47 @@ impl tower_service::Service<Request<Body>> for Log {
         ready(Ok(response))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use castile::soap::Version;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_exchanges_are_shown_without_secrets() {
+        static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
+        struct Orders;
+        impl Service for Orders {
+            fn description(&self) -> &'static Description {
+                &DESCRIPTION
+            }
+
+            fn call(&self, request: RequestMessage, _: &Options) -> Pending {
+                Box::pin(async move { ReplyMessage::new(Version::Soap11, request.message) })
+            }
+        }
+        let log = Log::default();
+        assert!(log.page().unwrap().contains("Nothing yet."));
+        let service = log.layer(Orders);
+        let large = format!("<large>{}</large>", "x".repeat(LARGEST));
+        let last = "<a><password>hush</password><b>&lt;script></b></a>".to_owned();
+        let many = (0..KEPT).map(|number| format!("<order>{number}</order>"));
+        for message in many.chain([large, last]) {
+            service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
+        }
+        let page = log.page().unwrap();
+        // Each stands there as a request and as a response.
+        let count = |text: &str| page.matches(text).count();
+        assert_eq!(
+            [count("order&gt;1&lt;"), count("order&gt;2&lt;"), count("hush"), count("<script>")],
+            [0, 2, 0, 0],
+            "{page}"
+        );
+        assert_eq!([count("65551 bytes, more than are shown"), count("Orders ·")], [2, KEPT], "{page}");
+        assert!(
+            page.find("password").unwrap() < page.find("order&gt;49&lt;").unwrap(),
+            "the newest comes first: {page}"
+        );
+    }
+}

@@ -83,16 +83,16 @@ impl fmt::Display for At<'_> {
 
 /// What a value of a simple type is held against.
 #[derive(Clone, Copy)]
-struct Held {
+pub(crate) struct Held {
     facets: Option<&'static dyn Check>,
     /// The only value that it may have.
     fixed: Option<&'static str>,
 }
 
 impl Held {
-    const NOTHING: Held = Held { facets: None, fixed: None };
+    pub(crate) const NOTHING: Held = Held { facets: None, fixed: None };
 
-    fn new(facets: Option<&'static dyn Check>, constraint: Option<ValueConstraint>) -> Self {
+    pub(crate) fn new(facets: Option<&'static dyn Check>, constraint: Option<ValueConstraint>) -> Self {
         let fixed = constraint.and_then(|constraint| match constraint {
             ValueConstraint::Fixed(fixed) => Some(fixed),
             ValueConstraint::Default(_) => None,
@@ -100,9 +100,29 @@ impl Held {
         Held { facets, fixed }
     }
 
-    fn of(element: &'static Element) -> Self {
+    pub(crate) fn of(element: &'static Element) -> Self {
         Held::new(element.facets, element.constraint)
     }
+
+    /// The same for the content of an element, whose type may have facets of its own.
+    pub(crate) fn or(self, facets: Option<&'static dyn Check>) -> Self {
+        Held { facets: facets.or(self.facets), ..self }
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("has_facets", &self.facets.is_some()).field("fixed", &self.fixed).finish()
+    }
+}
+
+/// A value of a simple type, out of JSON.
+pub(crate) fn simple_from_json(
+    json: &Json,
+    of: &'static SimpleType,
+    held: Held,
+) -> Result<datatypes::Value, JsonError> {
+    simple(json, of, held, &At::Root)
 }
 
 /// The nodes of a graph that were read so far, by their numbers.
@@ -303,7 +323,7 @@ impl Scope for Braces<'_> {
     }
 }
 
-fn parse(text: &str, of: &SimpleType) -> Result<datatypes::Value, Invalid> {
+pub(crate) fn parse(text: &str, of: &SimpleType) -> Result<datatypes::Value, Invalid> {
     let read = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')).filter(|_| of.has_names) {
         Some(("", local)) => Lexical::parse_in(&of, local, &NoNamespace),
         Some((namespace, local)) => Lexical::parse_in(&of, &format!("n:{local}"), &Braces(namespace)),
@@ -509,12 +529,7 @@ fn structure(
                     None => (&Json::String(String::new()), &of_content),
                 },
             };
-            ContentValue::Simple(simple(
-                json,
-                simple_type,
-                Held { facets: facets.or(of_element.facets), ..of_element },
-                at,
-            )?)
+            ContentValue::Simple(simple(json, simple_type, of_element.or(*facets), at)?)
         }
         _ if !is_object => return Err(at.instead(json, "an object")),
         Content::Sequence(particles) | Content::All(particles) => {

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{AttributeData, Declaration, Document, ElementData, Error, Lines, NodeData, NodeKind, Span};
+use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
 use crate::{DocumentEntity, Limits, Token};
 
 /// Contracts are larger than messages and nest no deeper.
@@ -46,7 +46,7 @@ impl Builder {
     fn new(text: &str) -> Self {
         let document = Document {
             text: Arc::from(text),
-            lines: Lines::of(text),
+            lines: OnceLock::new(),
             strings: String::new(),
             declarations: Vec::new(),
             attributes: Vec::new(),

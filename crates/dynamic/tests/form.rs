@@ -1,0 +1,163 @@
+//! What a form gives is what is read where its places are filled, of XML and of JSON.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use castile_dynamic::{Contract, Form, Operation, Options, Value};
+use castile_xsd::Files;
+use serde_json::Value as Json;
+
+/// What comes of requests, right and wrong.
+const FILLED: [&str; 22] = [
+    "",
+    " ",
+    "a",
+    "two words",
+    " around ",
+    "a\tb\r\nc",
+    "<&>\"'",
+    "ü€😀",
+    "7",
+    "-0",
+    "+07",
+    "007.50",
+    "1e3",
+    "NaN",
+    "true",
+    "2026-11-26",
+    "2026-11-26T10:00:00Z",
+    "QUJD",
+    "0aFF",
+    "t:name",
+    "\u{1}",
+    "\u{FFFE}",
+];
+
+/// Texts of elements: what stands between a start tag and an end tag.
+fn texts_of(message: &str) -> Vec<Range<usize>> {
+    let body = message.find("Body").unwrap_or_default();
+    let mut found = Vec::new();
+    for (end, _) in message.match_indices("</").filter(|(end, _)| *end > body) {
+        let start = message[..end].rfind('>').map_or(end, |start| start + 1);
+        let text = &message[start..end];
+        if !text.trim().is_empty() && !text.contains(['<', '&']) && !message[..start].ends_with("-->") {
+            found.push(start..end);
+        }
+    }
+    found
+}
+
+fn escaped(text: &str) -> String {
+    // Line ends as they are would be others.
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#13;")
+}
+
+/// Those that are values by themselves, in their order; names of types are none.
+fn scalars<'j>(json: &'j mut Json, found: &mut Vec<&'j mut Json>) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(|item| scalars(item, found)),
+        Json::Object(members) => {
+            let members =
+                members.iter_mut().filter(|(name, _)| !matches!(name.as_str(), "$type" | "$nil" | "$id" | "$ref"));
+            members.for_each(|(_, member)| scalars(member, found));
+        }
+        Json::Null => {}
+        json => found.push(json),
+    }
+}
+
+/// How often the form knew the value.
+fn check(
+    what: &str,
+    operation: &'static Operation,
+    texts: &[String],
+    read: impl Fn(&[&str]) -> Option<Value>,
+) -> usize {
+    let Some(form) = Form::new(&operation.soap().request, texts, &read) else { return 0 };
+    let mut known = 0;
+    for place in 0..texts.len() {
+        for filled in FILLED {
+            let mut given: Vec<&str> = texts.iter().map(String::as_str).collect();
+            given[place] = filled;
+            let json: Vec<Box<Json>> = given.iter().map(|text| Box::new(Json::String((*text).to_owned()))).collect();
+            let Some(value) = form.fill(&json) else { continue };
+            known += 1;
+            let expected =
+                read(&given).unwrap_or_else(|| panic!("{what}: {given:?} is no value, and the form gave {value:?}"));
+            // Not-a-number is not equal to itself.
+            assert!(
+                value == expected || format!("{value:?}") == format!("{expected:?}"),
+                "{what}: {given:?}: {value:?}, {expected:?}"
+            );
+        }
+    }
+    known
+}
+
+#[test]
+fn what_a_form_gives_is_what_would_be_read() {
+    let (mut of_xml, mut of_json) = (0, 0);
+    let features = fs::read_dir("../codegen/tests/features").unwrap().map(|entry| entry.unwrap().path());
+    for feature in features {
+        let mut options = Options::default();
+        options.facets = feature.ends_with("facets");
+        let Ok(contract) = Contract::open(&feature.join("service.wsdl"), &Files::new(), &options) else { continue };
+        let operations = || contract.services.iter().flat_map(|service| service.operations());
+        let files = fs::read_dir(&feature).unwrap().map(|entry| entry.unwrap().path());
+        for file in files.filter(|file| is_message(file)) {
+            let message = fs::read_to_string(&file).unwrap();
+            let what = file.display().to_string();
+            for operation in operations() {
+                let Ok(value) = operation.request_from_xml(&message) else { continue };
+                of_xml += check_xml(&what, operation, &message);
+                of_json += check_json(&what, operation, &value);
+            }
+        }
+    }
+    assert!(of_xml > 500 && of_json > 500, "{of_xml} of XML, {of_json} of JSON");
+}
+
+fn is_message(file: &Path) -> bool {
+    let name = file.file_name().unwrap().to_string_lossy();
+    name.starts_with("ok-") && name.ends_with(".xml")
+}
+
+fn check_xml(what: &str, operation: &'static Operation, message: &str) -> usize {
+    let places = texts_of(message);
+    let of = |places: &[Range<usize>]| {
+        let texts: Vec<String> = places.iter().map(|place| message[place.clone()].to_owned()).collect();
+        check(what, operation, &texts, |texts| {
+            let mut filled = message.to_owned();
+            for (place, text) in places.iter().zip(texts).rev() {
+                filled.replace_range(place.clone(), &escaped(text));
+            }
+            operation.request_from_xml(&filled).ok()
+        })
+    };
+    // All together, and each by itself: one without a form leaves the others without one.
+    of(&places) + places.iter().take(8).map(|place| of(std::slice::from_ref(place))).sum::<usize>()
+}
+
+fn check_json(what: &str, operation: &'static Operation, value: &Value) -> usize {
+    let json: Json = serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap();
+    let mut copy = json.clone();
+    let mut found = Vec::new();
+    scalars(&mut copy, &mut found);
+    let texts: Vec<String> = found.iter().map(|json| json.as_str().map_or(json.to_string(), str::to_owned)).collect();
+    let of = |places: &[usize]| {
+        let own: Vec<String> = places.iter().map(|place| texts[*place].clone()).collect();
+        check(what, operation, &own, |given| {
+            let mut filled = json.clone();
+            let mut found = Vec::new();
+            scalars(&mut filled, &mut found);
+            for (place, text) in places.iter().zip(given) {
+                *found[*place] = Json::String((*text).to_owned());
+            }
+            operation.request_from_json(&filled).ok()
+        })
+    };
+    let all: Vec<usize> = (0..texts.len()).collect();
+    of(&all) + all.iter().take(8).map(|place| of(std::slice::from_ref(place))).sum::<usize>()
+}

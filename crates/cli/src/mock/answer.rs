@@ -290,7 +290,7 @@ impl Node {
     }
 
     /// The value with texts at its places.
-    fn with<'t>(&self, texts: &mut dyn Iterator<Item = &'t str>) -> Json {
+    fn with(&self, texts: &mut dyn Iterator<Item = &str>) -> Json {
         match self {
             Node::Literal(json) => json.clone(),
             Node::Place(_) | Node::Text(_) => Json::String(texts.next().unwrap_or_default().to_owned()),

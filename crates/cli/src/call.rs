@@ -60,6 +60,9 @@ pub(crate) struct Arguments {
     /// The service, where several have the operation
     #[arg(long, value_name = "NAME", help_heading = "Request")]
     service: Option<String>,
+    /// The version of SOAP [default: that of the contract, 1.1 if it has both]
+    #[arg(long, value_name = "VERSION", value_parser = version, help_heading = "Request")]
+    soap: Option<soap::Version>,
     /// A header of HTTP; may be repeated
     #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     headers: Vec<String>,
@@ -98,6 +101,14 @@ pub(crate) struct Arguments {
     login: login::Credentials,
     #[command(flatten)]
     tls: tls::ClientArguments,
+}
+
+fn version(text: &str) -> Result<soap::Version, String> {
+    match text {
+        "1.1" => Ok(soap::Version::Soap11),
+        "1.2" => Ok(soap::Version::Soap12),
+        _ => Err("expected 1.1 or 1.2".to_owned()),
+    }
 }
 
 /// Calls, and prints what came.
@@ -311,6 +322,7 @@ impl Prepared {
         let tap = Tap::new(transport, arguments.dry_run, arguments.raw || arguments.verbose);
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
+        options.version = arguments.soap;
         let caller = Caller::with_transport(&url, tap.clone(), service.description())?.with_options(options);
         let soap = operation.soap();
         let (actions, headers): (Vec<_>, Vec<_>) = headers.into_iter().partition(|(name, _)| name == "soapaction");

@@ -22,12 +22,12 @@ const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "200
 #[derive(Debug)]
 pub(super) enum Answer {
     Fixed(Arc<Value>),
-    Json(Node, Option<Form>),
+    Json(Node, Option<JsonForm>),
     Xml(Xml, Option<Form>),
 }
 
 /// A part of a template as JSON.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node {
     /// Without places.
     Literal(Json),
@@ -36,6 +36,13 @@ pub(super) enum Node {
     Text(Text),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
+}
+
+/// A template as JSON that was read, and its places in their order.
+#[derive(Debug)]
+pub(super) struct JsonForm {
+    form: Form,
+    places: Vec<Node>,
 }
 
 /// A template as XML.
@@ -90,7 +97,8 @@ impl Answer {
         let texts = node.check(sample().as_ref(), |json| read(json).map(|_| ()))?;
         let root = names.operation.soap().response.as_ref();
         let form = root.zip(texts).and_then(|(root, texts)| {
-            Form::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())
+            let form = Form::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())?;
+            Some(JsonForm { form, places: node.places() })
         });
         Ok(Answer::Json(node, form))
     }
@@ -114,7 +122,7 @@ impl Answer {
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
         let filled = match self {
             Answer::Fixed(value) => return Ok(value.clone()),
-            Answer::Json(node, Some(form)) => node.texts(facts)?.and_then(|texts| form.fill(&texts)),
+            Answer::Json(_, Some(form)) => form.fill(facts)?,
             Answer::Xml(xml, Some(form)) => form.fill(&xml.texts(facts)?),
             Answer::Json(_, None) | Answer::Xml(_, None) => None,
         };
@@ -256,42 +264,18 @@ impl Node {
         }))
     }
 
-    /// What fills the places, in their order, if all of them are filled.
-    fn texts<'f>(&self, facts: &Facts<'f>) -> Result<Option<Vec<Cow<'f, Json>>>, String> {
-        let (mut texts, mut room) = (Vec::new(), Room::new());
-        Ok(self.add_texts(facts, &mut room, &mut texts)?.then_some(texts))
-    }
-
-    fn add_texts<'f>(
-        &self,
-        facts: &Facts<'f>,
-        room: &mut Room,
-        texts: &mut Vec<Cow<'f, Json>>,
-    ) -> Result<bool, String> {
-        let mut all = |nodes: &mut dyn Iterator<Item = &Node>| -> Result<bool, String> {
-            for node in nodes {
-                if !node.add_texts(facts, room, texts)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        };
+    /// The places, in their order.
+    fn places(&self) -> Vec<Node> {
         match self {
-            Node::Literal(_) => return Ok(true),
-            Node::Array(nodes) => return all(&mut nodes.iter()),
-            Node::Object(nodes) => return all(&mut nodes.iter().map(|(_, node)| node)),
-            Node::Place(place) => {
-                let Some(json) = facts.json(place)? else { return Ok(false) };
-                room.take(size(&json))?;
-                texts.push(json);
-            }
-            Node::Text(text) => texts.push(Cow::Owned(Json::String(facts.fill(text, room)?))),
+            Node::Literal(_) => Vec::new(),
+            Node::Place(_) | Node::Text(_) => vec![self.clone()],
+            Node::Array(nodes) => nodes.iter().flat_map(Node::places).collect(),
+            Node::Object(nodes) => nodes.iter().flat_map(|(_, node)| node.places()).collect(),
         }
-        Ok(true)
     }
 
     /// The value with texts at its places.
-    fn with<'t>(&self, texts: &mut dyn Iterator<Item = &'t str>) -> Json {
+    fn with(&self, texts: &mut dyn Iterator<Item = &str>) -> Json {
         match self {
             Node::Literal(json) => json.clone(),
             Node::Place(_) | Node::Text(_) => Json::String(texts.next().unwrap_or_default().to_owned()),
@@ -385,6 +369,25 @@ impl Node {
             Node::Array(nodes) => nodes.iter().map(Node::asks).collect(),
             Node::Object(nodes) => nodes.iter().map(|(_, node)| node.asks()).collect(),
         }
+    }
+}
+
+impl JsonForm {
+    /// The value, if it is known without reading the filled template: a place that nothing fills is left out.
+    fn fill(&self, facts: &Facts<'_>) -> Result<Option<Value>, String> {
+        let mut room = Room::new();
+        let mut texts = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            let json = match place {
+                Node::Place(place) => facts.json(place)?,
+                Node::Text(text) => Some(Cow::Owned(Json::String(facts.fill(text, &mut room)?))),
+                Node::Literal(_) | Node::Array(_) | Node::Object(_) => None,
+            };
+            let Some(json) = json else { return Ok(None) };
+            room.take(size(&json))?;
+            texts.push(json);
+        }
+        Ok(self.form.fill(&texts))
     }
 }
 

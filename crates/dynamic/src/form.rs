@@ -1,5 +1,7 @@
 //! Values that are the same again and again, but for some of their texts.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use castile_databinding::{datatypes, deeper};
 use castile_soap::Root;
 use serde_json::Value as Json;
@@ -12,16 +14,21 @@ use crate::value::{ContentValue, GroupContent, GroupValue, SimpleValue, Slot, St
 /// More places than this are not looked for: each is found by reading the value again.
 const MOST_PLACES: usize = 256;
 
+/// How many values are kept to be filled again.
+const MOST_GIVEN: usize = 4;
+
 /// What is tried at a place, beside what stands there, to find out where in the value it is.
 const TRIED: [&str; 8] =
     ["another", "43", "44.5", "false", "2004-03-01T00:00:00Z", "2004-03-01", "urn:another", "QUJD"];
 
 /// A value with places, each of which is one value of a simple type. To fill them takes a fraction of what it takes to read the value, and
 /// gives the same.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Form {
     value: Value,
     places: Vec<Place>,
+    /// Values that were given. One that nobody has any more is filled again: that is less work than to make another.
+    given: Mutex<Vec<Arc<Value>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,14 +64,21 @@ impl Form {
             }
             places.push(place);
         }
-        Some(Form { value, places })
+        Some(Form { value, places, given: Mutex::default() })
     }
 
     /// The value with other texts, in JSON, at its places. `None` if it isn't known without reading all of it: where one is no text that
     /// can stand there, or an empty one.
     #[must_use]
-    pub fn fill(&self, texts: &[impl AsRef<Json>]) -> Option<Value> {
-        let mut value = self.value.clone();
+    pub fn fill(&self, texts: &[impl AsRef<Json>]) -> Option<Arc<Value>> {
+        let given = || self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = |value: &Arc<Value>| Arc::strong_count(value) == 1;
+        let free = {
+            let mut given = given();
+            given.iter().position(is_free).map(|number| given.swap_remove(number))
+        };
+        let mut shared = free.unwrap_or_else(|| Arc::new(self.value.clone()));
+        let value = Arc::get_mut(&mut shared)?;
         for (Place { path, of, held }, json) in self.places.iter().zip(texts) {
             let json = json.as_ref();
             match json {
@@ -73,9 +87,13 @@ impl Form {
                 Json::String(_) | Json::Number(_) | Json::Bool(_) => {}
                 Json::Null | Json::Array(_) | Json::Object(_) => return None,
             }
-            *leaf(&mut value, path)? = simple_from_json(json, of, *held).ok()?;
+            *leaf(value, path)? = simple_from_json(json, of, *held).ok()?;
         }
-        Some(value)
+        let mut given = given();
+        if given.len() < MOST_GIVEN {
+            given.push(shared.clone());
+        }
+        Some(shared)
     }
 }
 

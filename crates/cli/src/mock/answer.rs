@@ -126,7 +126,7 @@ impl Answer {
             Answer::Xml(xml, Some(form)) => form.fill(&xml.texts(facts)?),
             Answer::Json(_, None) | Answer::Xml(_, None) => None,
         };
-        filled.map_or_else(|| self.read(operation, facts), |value| Ok(Arc::new(value)))
+        filled.map_or_else(|| self.read(operation, facts), Ok)
     }
 
     /// The answer to a request, by reading the template when it is filled.
@@ -374,7 +374,7 @@ impl Node {
 
 impl JsonForm {
     /// The value, if it is known without reading the filled template: a place that nothing fills is left out.
-    fn fill(&self, facts: &Facts<'_>) -> Result<Option<Value>, String> {
+    fn fill(&self, facts: &Facts<'_>) -> Result<Option<Arc<Value>>, String> {
         let mut room = Room::new();
         let mut texts = Vec::with_capacity(self.places.len());
         for place in &self.places {

@@ -88,7 +88,7 @@ fn check(
                 read(&given).unwrap_or_else(|| panic!("{what}: {given:?} is no value, and the form gave {value:?}"));
             // Not-a-number is not equal to itself.
             assert!(
-                value == expected || format!("{value:?}") == format!("{expected:?}"),
+                *value == expected || format!("{value:?}") == format!("{expected:?}"),
                 "{what}: {given:?}: {value:?}, {expected:?}"
             );
         }

@@ -68,7 +68,7 @@ pub(crate) fn leak_all<T>(values: Vec<T>) -> &'static [T] {
     if values.is_empty() { &[] } else { values.leak() }
 }
 
-fn leaked(text: String) -> &'static str {
+pub(crate) fn leaked(text: String) -> &'static str {
     text.leak()
 }
 
@@ -82,7 +82,13 @@ impl Types {
     #[cfg(test)]
     pub(crate) fn make(&'static self) {
         for path in self.items.keys() {
-            let place = self.maker().place(path);
+            let mut maker = self.maker();
+            maker.simple(&plan::Base::Item((*path).clone()));
+            maker.facets(Some(path));
+            maker.group(path);
+            let place = maker.place(path);
+            // A place waits for the maker.
+            drop(maker);
             place.map(Place::get);
         }
     }

@@ -231,7 +231,7 @@ fn leaf<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut datatypes::V
         Value::Derived(of) => leaf(&mut of.value, path),
         Value::Struct(of) => {
             let (step, rest) = path.split_first()?;
-            // A box of one field at a time.
+            // Its fields are borrowed one by one.
             let of = &mut **of;
             match (step.checked_sub(of.attributes.len()), &mut of.content) {
                 (None, _) => of.attributes[*step].as_mut(),

@@ -185,8 +185,7 @@ mod tests {
     fn a_plan_may_nest_without_end() {
         use castile_plan::plan::{Base, Item, Rule, Term};
         let (mut groups_there, mut unions, mut restrictions) = (0, 0, 0);
-        let mut options = Options::default();
-        options.facets = true;
+        let options = Options { facets: true, ..Options::default() };
         for contract in contracts() {
             let Some(bundle) = bundle(&contract) else { continue };
             let (_, mut plan, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();

@@ -83,6 +83,9 @@ fn built(name: &str) -> Option<PathBuf> {
     let (_, sources) = rule.trim_end().split_once(": ")?;
     // Make's way to write a blank in a name.
     let sources = sources.replace("\\ ", "\0");
+    // Two packages may have examples of one name, and only one of them is there.
+    let own = package().join("examples").join(format!("{name}.rs"));
+    let is_own = sources.split(' ').any(|source| Path::new(&source.replace('\0', " ")) == own);
     let is_older = |source: &str| modified(Path::new(&source.replace('\0', " "))).is_some_and(|changed| changed <= at);
-    sources.split(' ').all(is_older).then_some(program)
+    (is_own && sources.split(' ').all(is_older)).then_some(program)
 }

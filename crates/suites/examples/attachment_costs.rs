@@ -2,7 +2,7 @@
 //! as many. Requests are documents of 200 KB, as markup and in a CDATA section, and attachments, which are answered with.
 //!
 //! ```text
-//! cargo run --release -p castile-suites --example attachments -- [REQUESTS] [BYTES]
+//! cargo run --release -p castile-suites --example attachment_costs -- [REQUESTS] [BYTES]
 //! ```
 //!
 //! `BYTES` is how long attachments are. The server is a process of its own with one thread; Linux tells its time.

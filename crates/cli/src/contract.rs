@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use castile_dynamic::{Contract, Operation, Options, Service};
-use castile_wsdl::Severity;
+use castile_wsdl::{Files, Severity};
 
 use crate::{problems, source};
 
@@ -13,9 +13,12 @@ use crate::{problems, source};
 /// # Errors
 /// It is none, or nothing in it can be used.
 pub(crate) fn open(path: &Path, catalogs: &source::Catalogs, options: &Options) -> anyhow::Result<Contract> {
-    source::expect_contract(path)?;
-    let files = catalogs.files()?;
-    match Contract::open(path, &files, options) {
+    let (path, files) = catalogs.contract(path)?;
+    open_with(&path, &files, options)
+}
+
+fn open_with(path: &Path, files: &Files, options: &Options) -> anyhow::Result<Contract> {
+    match Contract::open(path, files, options) {
         Ok(contract) => {
             if let Some(summary) = &contract.summary {
                 problems::warn_of_what_is_left_out(&path.display().to_string(), summary);
@@ -40,12 +43,12 @@ pub(crate) fn open_for(
     catalogs: &source::Catalogs,
     options: &Options,
 ) -> anyhow::Result<Contract> {
-    source::expect_contract(path)?;
+    let (path, files) = catalogs.contract(path)?;
     let mut narrow = options.clone();
     narrow.operations = vec![operation.to_owned()];
-    match Contract::open(path, &catalogs.files()?, &narrow) {
+    match Contract::open(&path, &files, &narrow) {
         Ok(contract) => Ok(contract),
-        Err(_) => open(path, catalogs, options),
+        Err(_) => open_with(&path, &files, options),
     }
 }
 

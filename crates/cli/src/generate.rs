@@ -107,8 +107,7 @@ enum Faults {
 
 /// Writes the source unless the contract has an error.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let mut files = arguments.catalogs.files()?;
-    let wsdl = source::contract(&arguments.wsdl, &mut files)?;
+    let (wsdl, files) = arguments.catalogs.contract(&arguments.wsdl)?;
     let mut options = Options::default();
     if arguments.client || arguments.server {
         (options.client, options.server) = (arguments.client, arguments.server);

@@ -26,7 +26,7 @@ use findings::Findings;
 /// Find what is broken in a contract, what other stacks stumble over, and what is weak in its policies
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     #[command(flatten)]
@@ -63,10 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn check(arguments: &Arguments) -> anyhow::Result<u8> {
     expect_rules(&arguments.allow)?;
-    source::expect_contract(&arguments.wsdl)?;
-    let files = arguments.catalogs.files()?;
-    let shown = arguments.wsdl.display().to_string();
-    let (definitions, diagnostics) = castile_wsdl::open(&arguments.wsdl, &files);
+    let (path, files) = arguments.catalogs.contract(&arguments.wsdl)?;
+    let shown = path.display().to_string();
+    let (definitions, diagnostics) = castile_wsdl::open(&path, &files);
     let Some(definitions) = definitions else {
         problems::report(&shown, &diagnostics, Severity::Error)?;
         bail!("{shown} can't be read");

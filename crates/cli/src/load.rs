@@ -51,7 +51,7 @@ impl Template {
 /// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     #[command(flatten)]
@@ -215,9 +215,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
 }
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
-    source::expect_contract(&arguments.wsdl)?;
-    let (definitions, mut diagnostics) = castile_wsdl::open(&arguments.wsdl, &arguments.catalogs.files()?);
-    let shown = arguments.wsdl.display().to_string();
+    let (path, files) = arguments.catalogs.contract(&arguments.wsdl)?;
+    let (definitions, mut diagnostics) = castile_wsdl::open(&path, &files);
+    let shown = path.display().to_string();
     let errors = |diagnostics: &[Diagnostic]| {
         diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
     };

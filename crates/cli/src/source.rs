@@ -29,6 +29,21 @@ impl Catalogs {
         }
         Ok(files)
     }
+
+    /// The path of a contract, and files that have it if it is read from standard input.
+    ///
+    /// # Errors
+    /// It can't be read, or is something else.
+    pub(crate) fn contract(&self, given: &Path) -> anyhow::Result<(PathBuf, Files)> {
+        let mut files = self.files()?;
+        if given != Path::new("-") {
+            expect_contract(given)?;
+            return Ok((given.to_owned(), files));
+        }
+        let (path, kind) = standard_input(&mut files)?;
+        expect_kind(&path, &kind)?;
+        Ok((path, files))
+    }
 }
 
 /// What a file turns out to be.
@@ -119,20 +134,6 @@ fn expect_file(text: &str) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// The path of a contract, which `files` has if it is read from standard input.
-///
-/// # Errors
-/// It can't be read, or is something else.
-pub(crate) fn contract(given: &Path, files: &mut Files) -> anyhow::Result<PathBuf> {
-    if given != Path::new("-") {
-        expect_contract(given)?;
-        return Ok(given.to_owned());
-    }
-    let (path, kind) = standard_input(files)?;
-    expect_kind(&path, &kind)?;
-    Ok(path)
 }
 
 /// Errors unless it is a contract.

@@ -1,12 +1,13 @@
 //! What commands print for the examples in the folders of tests, which `BLESS=1` writes anew.
 //!
 //! An example is a file of commands, each in a line behind `$ `, with what they print: standard output, then standard error, then the
-//! exit code if that is not 0. They run in the folder of the file. `URL` stands for the address of the server: of the mock that the
-//! first command starts, or else of `castile serve`. A mock ends behind the last command, and then prints the rest. `DIR` is a folder
-//! that is empty at first.
+//! exit code if that is not 0. They run in the folder of the file, and `< FILE` at the end is their standard input. `URL` stands for
+//! the address of the server: of the mock that the first command starts, or else of `castile serve`. A mock ends behind the last
+//! command, and then prints the rest. `DIR` is a folder that is empty at first.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -165,7 +166,12 @@ fn run(example: &str, folder: &Path, url: Option<&str>) -> String {
                 Err(printed) => printed,
             },
             _ => {
-                let output = castile(&arguments, folder).output().unwrap();
+                let input = arguments.iter().position(|argument| argument == "<").map(|at| arguments.split_off(at));
+                let mut command = castile(&arguments, folder);
+                if let Some([_, file]) = input.as_deref() {
+                    command.stdin(File::open(folder.join(file)).unwrap());
+                }
+                let output = command.output().unwrap();
                 let [told, noted] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
                 with_code(told + &noted, output.status)
             }

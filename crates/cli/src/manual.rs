@@ -192,6 +192,9 @@ fn listed(examples: &[&str]) -> String {
     std::iter::once("Examples:").chain(examples.iter().copied()).collect::<Vec<_>>().join("\n  ")
 }
 
+/// What stands behind the functions of a script for zsh.
+const ZSH_END: &str = "\nif [ \"$funcstack[1]\"";
+
 /// Write the completions of a shell to standard output
 #[derive(clap::Args)]
 pub(crate) struct Completions {
@@ -205,9 +208,15 @@ impl Completions {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut visible(), "castile", &mut text);
         let mut text = String::from_utf8(text).context("the completions are no text")?;
+        if self.shell == clap_complete::Shell::Zsh {
+            // Its end registers a function, and ours is another one.
+            let end = text.rfind(ZSH_END).context("found another end of zsh's completions than was expected")?;
+            text.truncate(end);
+        }
         text += match self.shell {
             clap_complete::Shell::Bash => include_str!("complete/castile.bash"),
             clap_complete::Shell::Fish => include_str!("complete/castile.fish"),
+            clap_complete::Shell::Zsh => include_str!("complete/castile.zsh"),
             _ => "",
         };
         output::text(&text);

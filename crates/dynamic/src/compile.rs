@@ -13,6 +13,7 @@ use castile_databinding::schema::{
 use castile_databinding::{Lexical, deeper};
 use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
+use castile_xsd::components::Compositor;
 
 use crate::json;
 use crate::simple::{Declared, Kind, Member, Restriction, Rule, Seen, SimpleType};
@@ -44,6 +45,9 @@ struct Made {
 
 /// No contract that is planned has so many within each other. A plan out of a file may have any number.
 const DEPTH: usize = 10_000;
+
+/// No type that is planned has so many particles, those of groups counted as often as they are used.
+const MOST_PARTICLES: usize = 1_000_000;
 
 /// A complex type of a plan.
 #[derive(Clone, Copy)]
@@ -284,12 +288,12 @@ impl Maker {
                 None => (Content::Sequence(NOTHING), Children::Open),
             },
             plan::Content::Sequence(fields) => {
-                let particles = self.particles(fields, true);
+                let particles = self.particles(fields, Compositor::Sequence);
                 let children = self.children(fields, &particles, true);
                 (Content::Sequence(particles), children)
             }
             plan::Content::All(fields) => {
-                let particles = self.particles(fields, false);
+                let particles = self.particles(fields, Compositor::All);
                 let children = self.children(fields, &particles, false);
                 (Content::All(particles), children)
             }
@@ -348,7 +352,7 @@ impl Maker {
         Attribute { of: self.simple(base), presence, tag }
     }
 
-    fn particles(&mut self, fields: &'static [plan::Field], is_sequence: bool) -> Particles {
+    fn particles(&mut self, fields: &'static [plan::Field], compositor: Compositor) -> Particles {
         let mut table = Vec::new();
         for field in fields {
             if let plan::Term::Element { element, value, .. } = &field.term {
@@ -363,21 +367,26 @@ impl Maker {
         }
         let table = leak_all(table);
         let mut list = Vec::new();
-        let mut elements = 0;
+        let (mut elements, mut size) = (0, fields.len());
         for (number, field) in fields.iter().enumerate() {
             let plan::Field { min_occurs: min, max_occurs: max, .. } = *field;
             let term = match &field.term {
+                // An `xs:all` has elements alone (XML Schema Part 1 §3.8.6). A plan out of a file may have others.
+                plan::Term::Group(_) | plan::Term::Any(_) if compositor == Compositor::All => continue,
                 plan::Term::Element { tag, counted, .. } => {
                     elements += 1;
                     let (start, end) = leaked(format!("<{tag}></{tag}>")).split_at(tag.len() + 2);
                     Term::Element { index: elements - 1, start, end, is_counted: *counted }
                 }
                 plan::Term::Group(path) => match self.group(path) {
-                    Some(group) => Term::Group(group),
-                    None => continue,
+                    Some(group) if size + group.particles().size <= MOST_PARTICLES => {
+                        size += group.particles().size;
+                        Term::Group(group)
+                    }
+                    _ => continue,
                 },
                 plan::Term::Any(any) => {
-                    let behind = if is_sequence { &fields[number + 1..] } else { &[] };
+                    let behind = if compositor == Compositor::Sequence { &fields[number + 1..] } else { &[] };
                     let before = self.before(any, behind, table.get(elements..).unwrap_or_default());
                     let first = leak_all(vec![First::Wildcard(leak(self.wildcard(any)))]);
                     let mut wildcard = self.wildcard(any);
@@ -393,7 +402,7 @@ impl Maker {
             list.push(Particle { min, max, term });
         }
         let keys = json::keys(table, &list, leaked);
-        Particles { table, list, keys }
+        Particles { table, list, keys, size }
     }
 
     /// What stands behind a wildcard that could take it too.
@@ -432,9 +441,9 @@ impl Maker {
     pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
         let Some(Item::Struct(of)) = self.types.items.get(path).copied() else { return &[] };
         match &of.content {
-            plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, true)),
+            plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, Compositor::Sequence)),
             plan::Content::All(fields) => {
-                let particles = self.particles(fields, false);
+                let particles = self.particles(fields, Compositor::All);
                 first_of_all(&particles, |group| group.first)
             }
             plan::Content::Simple { .. } | plan::Content::Mixed { .. } => &[],
@@ -455,7 +464,7 @@ impl Maker {
     fn own_group(&mut self, name: &'static str, item: &'static Item) -> Option<Group> {
         let group = match item {
             Item::Choice(of) => {
-                let particles = self.particles(&of.variants, false);
+                let particles = self.particles(&of.variants, Compositor::Choice);
                 let first = first_of_all(&particles, |group| group.first);
                 let all = first_of_all(&particles, |group| group.all);
                 let kind = match &of.text {
@@ -468,15 +477,18 @@ impl Maker {
                 Group { name, first, all, kind }
             }
             Item::Struct(of) => {
-                let (fields, is_sequence) = match &of.content {
-                    plan::Content::Sequence(fields) => (fields, true),
-                    plan::Content::All(fields) => (fields, false),
+                let (fields, compositor) = match &of.content {
+                    plan::Content::Sequence(fields) => (fields, Compositor::Sequence),
+                    plan::Content::All(fields) => (fields, Compositor::All),
                     plan::Content::Simple { .. } | plan::Content::Mixed { .. } => return None,
                 };
-                let particles = self.particles(fields, is_sequence);
+                let particles = self.particles(fields, compositor);
                 let first = first_of_sequence(&particles);
                 let all = first_of_all(&particles, |group| group.all);
-                let kind = if is_sequence { GroupKind::Sequence(particles) } else { GroupKind::All(particles) };
+                let kind = match compositor {
+                    Compositor::Sequence => GroupKind::Sequence(particles),
+                    _ => GroupKind::All(particles),
+                };
                 Group { name, first, all, kind }
             }
             _ => return None,
@@ -543,7 +555,15 @@ impl Maker {
             let plan::TypeName { namespace, name } = &variant.name;
             let is_one = counts.get(name.as_str()) == Some(&1);
             let key = if is_one { name } else { leaked(json::type_text(namespace, name)) };
-            Variant { of: self.element_type(&variant.base, Nil::Never), tag: variant.tag.as_deref(), key }
+            let base = self.base(&variant.base);
+            // A plan out of a file may derive a type from itself.
+            let is_concrete = match base {
+                Base::Complex(place) => !place.is_derived(),
+                Base::Shared(_) => false,
+                Base::Simple(_) | Base::AnyType | Base::Nothing => true,
+            };
+            let base = if is_concrete { base } else { Base::Nothing };
+            Variant { of: leak(ElementType { base, nil: Nil::Never }), tag: variant.tag.as_deref(), key }
         });
         let variants = variants.collect();
         Derived { names: leak_all(names), is_abstract: of.is_abstract, variants }
@@ -584,14 +604,15 @@ impl Maker {
             item: self.element(&of.item, item),
             item_type: self.type_name(&of.item_type),
             ranks: &of.ranks,
-            rank: of.rank,
+            // A plan out of a file may say any number.
+            rank: of.rank.min(DEPTH),
         });
         let end = format!("</{}>", of.item.name);
         EncodedArray { array, tag: &of.tag, start: &of.start, end: leaked(end) }
     }
 }
 
-const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new() };
+const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new(), size: 0 };
 
 /// What a choice of the particles may begin with, and what all of them may hold.
 fn first_of_all(particles: &Particles, of: impl Fn(&'static Group) -> &'static [First]) -> &'static [First] {

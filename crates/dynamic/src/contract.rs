@@ -15,7 +15,7 @@ use castile_soap::{
 };
 use castile_wsdl::{BindingId, BindingOperation, Definitions, Diagnostic};
 use castile_xml::tree::Document as Tree;
-use castile_xml::{Limits, Reader, Token};
+use castile_xml::{Limits, Memory, Reader, Token};
 use castile_xsd::{Bundle, Files, Resolver};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -150,7 +150,7 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
     let name = root_name(xml);
     let is_envelope = |version: &Version| name.as_ref().is_some_and(|name| name.is(version.namespace(), "Envelope"));
     if Version::ALL.iter().any(is_envelope) {
-        return message::read(root, xml.as_bytes(), Limits::default());
+        return message::read_str(root, xml, Limits::default());
     }
     let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
     // An element alone is read by itself, so that errors have the places of the text. In SOAP encoding others may stand beside it.
@@ -163,12 +163,12 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
     let document = Tree::parse(xml);
     let xml = document.as_ref().map_or(xml, |document| document.root().source());
     let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
-    message::read(root, envelope.as_bytes(), Limits::default())
+    message::read_str(root, &envelope, Limits::default())
 }
 
 /// Reads a payload that is a document.
 fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databinding::Error> {
-    let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
+    let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
     let mut decoder = Decoder::new(reader);
     let value = match (root.is_encoded, root.wraps_parts) {
@@ -182,7 +182,7 @@ fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databindi
 
 /// The name of the element that a text is, if it is one.
 fn root_name(xml: &str) -> Option<ExpandedName> {
-    let mut reader = Reader::new(xml.as_bytes(), Limits::default()).ok()?;
+    let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default()).ok()?;
     loop {
         match reader.next().ok()? {
             Token::StartTag(tag) => return Some(ExpandedName::new(reader.namespace(tag.namespace), tag.name.local())),
@@ -194,7 +194,7 @@ fn root_name(xml: &str) -> Option<ExpandedName> {
 
 /// Reads an element by itself.
 fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_databinding::Error> {
-    let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
+    let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
     Decoder::new(reader).root(element)
 }

@@ -17,6 +17,9 @@ const MOST_PLACES: usize = 256;
 /// How many values are kept to be filled again.
 const MOST_GIVEN: usize = 4;
 
+/// Longer texts than this are not kept in a value, in bytes.
+const LONGEST_GIVEN: usize = 64 << 10;
+
 /// What is tried at a place, beside what stands there, to find out where in the value it is.
 const TRIED: [&str; 8] =
     ["another", "43", "44.5", "false", "2004-03-01T00:00:00Z", "2004-03-01", "urn:another", "QUJD"];
@@ -89,8 +92,10 @@ impl Form {
             }
             *leaf(value, path)? = simple_from_json(json, of, *held).ok()?;
         }
+        let length: usize = texts.iter().filter_map(|json| json.as_ref().as_str()).map(str::len).sum();
         let mut given = given();
-        if given.len() < MOST_GIVEN {
+        // What is kept is charged to nobody.
+        if given.len() < MOST_GIVEN && length <= LONGEST_GIVEN {
             given.push(shared.clone());
         }
         Some(shared)
@@ -158,7 +163,7 @@ impl Leaves {
         match value {
             Value::Simple(SimpleValue { of, value }) => self.add(value, of, held),
             Value::Struct(value) => deeper::<Value, _>(|| self.of_struct(value, held)),
-            Value::Derived(of) => self.of(&of.value, Held::NOTHING),
+            Value::Derived(of) => self.of(&of.value, held),
             Value::Nil(_) | Value::Encoded(_) | Value::Array(_) | Value::Shared(_) | Value::Any(_) | Value::Empty => {}
         }
     }

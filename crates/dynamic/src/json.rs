@@ -124,11 +124,7 @@ fn is_single(particle: &Particle) -> bool {
 impl Group {
     /// The names of all members that it has in an object.
     fn members(&self) -> Vec<&'static str> {
-        let (GroupKind::Sequence(particles)
-        | GroupKind::All(particles)
-        | GroupKind::Choice(particles)
-        | GroupKind::Piece(particles, _)) = &self.kind;
-        members(particles)
+        members(self.particles())
     }
 }
 

@@ -86,6 +86,13 @@ mod tests {
         bundle.made.is_some().then_some(bundle)
     }
 
+    /// Messages beside a contract.
+    fn messages(contract: &Path) -> Vec<String> {
+        let paths = std::fs::read_dir(contract.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+        let messages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
+        messages.map(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned()).collect()
+    }
+
     fn bytes(plan: &Plan) -> Vec<u8> {
         postcard::to_stdvec(plan).unwrap()
     }
@@ -149,12 +156,7 @@ mod tests {
         for contract in contracts() {
             let Some(bundle) = bundle(&contract) else { continue };
             let whole = bytes(&plan(&bundle).unwrap());
-            let messages: Vec<String> = std::fs::read_dir(contract.parent().unwrap())
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.extension().is_some_and(|extension| extension == "xml"))
-                .map(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned())
-                .collect();
+            let messages = messages(&contract);
             for _ in 0..30 {
                 let mut bytes = whole.clone();
                 for _ in 0..=random(3) {
@@ -183,11 +185,11 @@ mod tests {
     /// What holds itself, and what holds very much.
     #[test]
     fn a_plan_may_nest_without_end() {
-        use castile_plan::plan::{Base, Item, Rule, Term};
-        let (mut groups_there, mut unions, mut restrictions) = (0, 0, 0);
+        use castile_plan::plan::{Base, Content, Item, Rule, Term};
+        let (mut groups_there, mut unions, mut restrictions, mut all, mut read) = (0, 0, 0, 0, 0);
         let options = Options { facets: true, ..Options::default() };
-        for contract in contracts() {
-            let Some(bundle) = bundle(&contract) else { continue };
+        for path in contracts() {
+            let Some(bundle) = bundle(&path) else { continue };
             let (_, mut plan, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
             let groups = plan.items.iter().filter(|item| item.fields().len() > 1).map(|item| item.path().clone());
             let groups: Vec<_> = groups.collect();
@@ -197,6 +199,13 @@ mod tests {
                     field.term = Term::Group(groups[number % groups.len()].clone());
                 }
                 match item {
+                    // It had fields of groups above.
+                    Item::Struct(of) if number % 2 == 0 => {
+                        if let Content::Sequence(fields) = &mut of.content {
+                            all += 1;
+                            of.content = Content::All(std::mem::take(fields));
+                        }
+                    }
                     Item::Union(of) => {
                         unions += 1;
                         of.members.iter_mut().for_each(|member| member.base = Base::Item(of.path.clone()));
@@ -209,7 +218,31 @@ mod tests {
                 }
             }
             leak(Types::new(leak(plan))).make();
+            // Types of their own, twice, and arrays of them.
+            let (_, mut plan, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
+            for item in &mut plan.items {
+                if let Item::Derived(of) = item {
+                    let path = of.path.clone();
+                    let variants = of.variants.iter_mut().enumerate();
+                    variants.for_each(|(number, variant)| variant.base = within(number, Base::Item(path.clone())));
+                    read += 1;
+                }
+            }
+            let contract = Contract::of(plan, &options, &[], None);
+            for operation in contract.services.iter().flat_map(|service| service.operations()) {
+                let _ = operation.find_in_request(&["a", "b"]);
+                for message in &messages(&path) {
+                    let value = operation.request_from_xml(message);
+                    let _ = value.map(|value| operation.request_from_json(&serde_json::to_value(&value).unwrap()));
+                }
+            }
         }
         assert!(groups_there > 10 && unions > 1 && restrictions > 10, "{groups_there} {unions} {restrictions}");
+        assert!(all > 10 && read > 5, "{all} {read}");
+    }
+
+    fn within(number: usize, base: castile_plan::plan::Base) -> castile_plan::plan::Base {
+        use castile_plan::plan::Base;
+        if number % 3 == 1 { Base::Shared(Box::new(base)) } else { base }
     }
 }

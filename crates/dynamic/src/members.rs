@@ -1,5 +1,6 @@
 //! What the values of a contract have in them: the names that paths into their JSON go by.
 
+use std::collections::HashSet;
 use std::ptr;
 
 use castile_databinding::schema::Element;
@@ -7,10 +8,7 @@ use castile_databinding::schema::Element;
 use crate::contract::Operation;
 use crate::json::{Key, expanded};
 use crate::read::type_of;
-use crate::types::{Base, Complex, Content, ElementType, Group, GroupKind, Particles, Struct, Term};
-
-/// Types of types are looked through this far: one that is derived from itself would never end.
-const DEEPEST: usize = 64;
+use crate::types::{Base, Complex, Content, ElementType, Group, Particles, Place, Struct, Term};
 
 /// A path that leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +82,7 @@ impl Inside {
     fn members(self) -> Vec<(String, Inside)> {
         let mut members = Vec::new();
         match self {
-            Inside::Of(of) => of_type(of, &mut members, DEEPEST),
+            Inside::Of(of) => of_type(of, &mut members, &mut HashSet::new()),
             Inside::Group(group) => of_group(group, &mut members),
             Inside::Nothing => {}
             Inside::Anything => members.push(any()),
@@ -97,19 +95,20 @@ fn any() -> (String, Inside) {
     ("*".to_owned(), Inside::Anything)
 }
 
-fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, depth: usize) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+/// What was looked into already is not looked into again: an array may have items of its own type.
+fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, seen: &mut HashSet<*const Place>) {
     match of.base {
         Base::Simple(_) | Base::Nothing => {}
         Base::AnyType => members.push(any()),
-        Base::Shared(inner) => of_type(inner, members, depth),
+        Base::Shared(inner) => of_type(inner, members, seen),
+        Base::Complex(place) if !seen.insert(ptr::from_ref(place)) => {}
         Base::Complex(place) => match place.get() {
             Complex::Struct(of) => of_struct(of, members),
-            Complex::Derived(of) => of.variants.iter().for_each(|variant| of_type(variant.of, members, depth)),
+            Complex::Derived(of) => of.variants.iter().for_each(|variant| of_type(variant.of, members, seen)),
             Complex::EncodedStruct(of) => {
                 members.extend(of.table.iter().map(|element| (element.name.to_owned(), Inside::Of(type_of(element)))));
             }
-            Complex::EncodedArray(of) => of_type(type_of(&of.array.item), members, depth),
+            Complex::EncodedArray(of) => of_type(type_of(&of.array.item), members, seen),
         },
     }
 }
@@ -130,11 +129,7 @@ fn of_struct(of: &'static Struct, members: &mut Vec<(String, Inside)>) {
 }
 
 fn of_group(group: &'static Group, members: &mut Vec<(String, Inside)>) {
-    let (GroupKind::Sequence(particles)
-    | GroupKind::All(particles)
-    | GroupKind::Choice(particles)
-    | GroupKind::Piece(particles, _)) = &group.kind;
-    of_particles(particles, members);
+    of_particles(group.particles(), members);
 }
 
 fn of_particles(particles: &'static Particles, members: &mut Vec<(String, Inside)>) {

@@ -53,6 +53,11 @@ impl Place {
         Place { name, of, types, complex: OnceLock::new() }
     }
 
+    /// Whether what is there has others derived from it.
+    pub(crate) fn is_derived(&self) -> bool {
+        matches!(self.of, Planned::Derived(_))
+    }
+
     /// A maker knows places and looks into none: it would wait for itself.
     pub(crate) fn get(&self) -> &Complex {
         self.complex.get_or_init(|| self.types.maker().complex(self.name, self.of))
@@ -124,6 +129,8 @@ pub(crate) struct Particles {
     pub(crate) list: Vec<Particle>,
     /// What stands for each in JSON.
     pub(crate) keys: Vec<Key>,
+    /// How many there are, those of groups counted.
+    pub(crate) size: usize,
 }
 
 #[derive(Debug)]
@@ -172,6 +179,16 @@ pub(crate) struct Group {
     pub(crate) first: &'static [First],
     pub(crate) all: &'static [First],
     pub(crate) kind: GroupKind,
+}
+
+impl Group {
+    pub(crate) fn particles(&self) -> &Particles {
+        let (GroupKind::Sequence(particles)
+        | GroupKind::All(particles)
+        | GroupKind::Choice(particles)
+        | GroupKind::Piece(particles, _)) = &self.kind;
+        particles
+    }
 }
 
 #[derive(Debug)]

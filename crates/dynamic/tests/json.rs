@@ -63,6 +63,37 @@ fn what_siblings_share_is_shared_again() {
     }
 }
 
+/// Its bytes were taken for those of the encoding that it declares.
+#[test]
+fn a_text_is_not_decoded_again() {
+    let graphs = operation(&contract("encoded"), "graph");
+    let text =
+        graph("<one href=\"#b\"/><two href=\"#b\"/>", "<node id=\"b\" xsi:type=\"t:Node\"><name>é</name></node>");
+    for encoding in ["ISO-8859-1", "UTF-16", "US-ASCII"] {
+        let declared = format!("<?xml version=\"1.0\" encoding=\"{encoding}\"?>{text}");
+        assert_eq!(graphs.request_from_xml(&declared).unwrap(), graphs.request_from_xml(&text).unwrap(), "{encoding}");
+    }
+}
+
+#[test]
+fn zero_keeps_its_sign() {
+    let echo = operation(&contract("simple_types"), "echo");
+    for json in [r#"{"float":-0.0,"double":-0.0}"#, r#"{"float":0.0,"double":0.0}"#] {
+        let value = echo.request_from_json(&serde_json::from_str(json).unwrap()).unwrap();
+        assert_eq!(serde_json::to_string(&value).unwrap(), json);
+    }
+}
+
+/// It was refused when it was written, after all else was done.
+#[test]
+fn a_text_has_only_what_xml_can_carry() {
+    let echo = operation(&contract("simple_types"), "echo");
+    let error = echo.request_from_json(&serde_json::json!({"string": "a\u{1}"})).unwrap_err();
+    assert_eq!(error.to_string(), "string: found the character U+0001, which XML can't carry");
+    let error = echo.request_from_json(&serde_json::json!({"string": "\u{fffe}"})).unwrap_err();
+    assert_eq!(error.to_string(), "string: found the character U+FFFE, which XML can't carry");
+}
+
 /// The process ended: references nest without depth in XML.
 #[test]
 fn a_long_chain_is_refused() {

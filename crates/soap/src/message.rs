@@ -211,7 +211,25 @@ fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &
 /// # Errors
 /// That it is something else, with the place.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
-    read_with(message, None, &Options::from(limits), None, |mut reader, _| match find(&mut reader, root) {
+    read_in(root, message, None, limits)
+}
+
+/// Reads a message whose payload is `root`, with no header block that must be understood. It is text already, so the encoding that it
+/// declares is not looked at.
+///
+/// # Errors
+/// That it is something else, with the place.
+pub fn read_str<T: FromXml>(root: &'static Root, message: &str, limits: Limits) -> Result<T, Error> {
+    read_in(root, message.as_bytes(), Some(Charset::UTF_8), limits)
+}
+
+fn read_in<T: FromXml>(
+    root: &'static Root,
+    message: &[u8],
+    charset: Option<Charset>,
+    limits: Limits,
+) -> Result<T, Error> {
+    read_with(message, charset, &Options::from(limits), None, |mut reader, _| match find(&mut reader, root) {
         Ok(payload) => {
             let mut decoder = Decoder::new(reader);
             let value = read_payload(&mut decoder, root, payload, &Bytes::new());

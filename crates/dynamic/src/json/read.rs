@@ -12,6 +12,7 @@ use castile_databinding::schema::{Element, ValueConstraint};
 use castile_databinding::{
     Any, AnyAttribute, AnyElements, AnyPiece, AnyType, ExpandedName, Lexical, Recursive, deeper,
 };
+use castile_xml::escape::is_char;
 use serde_json::{Map, Value as Json};
 
 use super::{CONTENT, DIGITS, ID, Key, NIL, TYPE, XML, expanded, members, type_text};
@@ -174,12 +175,14 @@ fn of_base(
             Json::Object(members) if members.is_empty() => Ok(Value::Empty),
             json => Err(at.instead(json, "nothing: {} or null")),
         },
-        Base::Shared(inner) => encoded::node(json, inner, nodes, at),
+        Base::Shared(inner) => encoded::node(json, inner, held, nodes, at),
         Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
             Complex::Struct(of) => {
                 structure(json, of, held, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
             }
-            Complex::Derived(of) => derived(json, of, nodes, at).map(|value| Value::Derived(Recursive::new(value))),
+            Complex::Derived(of) => {
+                derived(json, of, held, nodes, at).map(|value| Value::Derived(Recursive::new(value)))
+            }
             Complex::EncodedStruct(of) => {
                 encoded::structure(json, of, &[], nodes, at).map(|value| Value::Encoded(Recursive::new(value)))
             }
@@ -244,7 +247,10 @@ fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
 /// The text that JSON stands for.
 fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => Ok(text.clone()),
+        Json::String(text) => match text.chars().find(|c| !is_char(*c)) {
+            None => Ok(text.clone()),
+            Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
+        },
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
@@ -357,7 +363,10 @@ fn name(text: &str) -> ExpandedName {
 
 fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => Ok(text.clone()),
+        Json::String(text) => match text.chars().find(|c| !is_char(*c)) {
+            None => Ok(text.clone()),
+            Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
+        },
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => Ok(number.to_string()),
         json => Err(at.instead(json, "a text")),
@@ -583,7 +592,7 @@ fn slots(
     nodes: &mut Nodes,
     at: &At<'_>,
 ) -> Result<Vec<Slot>, JsonError> {
-    let Particles { table, list, keys } = particles;
+    let Particles { table, list, keys, .. } = particles;
     list.iter().zip(keys).map(|(particle, key)| slot(object, table, particle, key, nodes, at)).collect()
 }
 
@@ -683,7 +692,7 @@ fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At
         }
         GroupKind::Choice(particles) | GroupKind::Piece(particles, _) => particles,
     };
-    let Particles { table, list, keys } = particles;
+    let Particles { table, list, keys, .. } = particles;
     let is_there = |number: usize| match (&keys[number], &list[number].term) {
         (Key::Member(name), _) => object.has(name),
         (Key::Flat, Term::Group(of)) => of.members().iter().any(|member| object.has(member)),
@@ -712,7 +721,13 @@ fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At
     Ok(GroupValue { of, content: GroupContent::Choice(number, slot) })
 }
 
-fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) -> Result<DerivedValue, JsonError> {
+fn derived(
+    json: &Json,
+    of: &'static Derived,
+    held: Held,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<DerivedValue, JsonError> {
     let said = json.get(TYPE);
     let variant = match said {
         Some(said) => {
@@ -747,16 +762,16 @@ fn derived(json: &Json, of: &'static Derived, nodes: &mut Nodes, at: &At<'_>) ->
     let of_content = At::Member(at, CONTENT);
     let value = match (variant.of.base, said) {
         (Base::Complex(place), Some(_)) => match place.get() {
-            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, Held::NOTHING, true, nodes, at)?)),
+            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, held, true, nodes, at)?)),
             Complex::EncodedStruct(of) => {
                 Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], nodes, at)?))
             }
             Complex::Derived(_) | Complex::EncodedArray(_) => {
-                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?
+                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, nodes, &of_content)?
             }
         },
-        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, Held::NOTHING, nodes, at)?,
-        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, Held::NOTHING, nodes, &of_content)?,
+        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, held, nodes, at)?,
+        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, nodes, &of_content)?,
     };
     Ok(DerivedValue { of: Some(variant), value })
 }

@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::{CONTENT, DIGITS, ID, ITEMS, JsonError, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
-use crate::types::{Content, GroupKind, Particles, Presence};
+use crate::types::{Content, Particles, Presence};
 use crate::value::{
     ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, SimpleValue, Slot,
     StructValue, Value,
@@ -272,10 +272,7 @@ fn member<M: SerializeMap>(slot: &Slot, key: &Key, map: &mut M) -> Result<(), M:
 
 impl GroupValue {
     fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let (GroupKind::Sequence(particles)
-        | GroupKind::All(particles)
-        | GroupKind::Choice(particles)
-        | GroupKind::Piece(particles, _)) = &self.of.kind;
+        let particles = self.of.particles();
         match &self.content {
             GroupContent::Particles(slots) => members(slots, particles, map),
             GroupContent::Choice(number, slot) => match particles.keys.get(*number) {

@@ -79,7 +79,13 @@ pub(super) fn array(
 }
 
 /// A node of a graph: one that has a number may be referred to.
-pub(super) fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at: &At<'_>) -> Result<Value, JsonError> {
+pub(super) fn node(
+    json: &Json,
+    of: &'static ElementType,
+    held: Held,
+    nodes: &mut Nodes,
+    at: &At<'_>,
+) -> Result<Value, JsonError> {
     if let Some(number) = json.get(REF).and_then(Json::as_u64) {
         let known = nodes.get(&number).cloned();
         return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
@@ -97,7 +103,7 @@ pub(super) fn node(json: &Json, of: &'static ElementType, nodes: &mut Nodes, at:
         if let Some(number) = number {
             nodes.insert(number, me);
         }
-        Node(of_base(bare, of, Held::NOTHING, nodes, at).unwrap_or_else(|error| {
+        Node(of_base(bare, of, held, nodes, at).unwrap_or_else(|error| {
             failed = Some(error);
             Value::Empty
         }))

@@ -70,9 +70,24 @@ fn hostile_contracts_take_seconds() {
             types
         },
     );
+    // Each of them has one element, as often as others have elements.
+    let mut uses =
+        "<xs:group name='G0'><xs:sequence><xs:element name='e' type='xs:int'/></xs:sequence></xs:group>".to_owned();
+    for number in 1..16 {
+        let reference = format!("<xs:group ref='t:G{}'/>", number - 1);
+        write!(uses, "<xs:group name='G{number}'><xs:sequence>{reference}{reference}</xs:sequence></xs:group>")
+            .unwrap();
+    }
+    uses += "<xs:complexType name='T0'><xs:sequence>";
+    (1..2000).for_each(|number| write!(uses, "<xs:element name='e{number}' type='t:T{number}'/>").unwrap());
+    uses += "</xs:sequence></xs:complexType>";
+    for number in 1..2000 {
+        write!(uses, "<xs:complexType name='T{number}'><xs:group ref='t:G15'/></xs:complexType>").unwrap();
+    }
     for (name, old, new, codes) in [
         ("circles", circle(400), circle(401), &[0][..]),
         ("groups", groups.replace("'e7'", "'f7'"), groups, &[0, 1, 2]),
+        ("uses", uses.replace("'xs:int'", "'xs:long'"), uses, &[2]),
         ("derived", derived.replace("'other'", "'another'"), derived, &[1]),
     ] {
         std::fs::write(folder.path().join("old.wsdl"), contract(&old)).unwrap();

@@ -20,6 +20,8 @@ struct Occurs {
     most: Option<u32>,
 }
 
+const ONCE: Occurs = Occurs { least: 1, most: Some(1) };
+
 impl Occurs {
     fn of(particle: &Particle) -> Self {
         Self { least: particle.min_occurs, most: particle.max_occurs }
@@ -80,6 +82,8 @@ struct Model {
     wildcards: Vec<Wildcard>,
     /// The choices of several alternatives, each with the alternative that it stands in.
     choices: Vec<Option<Alternative>>,
+    /// How many particles there are. A group counts as often as it is used.
+    size: usize,
 }
 
 /// An alternative: the number of its choice, and its number in that.
@@ -109,12 +113,13 @@ impl Model {
         let mut model = Self::default();
         if let Some(particle) = particle {
             let spot = Spot { is_filled: true, alternative: None, is_always: true };
-            model.add(schema, particle, Occurs { least: 1, most: Some(1) }, spot);
+            model.add(schema, particle, ONCE, spot);
         }
         model
     }
 
     fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs, mut spot: Spot) {
+        self.size += 1;
         let occurs = Occurs::of(particle).within(around);
         if particle.min_occurs == 0 {
             spot = Spot { is_filled: false, is_always: false, ..spot };
@@ -214,8 +219,16 @@ impl Shape {
             Term::Group(group) => group,
             Term::GroupReference(id) => &schema[*id].group,
         };
-        let inner: Vec<Self> = group.particles.iter().filter_map(|one| Self::of(schema, one, known)).collect();
-        (!inner.is_empty()).then_some(Self::Group(group.compositor, Occurs::of(particle), inner))
+        let mut inner: Vec<Self> = group.particles.iter().filter_map(|one| Self::of(schema, one, known)).collect();
+        let occurs = Occurs::of(particle);
+        // A group of one thing, of which one occurs once, is that thing.
+        if let [Self::Element(_, one) | Self::Group(_, one, _)] = &mut inner[..]
+            && (*one == ONCE || occurs == ONCE)
+        {
+            *one = one.within(occurs);
+            return inner.pop();
+        }
+        (!inner.is_empty()).then_some(Self::Group(group.compositor, occurs, inner))
     }
 
     /// Whether they differ in how often things occur at most.
@@ -310,7 +323,7 @@ impl Types<'_> {
     /// Compares the content of two complex types.
     pub(super) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
         let (one, other) = (Model::of(self.old, old), Model::of(self.new, new));
-        self.work += one.elements.len() + other.elements.len();
+        self.work += one.size + other.size;
         let mut pairs = matched(&one, &other);
         let renamed = self.renamed(&one, &other, &mut pairs);
         let mut partners = vec![None; other.elements.len()];

@@ -46,7 +46,7 @@ const AT_WORK: Duration = Duration::from_secs(60);
 /// Serve a contract without its service: answers are samples, or come from files
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     #[command(flatten)]
@@ -202,12 +202,19 @@ fn mocked(
     (mocked.collect(), store, problems)
 }
 
+/// Where the mock has pages of its own.
+const OWN: [&str; 4] = ["/requests", "/health", "/ready", "/metrics"];
+
 /// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
 /// one that is served there already has its operations: an endpoint takes all versions.
 fn path(service: &Service, served: &[(String, &Service)]) -> Option<String> {
     let address = service.description().address.parse::<Uri>().ok();
     let path = address.map_or_else(|| format!("/{}", service.description().name), |address| address.path().to_owned());
-    let path = if path.starts_with('/') { path } else { format!("/{path}") };
+    let path = match path.starts_with('/') {
+        _ if OWN.contains(&&*path) => format!("/{}", service.description().name),
+        true => path,
+        false => format!("/{path}"),
+    };
     let Some((_, other)) = served.iter().find(|(known, _)| *known == path) else { return Some(path) };
     let takes = |of: &Service| -> Vec<_> {
         let operations = of.operations().iter();

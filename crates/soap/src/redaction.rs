@@ -104,6 +104,40 @@ impl Redaction {
         let found = text.as_deref().and_then(|text| Found::read(text, self, false));
         found.map_or_else(|| unread(message), |found| found.shown())
     }
+
+    /// A fault as text without what is secret in it or in the request that it answers. Where it quotes something secret of the request, or
+    /// that can't be read, only the code of the fault is shown.
+    ///
+    /// ```
+    /// use castile_soap::Redaction;
+    ///
+    /// let redaction = Redaction::new();
+    /// let fault = b"<Fault><faultcode>Client</faultcode><faultstring>hush is no password</faultstring></Fault>";
+    /// let shown = "<Fault><faultcode>Client</faultcode><faultstring>***</faultstring></Fault>";
+    /// assert_eq!(redaction.redact_fault(fault, b"<login><password>hush</password></login>"), shown);
+    /// ```
+    pub fn redact_fault(&self, fault: &[u8], request: &[u8]) -> String {
+        let text = castile_xml::decode(request, None).ok();
+        let secrets = text.as_deref().and_then(|text| Found::read(text, self, true)).map(|found| found.secrets());
+        self.redact_fault_of(fault, &secrets)
+    }
+
+    fn redact_fault_of(&self, fault: &[u8], secrets: &Secrets) -> String {
+        if !self.tells(fault, secrets) {
+            return self.redact(fault);
+        }
+        let soap12 = Version::Soap12.namespace();
+        let of_faults = self.clone().element("", "faultstring").element("", "detail");
+        of_faults.element(soap12, "Text").element(soap12, "Detail").redact(fault)
+    }
+
+    /// Whether a message, or who writes it, may tell something secret of the request.
+    fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
+        let Some(secrets) = secrets else { return true };
+        let text = castile_xml::decode(message, None).ok();
+        let found = text.as_deref().and_then(|text| Found::read(text, self, true));
+        found.is_none_or(|found| found.tells(secrets))
+    }
 }
 
 /// What is shown of a message that can't be read. What is wrong with it may quote what is there.
@@ -149,8 +183,6 @@ pub struct MessageLog(Arc<Log>);
 
 struct Log {
     redaction: Redaction,
-    /// The same, for faults that quote something secret.
-    of_faults: Redaction,
     largest: usize,
     show: Box<Show>,
 }
@@ -163,10 +195,7 @@ type Secrets = Option<BTreeSet<String>>;
 impl MessageLog {
     /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.
     pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
-        let soap12 = Version::Soap12.namespace();
-        let of_faults = redaction.clone().element("", "faultstring").element("", "detail");
-        let of_faults = of_faults.element(soap12, "Text").element(soap12, "Detail");
-        MessageLog(Arc::new(Log { redaction, of_faults, largest: 64 << 10, show: Box::new(show) }))
+        MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
     }
 }
 
@@ -188,7 +217,7 @@ impl Log {
             // What is sent while it is made is not at hand here.
             None => "a stream".to_owned(),
             Some(message) if message.len() > self.largest => format!("{} bytes", message.len()),
-            Some(message) if reply.is_fault() && self.tells(message, secrets) => self.of_faults.redact(message),
+            Some(message) if reply.is_fault() => self.redaction.redact_fault_of(message, secrets),
             Some(message) => self.redaction.redact(message),
         };
         self.show(Direction::Reply, &shown);
@@ -196,14 +225,6 @@ impl Log {
 
     fn show(&self, direction: Direction, shown: &str) {
         (self.show)(direction, &visible(shown));
-    }
-
-    /// Whether a message, or who writes it, may tell something secret of the request.
-    fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
-        let Some(secrets) = secrets else { return true };
-        let text = castile_xml::decode(message, None).ok();
-        let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
-        found.is_none_or(|found| found.tells(secrets))
     }
 }
 

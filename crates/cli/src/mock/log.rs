@@ -18,11 +18,14 @@ use minijinja::{Environment, context};
 const KEPT: usize = 50;
 /// Of a larger message only the size is, in bytes.
 const LARGEST: usize = 64 << 10;
+/// How much of messages a page shows in all, in bytes. The newest come first.
+const SHOWN: usize = 1 << 20;
 
 /// The last exchanges: a layer that notes them, and a page that shows them.
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<VecDeque<Exchange>>>);
 
+#[derive(Clone)]
 struct Exchange {
     at: SystemTime,
     took: Duration,
@@ -32,6 +35,7 @@ struct Exchange {
     is_fault: bool,
 }
 
+#[derive(Clone)]
 enum Message {
     Whole(Bytes),
     Size(usize),
@@ -44,14 +48,39 @@ impl Message {
         if bytes.len() > LARGEST { Message::Size(bytes.len()) } else { Message::Whole(Bytes::copy_from_slice(bytes)) }
     }
 
-    /// The message as it is shown: indented, without what is secret.
-    fn shown(&self) -> String {
-        match self {
-            Message::Whole(bytes) if bytes.is_empty() => "nothing".to_owned(),
-            Message::Whole(bytes) => castile_plan::indented(&Redaction::new().redact(bytes)),
-            Message::Size(size) => format!("{size} bytes, more than are shown"),
-            Message::Stream => "a stream".to_owned(),
-        }
+    /// The message as it is shown: indented, where `redact` leaves out what is secret, and as long as there is room.
+    fn shown(&self, room: &mut usize, redact: impl FnOnce(&[u8]) -> String) -> String {
+        let size = match self {
+            Message::Whole(bytes) if bytes.is_empty() => return "nothing".to_owned(),
+            Message::Whole(bytes) if *room > 0 => {
+                let shown = castile_plan::indented(&redact(bytes));
+                if let Some(rest) = room.checked_sub(shown.len()) {
+                    *room = rest;
+                    return shown;
+                }
+                *room = 0;
+                bytes.len()
+            }
+            Message::Whole(bytes) => bytes.len(),
+            Message::Size(size) => *size,
+            Message::Stream => return "a stream".to_owned(),
+        };
+        format!("{size} bytes, more than are shown")
+    }
+}
+
+impl Exchange {
+    /// The request and the reply.
+    fn shown(&self, room: &mut usize) -> [String; 2] {
+        let redaction = Redaction::new();
+        let request = self.request.shown(room, |bytes| redaction.redact(bytes));
+        let reply = self.reply.shown(room, |bytes| match (&self.request, self.is_fault) {
+            // A fault may quote the request.
+            (Message::Whole(request), true) => redaction.redact_fault(bytes, request),
+            (Message::Size(_) | Message::Stream, true) => redaction.redact_fault(bytes, b""),
+            (_, false) => redaction.redact(bytes),
+        });
+        [request, reply]
     }
 }
 
@@ -65,22 +94,21 @@ impl Log {
     }
 
     fn page(&self) -> Result<String, minijinja::Error> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let exchanges: Vec<_> = kept
-            .iter()
-            .rev()
-            .map(|Exchange { at, took, service, request, reply, is_fault }| {
-                context! {
-                    at => humantime::format_rfc3339_millis(*at).to_string(),
-                    took => format!("{:.1} ms", took.as_secs_f64() * 1e3),
-                    service => *service,
-                    request => request.shown(),
-                    reply => reply.shown(),
-                    is_fault => *is_fault,
-                }
-            })
-            .collect();
-        drop(kept);
+        // The messages are shared: nobody waits while they are made ready.
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut room = SHOWN;
+        let exchanges = kept.iter().rev().map(|exchange| {
+            let [request, reply] = exchange.shown(&mut room);
+            context! {
+                at => humantime::format_rfc3339_millis(exchange.at).to_string(),
+                took => format!("{:.1} ms", exchange.took.as_secs_f64() * 1e3),
+                service => exchange.service,
+                request => request,
+                reply => reply,
+                is_fault => exchange.is_fault,
+            }
+        });
+        let exchanges: Vec<_> = exchanges.collect();
         let mut environment = Environment::new();
         environment.add_template("log.html", include_str!("log.html"))?;
         environment.get_template("log.html")?.render(context! { exchanges, most => KEPT })
@@ -154,22 +182,60 @@ impl tower_service::Service<Request<Body>> for Log {
 #[cfg(test)]
 mod tests {
     use castile::soap::Version;
+    use castile::{Fault, NoDetail};
 
     use super::*;
 
+    static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
+
+    /// Answers with what came, or with a fault that quotes it.
+    struct Orders;
+
+    impl Service for Orders {
+        fn description(&self) -> &'static Description {
+            &DESCRIPTION
+        }
+
+        fn call(&self, request: RequestMessage, _: &Options) -> Pending {
+            Box::pin(async move {
+                let text = String::from_utf8_lossy(&request.message);
+                match text.strip_prefix("<login><password>") {
+                    Some(rest) => {
+                        let fault = Fault::<NoDetail>::receiver(format!("found {}", rest.split('<').next().unwrap()));
+                        ReplyMessage::from_fault(Version::Soap11, &fault)
+                    }
+                    None => ReplyMessage::new(Version::Soap11, request.message.clone()),
+                }
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_fault_that_quotes_a_secret_is_its_code() {
+        let log = Log::default();
+        let service = log.layer(Orders);
+        let message = "<login><password>hush</password></login>";
+        service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
+        let page = log.page().unwrap();
+        assert!(!page.contains("hush") && page.contains("faultcode"), "{page}");
+    }
+
+    /// Every piece of a page is in memory, and each may be many times the message.
+    #[tokio::test]
+    async fn a_page_of_many_large_messages_is_bounded() {
+        let log = Log::default();
+        let service = log.layer(Orders);
+        let large = format!("{}{}{}", "<a>".repeat(20), "<b/>".repeat(16_000), "</a>".repeat(20));
+        for _ in 0..KEPT {
+            service.call(RequestMessage::new(Version::Soap11, large.clone()), &Options::default()).await;
+        }
+        let page = log.page().unwrap();
+        let shown = page.matches("&lt;b&#x2f;&gt;").count();
+        assert!(shown >= 16_000 && page.len() < 4 * SHOWN, "{shown} {}", page.len());
+    }
+
     #[tokio::test]
     async fn the_last_exchanges_are_shown_without_secrets() {
-        static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
-        struct Orders;
-        impl Service for Orders {
-            fn description(&self) -> &'static Description {
-                &DESCRIPTION
-            }
-
-            fn call(&self, request: RequestMessage, _: &Options) -> Pending {
-                Box::pin(async move { ReplyMessage::new(Version::Soap11, request.message) })
-            }
-        }
         let log = Log::default();
         assert!(log.page().unwrap().contains("Nothing yet."));
         let service = log.layer(Orders);

@@ -196,6 +196,9 @@ impl<'f> Facts<'f> {
             None => Ok(None),
             Some(json) => match text_of(&json) {
                 Some(text) => Ok(Some(text)),
+                None if json.is_array() => Err("a place in a text is filled with several values, expected one: [0] \
+                    behind a path is the first of them"
+                    .to_owned()),
                 None => {
                     Err("a place in a text is filled with a value that has others in it, expected a value by itself"
                         .to_owned())
@@ -219,7 +222,7 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// The text of a value by itself; that of one with attributes is its content.
+/// The text of a value by itself; that of one with attributes is its content. One alone of what is repeated is a value by itself.
 pub(super) fn text_of(json: &Json) -> Option<String> {
     match json {
         Json::Null => Some(String::new()),
@@ -230,7 +233,11 @@ pub(super) fn text_of(json: &Json) -> Option<String> {
             Json::Object(_) | Json::Array(_) => None,
             content => text_of(content),
         },
-        Json::Array(_) => None,
+        Json::Array(items) => match &items[..] {
+            [] => Some(String::new()),
+            [Json::Array(_)] | [_, _, ..] => None,
+            [one] => text_of(one),
+        },
     }
 }
 
@@ -263,7 +270,11 @@ mod tests {
             ("null", Some("")),
             (r#"{"@unit": "kg", "$": 2}"#, Some("2")),
             (r#"{"a": 1}"#, None),
-            ("[1]", None),
+            ("[]", Some("")),
+            ("[1]", Some("1")),
+            (r#"[{"$": 2}]"#, Some("2")),
+            ("[1, 2]", None),
+            ("[[1]]", None),
         ] {
             assert_eq!(text_of(&serde_json::from_str(json).unwrap()).as_deref(), expected, "{json}");
         }

@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind};
 const COOKIES: usize = 50;
 const ORIGINS: usize = 100;
 
-/// How many bytes a cookie may have, with its attributes.
+/// How many bytes a cookie may have: its name, its value and its path.
 const SIZE: usize = 4096;
 
 /// The cookies of all origins that a transport talks to.
@@ -163,9 +163,6 @@ impl Cookies {
 impl Cookie {
     /// Reads the value of a Set-Cookie header (§5.2).
     fn read(text: &str, url: &Uri, now: SystemTime) -> Option<Self> {
-        if text.len() > SIZE {
-            return None;
-        }
         let mut pieces = text.split(';');
         let (name, value) = pieces.next()?.split_once('=')?;
         let (name, value) = (name.trim(), value.trim());
@@ -195,7 +192,9 @@ impl Cookie {
             let (directory, _) = url.path().rsplit_once('/').unwrap_or_default();
             if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }
         });
-        Some(Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
+        // What is written of it has these and no other lengths, so that it can be read again.
+        let is_kept = name.len() + value.len() + path.len() <= SIZE;
+        is_kept.then(|| Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
     }
 
     /// The value of a `Set-Cookie` header that sets it.
@@ -301,6 +300,19 @@ mod tests {
             let url = Uri::from_static(url);
             assert_eq!(read.of(&url), cookies.of(&url), "{url}");
         }
+    }
+
+    /// With its attributes it was longer than what was read, and nothing of the file was.
+    #[test]
+    fn the_longest_cookie_is_read_again() {
+        let cookies = Cookies::default();
+        let longest = format!("s={}; Max-Age=60", "x".repeat(SIZE - "s/sdk".len()));
+        cookies.set(&Uri::from_static("http://a/sdk/login"), std::iter::once(&*longest));
+        let written = cookies.written();
+        assert!(written.len() > SIZE, "{written}");
+        let read = Cookies::default();
+        read.read(&written).unwrap();
+        assert_eq!(read.written(), written);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use tempfile::NamedTempFile;
 /// Call an operation of a service, with arguments from the command line, and print the answer
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     /// The operation, by its name in the contract
@@ -147,18 +147,12 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
         bail!("found no operation, expected one of {}", known.join(", "));
     };
+    let others = [&arguments.json, &arguments.xml].into_iter().flatten();
+    if others.chain([&arguments.wsdl]).filter(|path| *path == Path::new("-")).count() > 1 {
+        bail!("the contract and the request can't both be standard input: save one of them to a file");
+    }
     let contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
     let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
-    let mut written = None;
-    let request = match &arguments.xml {
-        Some(file) => from_xml(operation, file)?,
-        None if arguments.edit => {
-            let (value, file) = editor::request(&contract, &service, operation)?;
-            written = Some(file);
-            Payload::Value(value)
-        }
-        None => Payload::Value(value(operation, arguments)?),
-    };
     let url = match &arguments.url {
         Some(url) => url.clone(),
         // Nothing is sent there.
@@ -170,18 +164,33 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     }
     let blocks: Vec<Vec<AnyHeader>> =
         arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
-    let parts = arguments.attachments.iter().map(|given| attachment(given));
+    let parts = arguments.attachments.iter().map(|given| attachment(given)).collect::<Result<_, _>>()?;
+    let headers = arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?;
     expect_url(&url)?;
+    if let Some(first) = arguments.save.as_deref().map(answer::first_file).filter(|first| first.exists()) {
+        bail!("{} is there already, and --save replaces no file", first.display());
+    }
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
+    let mut written = None;
+    // What else may be wrong was told before: nobody writes in an editor for nothing.
+    let request = match &arguments.xml {
+        Some(file) => from_xml(operation, file)?,
+        None if arguments.edit => {
+            let (value, file) = editor::request(&contract, &service, operation)?;
+            written = Some(file);
+            Payload::Value(value)
+        }
+        None => Payload::Value(value(operation, arguments)?),
+    };
     Ok(Prepared {
         written,
         service,
         operation,
         request,
         blocks: blocks.into_iter().flatten().collect(),
-        headers: arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?,
-        parts: parts.collect::<Result<_, _>>()?,
+        headers,
+        parts,
         transport,
         cookies,
         url,
@@ -323,7 +332,8 @@ impl Prepared {
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
         options.version = arguments.soap;
-        let caller = Caller::with_transport(&url, tap.clone(), service.description())?.with_options(options);
+        let caller = Caller::with_transport(&url, tap.clone(), service.description());
+        let caller = caller.map_err(outcome::not_begun)?.with_options(options);
         let soap = operation.soap();
         let (actions, headers): (Vec<_>, Vec<_>) = headers.into_iter().partition(|(name, _)| name == "soapaction");
         let action = actions.last().and_then(|(_, value)| value.to_str().ok()).map(|value| value.trim_matches('"'));

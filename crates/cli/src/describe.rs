@@ -16,7 +16,7 @@ use castile_wsdl::Severity;
 use castile_xml::turns_text;
 use serde::Serialize;
 
-use crate::{output, problems, quantity, source};
+use crate::{indented, output, problems, quantity, source};
 use contract::Contract;
 
 /// Show what a contract says: services, operations, messages and types
@@ -144,7 +144,7 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
 /// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
 /// in strings alone.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
-    let text = serde_json::to_string_pretty(what).context("can't write JSON")? + "\n";
+    let text = indented::json(what).context("can't write JSON")? + "\n";
     let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
     if !text.contains(is_raw) {
         return Ok(text);

@@ -23,6 +23,7 @@ mod expression;
 mod fetch;
 mod floor;
 mod generate;
+mod indented;
 mod lint;
 mod load;
 mod login;

@@ -1,6 +1,6 @@
 //! `castile sample`: example messages of the operations of a contract.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
-use crate::{contract, envelope, outcome, output, problems, source};
+use crate::{contract, envelope, indented, outcome, output, problems, source};
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, or a bundle
+    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     /// The operation, by its name in the contract
@@ -60,11 +60,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let chosen = chosen(&contract, &arguments)?;
     let mut samples: Vec<(String, Sample)> = Vec::new();
     let mut missing = 0;
-    let mut names = HashSet::new();
+    let mut names = HashMap::new();
     for (service, operation) in chosen {
         let name = own_name(&mut names, service.description().name, operation.name());
         let made = match arguments.fault {
-            true => faults(&contract, &service, operation, &name, arguments.json),
+            true => faults(&contract, &service, operation, &name, arguments.json, &mut names),
             false => sample(&contract, &service, operation, &arguments)
                 .map(|sample| sample.map(|sample| (name, sample)).into_iter().collect()),
         };
@@ -92,18 +92,33 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 /// A name that nothing else has and that any file may have. Two services may have operations of one name, and so may one service.
-fn own_name(names: &mut HashSet<String>, service: &str, operation: &str) -> String {
+fn own_name(names: &mut Names, service: &str, operation: &str) -> String {
     let operation = output::file_name(operation);
-    let mut name = operation.clone();
-    let mut number = 1;
-    while !names.insert(name.clone()) {
-        name = match number {
-            1 => format!("{}.{operation}", output::file_name(service)),
-            number => format!("{}.{operation}.{number}", output::file_name(service)),
-        };
-        number += 1;
+    match names.contains_key(&operation) {
+        false => numbered(names, operation),
+        true => numbered(names, format!("{}.{operation}", output::file_name(service))),
     }
-    name
+}
+
+/// Names that are taken, each with the number that another one of the name would have.
+type Names = HashMap<String, usize>;
+
+/// The name, or with a number behind it if it is taken.
+fn numbered(names: &mut Names, name: String) -> String {
+    let Some(next) = names.get(&name) else {
+        names.insert(name.clone(), 2);
+        return name;
+    };
+    let mut number = *next;
+    loop {
+        let numbered = format!("{name}.{number}");
+        number += 1;
+        if !names.contains_key(&numbered) {
+            names.insert(numbered.clone(), 2);
+            names.insert(name, number);
+            return numbered;
+        }
+    }
 }
 
 /// A message: an envelope, or what stands in its body or in the detail of its fault.
@@ -202,6 +217,7 @@ fn faults(
     operation: &'static Operation,
     name: &str,
     is_json: bool,
+    names: &mut Names,
 ) -> anyhow::Result<Vec<(String, Sample)>> {
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
@@ -212,7 +228,7 @@ fn faults(
             true => Sample::Detail(operation.fault_detail(&detail)),
             false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
         };
-        Ok((format!("{name}.{}", output::file_name(fault)), sample))
+        Ok((numbered(names, format!("{name}.{}", output::file_name(fault))), sample))
     });
     samples.collect()
 }
@@ -291,13 +307,13 @@ fn print(samples: &[(String, Sample)], are_named: bool) -> anyhow::Result<()> {
             }
             // All together are one document.
             Sample::Json(_) | Sample::Detail(_) if are_named => {}
-            Sample::Json(_) | Sample::Detail(_) => out!("{}", visible_lines(&pretty(sample)?)),
+            Sample::Json(_) | Sample::Detail(_) => out!("{}", visible_lines(&indented::json(sample)?)),
         }
     }
     let of_json = samples.iter().filter(|(_, sample)| !matches!(sample, Sample::Xml(_)));
     let of_json: Vec<_> = of_json.map(|(name, sample)| (name, sample)).collect();
     if are_named && !of_json.is_empty() {
-        out!("{}", visible_lines(&pretty(&InOrder(of_json))?));
+        out!("{}", visible_lines(&indented::json(&InOrder(of_json))?));
     }
     Ok(())
 }
@@ -311,17 +327,15 @@ impl Serialize for InOrder<'_> {
     }
 }
 
-fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)?)
-}
-
 /// Writes a file for each. None replaces a file with something else in it, unless that is asked for.
 fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow::Result<()> {
     outcome::expect_folder(folder)?;
     let files = samples.iter().map(|(name, sample)| {
         Ok(match sample {
             Sample::Xml(text) => (folder.join(format!("{name}.xml")), format!("{text}\n")),
-            Sample::Json(_) | Sample::Detail(_) => (folder.join(format!("{name}.json")), pretty(sample)? + "\n"),
+            Sample::Json(_) | Sample::Detail(_) => {
+                (folder.join(format!("{name}.json")), indented::json(sample)? + "\n")
+            }
         })
     });
     let files: Vec<(PathBuf, String)> = files.collect::<anyhow::Result<_>>()?;
@@ -336,4 +350,20 @@ fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow:
         outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_names_of_their_own() {
+        let mut names = Names::new();
+        let mut own = |service: &str, operation: &str| own_name(&mut names, service, operation);
+        let all = [own("S", "A"), own("S", "A"), own("S", "A"), own("T", "A"), own("S", "A.B")];
+        assert_eq!(all, ["A", "S.A", "S.A.2", "T.A", "A.B"]);
+        // Names may have dots: this is a fault of A, and one of A.B.
+        let faults = ["A.B.C", "A.B.C", "A.B.C"].map(|name| numbered(&mut names, name.to_owned()));
+        assert_eq!(faults, ["A.B.C", "A.B.C.2", "A.B.C.3"]);
+    }
 }

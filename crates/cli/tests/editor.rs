@@ -2,13 +2,19 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-/// What is printed, and the exit code, with this editor.
+/// What a dry run prints, and its exit code, with this editor.
 fn edited(editor: &str) -> (String, i32) {
+    edited_for(editor, &["--dry-run"])
+}
+
+fn edited_for(editor: &str, options: &[&str]) -> (String, i32) {
     let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
-    castile.args(["call", "tests/validate/orders.wsdl", "Place", "--edit", "--dry-run"]).env_remove("VISUAL");
+    castile.args(["call", "tests/validate/orders.wsdl", "Place", "--edit"]).args(options).env_remove("VISUAL");
     let output = castile.env("EDITOR", editor).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let [told, noted] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     (told + &noted, output.status.code().unwrap())
@@ -35,9 +41,39 @@ fn what_is_no_request_is_kept() {
 
 #[test]
 fn nothing_is_sent_without_a_request() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/", server.local_addr().unwrap());
     for editor in ["false", "truncate -s 0", "sed -i 2,$d", "/nowhere/editor"] {
-        let (printed, code) = edited(editor);
+        let (printed, code) = edited_for(editor, &["--url", &url]);
         assert_eq!(code, 2, "{editor}: {printed}");
-        assert!(printed.starts_with("error: ") && !printed.contains("POST"), "{editor}: {printed}");
+        assert!(printed.starts_with("error: "), "{editor}: {printed}");
+        assert_eq!(server.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "{editor}: {printed}");
     }
+    // One that is sent comes there.
+    let (printed, code) = edited_for("true", &["--url", &url, "--timeout", "100ms"]);
+    assert!(code == 3 && printed.starts_with("what you wrote is in "), "{printed}");
+    std::fs::remove_file(printed.lines().next().unwrap().trim_start_matches("what you wrote is in ")).unwrap();
+    assert!(server.accept().is_ok(), "{printed}");
+}
+
+/// What was written was lost with it.
+#[test]
+fn what_else_is_wrong_is_told_before_the_editor_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = folder.path().join("opened");
+    let editor = format!("touch {}", opened.display());
+    for options in [
+        &["--attach", "/nowhere/file"][..],
+        &["--url", "orders"],
+        &["--soap-header", "/nowhere/file"],
+        &["--header", "none"],
+        &["--ca", "/nowhere/file", "--url", "https://localhost/"],
+        &["--bearer", "/nowhere/file"],
+    ] {
+        let (printed, code) = edited_for(&editor, options);
+        assert!(code == 2 && printed.starts_with("error: ") && !opened.exists(), "{options:?}: {printed}");
+    }
+    let (_, code) = edited_for(&editor, &["--dry-run"]);
+    assert!(code == 0 && opened.exists());
 }

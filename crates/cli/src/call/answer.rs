@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castile::mime::Attachments;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Arguments;
 use super::tap::Tap;
+use crate::indented::MOST_INDENTED;
 use crate::{describe, outcome, problems};
 
 /// The exit code of a fault: it was done, and came out wrong.
@@ -61,6 +62,7 @@ pub(super) async fn print(
                 CallError::Protocol { answer: Some(_), .. } => {
                     Err(anyhow::Error::new(error).context("the contract doesn't allow the answer"))
                 }
+                CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_begun(error)),
                 _ => Err(error.into()),
             }
         }
@@ -132,6 +134,15 @@ fn show_fault(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyh
     Ok(())
 }
 
+/// Where the first attachment of an answer is written.
+pub(super) fn first_file(folder: &Path) -> PathBuf {
+    file(folder, 1)
+}
+
+fn file(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("attachment-{number}"))
+}
+
 /// Writes the attachments of an answer into a folder. Without one it says how many there are.
 async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Result<()> {
     /// One after the other is held while it is written.
@@ -142,7 +153,7 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Re
         let Some(folder) = folder else { continue };
         outcome::make_folder(folder)?;
         let content = attachment.collect(MOST).await?;
-        let file = folder.join(format!("attachment-{number}"));
+        let file = file(folder, number);
         // What is there may be somebody's.
         let made = std::fs::File::create_new(&file).and_then(|mut made| made.write_all(&content));
         made.with_context(|| format!("can't write {}", file.display()))?;
@@ -177,7 +188,7 @@ impl Tree {
 
     fn print_here(&self, name: &str, depth: usize) {
         const NAME: anstyle::Style = anstyle::Style::new().bold();
-        let indent = "  ".repeat(depth);
+        let indent = "  ".repeat(depth.min(MOST_INDENTED));
         let name_shown = visible(name);
         match self {
             Tree::Leaf(text) if name.is_empty() => out!("{indent}{}", castile_xml::visible_lines(text)),

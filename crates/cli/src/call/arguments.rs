@@ -14,10 +14,7 @@ const ITEMS: usize = 10_000;
 pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for argument in values {
-        // A namespace in braces may have any character.
-        let braces = argument.rfind('}').filter(|_| argument.contains('{')).unwrap_or(0);
-        let end = argument[braces..].find('=').map(|at| braces + at).or_else(|| argument.find('='));
-        let Some((path, text)) = end.map(|end| (&argument[..end], &argument[end + 1..])) else {
+        let Some((path, text)) = end_of_path(argument).map(|end| (&argument[..end], &argument[end + 1..])) else {
             bail!("found {argument:?}, expected PATH=TEXT, PATH:=JSON or PATH@=FILE");
         };
         let (path, value) = if let Some(path) = path.strip_suffix(':') {
@@ -40,6 +37,19 @@ pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> 
         put(json, path, value)?;
     }
     Ok(())
+}
+
+/// Where the `=` stands behind a path. A namespace in braces may have one, too.
+fn end_of_path(argument: &str) -> Option<usize> {
+    let mut is_namespace = false;
+    argument.bytes().position(|byte| {
+        match byte {
+            b'{' => is_namespace = true,
+            b'}' => is_namespace = false,
+            _ => {}
+        }
+        byte == b'=' && !is_namespace
+    })
 }
 
 fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
@@ -104,6 +114,8 @@ mod tests {
             (&["a[1].b=2", "a[0]:=null"], r#"{"a":[null,{"b":"2"}]}"#),
             (&["a:={\"b\":[1]}", "a.b[1]=x"], r#"{"a":{"b":[1,"x"]}}"#),
             (&["{urn:x.y}a.b=1"], r#"{"{urn:x.y}a":{"b":"1"}}"#),
+            (&["{urn:x=y}a=1", "b=c {d} e=f"], r#"{"b":"c {d} e=f","{urn:x=y}a":"1"}"#),
+            (&["a:=[{\"b\":1},\"c=d\"]"], r#"{"a":[{"b":1},"c=d"]}"#),
             (&["a[0][1]=1"], r#"{"a":[[null,"1"]]}"#),
         ] {
             assert_eq!(made(values).as_deref(), Ok(expected), "{values:?}");

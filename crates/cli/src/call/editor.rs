@@ -30,7 +30,13 @@ pub(super) fn request(
         .and_then(|()| file.flush())
         .context("the request can't be written")?;
     edit(file.path())?;
-    let text = super::text(file.path())?;
+    let text = match super::text(file.path()) {
+        Ok(text) => text,
+        Err(error) => {
+            keep(file)?;
+            return Err(error);
+        }
+    };
     if !has_element(&text) {
         bail!("the file has no element, so nothing was sent");
     }

@@ -63,6 +63,12 @@ impl Tap {
         self.carried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a request was handed to it.
+    pub(super) fn is_used(&self) -> bool {
+        let carried = self.carried();
+        carried.request.is_some() || carried.times.is_some()
+    }
+
     /// Prints the request of a dry run, if there is one.
     pub(super) fn print_request(&self) -> bool {
         match &self.carried().request {

@@ -292,6 +292,8 @@ impl<'a, 'c> Walk<'a, 'c> {
             (1, _) if namespace == self.version.namespace() => {
                 self.zone = if local == "Header" { Zone::Header } else { Zone::Body };
             }
+            // What is behind the body is none of it.
+            (1, _) => self.zone = Zone::Start,
             (2, Zone::Header) => self.block(reader),
             (2, Zone::Body) => self.in_body(namespace, local, tag.offset),
             (3, Zone::Body) => self.in_payload(namespace, local, tag.offset),
@@ -634,7 +636,7 @@ fn encoded(
             message.operation
         );
     };
-    if let Err(error) = castile_soap::message::read::<castile_dynamic::Value>(root, text.as_bytes(), limits()) {
+    if let Err(error) = castile_soap::message::read_str::<castile_dynamic::Value>(root, text, limits()) {
         match error.decoding() {
             Some(decoding) => problems.add("SOAP encoding", decoding.offset(), decoding.message().to_owned()),
             // Who is to understand a block is not known here.

@@ -31,13 +31,13 @@ impl Package {
         let mut stated = content_type.map(str::to_owned);
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         if stated.is_none() && bytes[start..].first().is_some_and(|first| is_of_head(*first)) {
-            let head = head(&bytes[start..])?;
-            if let Some((length, of_head)) = head {
-                stated = of_head;
-                bytes.drain(..start + length);
-            } else if bytes[start..].starts_with(b"--") {
+            // A boundary may have a colon, as a field has.
+            if bytes[start..].starts_with(b"--") {
                 stated =
                     boundary(&bytes[start..]).map(|boundary| format!("multipart/related; boundary=\"{boundary}\""));
+            } else if let Some((length, of_head)) = head(&bytes[start..])? {
+                stated = of_head;
+                bytes.drain(..start + length);
             }
         }
         let Some(content_type) = stated else {
@@ -171,6 +171,7 @@ mod tests {
         let one = ("<e/>".to_owned(), 1);
         assert_eq!(read("<e/>", None), plain);
         assert_eq!(read(packed, None), one);
+        assert_eq!(read(&packed.replace("--b", "--uuid:0-1"), None), one);
         let related = "multipart/related;\r\n boundary=b";
         assert_eq!(read(&format!("Content-Type: {related}\r\n\r\n{packed}"), None), one);
         assert_eq!(read(&format!("HTTP/1.1 200 OK\r\nContent-Type: {related}\r\n\r\n{packed}"), None), one);

@@ -1,0 +1,81 @@
+//! JSON that is indented where that helps a reader.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+/// How many levels are indented: spaces must not be more than what stands between them.
+pub(crate) const MOST_INDENTED: usize = 20;
+
+/// A value as JSON. What is deeper than some levels stands in one line.
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
+    let mut written = Vec::new();
+    let formatter = Indented { pretty: PrettyFormatter::new(), depth: 0 };
+    value.serialize(&mut Serializer::with_formatter(&mut written, formatter))?;
+    // All that is written is text.
+    Ok(String::from_utf8(written).unwrap_or_default())
+}
+
+struct Indented {
+    pretty: PrettyFormatter<'static>,
+    depth: usize,
+}
+
+macro_rules! handed_on {
+    ($($change:expr => $method:ident($($is_first:ident)?) => $behind:expr;)*) => {
+        $(fn $method<W: ?Sized + Write>(&mut self, to: &mut W $(, $is_first: bool)?) -> io::Result<()> {
+            self.depth += $change;
+            let written = match self.depth <= MOST_INDENTED {
+                true => self.pretty.$method(to $(, $is_first)?),
+                false => CompactFormatter.$method(to $(, $is_first)?),
+            };
+            self.depth -= $behind;
+            written
+        })*
+    };
+}
+
+impl Formatter for Indented {
+    handed_on! {
+        1 => begin_array() => 0;
+        0 => end_array() => 1;
+        0 => begin_array_value(is_first) => 0;
+        0 => end_array_value() => 0;
+        1 => begin_object() => 0;
+        0 => end_object() => 1;
+        0 => begin_object_key(is_first) => 0;
+        0 => begin_object_value() => 0;
+        0 => end_object_value() => 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_deep_is_indented_as_by_others() {
+        for value in [json!({}), json!([]), json!([1, [], {}, [2, {"a": 1, "b": [[], [3]]}]]), json!({"a": {"b": {}}})]
+        {
+            assert_eq!(json(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap());
+        }
+    }
+
+    /// An answer of 16 MB became gigabytes of spaces.
+    #[test]
+    fn what_is_deep_has_no_more_spaces_than_it_is_long() {
+        let many: Vec<u8> = vec![1; 10_000];
+        let deep = (0..100).fold(json!(many), |value, number| match number % 2 {
+            0 => json!([value, number]),
+            _ => json!({ "a": value, "b": number }),
+        });
+        let text = json(&deep).unwrap();
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, deep);
+        assert!(text.len() < 3 * serde_json::to_string(&deep).unwrap().len(), "{}", text.len());
+    }
+}

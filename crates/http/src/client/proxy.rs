@@ -16,8 +16,8 @@ use crate::{Error, ErrorKind};
 /// are tunnels through it (CONNECT, RFC 9110 §9.3.6), so it sees no message. A proxy of SOCKS looks up the names of hosts, whichever
 /// of the two schemes its URL has.
 ///
-/// A proxy with an `https` URL is spoken to over TLS (feature `tls`), so that nobody on the way to it reads its password. The roots are those of
-/// [`Options::tls`](super::Options::tls); the proxy is shown no certificate of the client.
+/// A proxy with an `https` URL is spoken to over TLS (feature `tls`), so that nobody on the way to it reads its password. The roots are
+/// those of [`Options::tls`](super::Options::tls); the proxy is shown no certificate of the client.
 ///
 /// ```
 /// use castile_http::client::{Options, Proxies};

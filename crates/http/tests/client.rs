@@ -4,10 +4,11 @@
 
 mod support;
 
+use std::sync::mpsc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ClientReply, ExchangeOptions, Options, Transport};
+use castile_http::client::{self, ClientReply, ExchangeOptions, Options, Proxies, Transport};
 use castile_http::server::{Endpoint, Routes, Server};
 use castile_http::{Error, ErrorKind};
 use castile_mime::{Content, Part};
@@ -80,6 +81,30 @@ async fn answers_tell_how_long_connecting_took() {
 
     let response = Transport::new().call(request()).await.unwrap();
     assert!(response.extensions().get::<client::ConnectTimes>().is_none());
+}
+
+/// The system looks names up on a thread for what blocks. Here the only one is taken, so no name is found.
+#[test]
+fn a_host_that_is_not_found_in_time_is_given_up() {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().max_blocking_threads(1).build().unwrap();
+    let (_end, ended) = mpsc::channel::<()>();
+    runtime.spawn_blocking(move || ended.recv());
+    let mut options = Options::default();
+    options.connect_timeout = Duration::from_millis(200);
+    options.request_timeout = Duration::from_secs(10);
+    let (url, waited) = ("http://localhost:1/", "none was made within 200ms");
+    for (proxies, expected) in [
+        (Proxies::none(), format!("no connection to {url}: {waited}")),
+        (
+            Proxies::all("http://localhost:2").unwrap(),
+            format!("no connection to {url}: no connection to the proxy localhost:2: {waited}"),
+        ),
+    ] {
+        options.proxies = proxies;
+        let error = runtime.block_on(call(Transport::with_options(options.clone()), url, "", "<a/>")).unwrap_err();
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Connect, expected));
+    }
 }
 
 #[tokio::test]

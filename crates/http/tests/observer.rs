@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Router;
+use axum::middleware::{Next, from_fn};
 use bytes::Bytes;
 use castile_http::server::{AccessLog, Exchange, Observer, ObserverLayer, Outcome, Server, Status};
 use castile_soap::{Layer, Step};
@@ -88,6 +90,32 @@ async fn each_exchange_is_told_once() {
             "POST / 192.0.2.7 - refused 400 None 0 1 ",
         ]
     );
+}
+
+/// A router calls its endpoints when its answer is waited for, and was the end of what an observer could know.
+#[tokio::test]
+async fn operations_behind_a_router_are_told() {
+    let (told, of_layer) = (Told::default(), Told::default());
+    let layer = from_fn(|request: axum::extract::Request, next: Next| async {
+        tokio::task::yield_now().await;
+        next.run(request).await
+    });
+    let inner = ObserverLayer::new(of_layer.clone()).layer(echo());
+    let router = Router::new().route_service("/echo", echo()).route_service("/layered", inner);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let server = Server::new().observer(told.clone());
+    tokio::spawn(server.serve(listener, router.layer(layer), std::future::pending()));
+    for path in ["/echo", "/layered", "/echo", "/nowhere"] {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n");
+        client.write_all(format!("{head}<a/>").as_bytes()).await.unwrap();
+        client.read_buf(&mut Vec::with_capacity(4_096)).await.unwrap();
+    }
+    let echoed = "POST /echo 127.0.0.1 Echo ok 200 None 4 4 read,queue";
+    let others = ["POST /layered 127.0.0.1 - ok 200 None 0 4 ", "POST /nowhere 127.0.0.1 - refused 404 None 0 0 "];
+    assert_eq!(told.lines(4).await, [echoed, others[0], echoed, others[1]]);
+    // The nearest observer is told.
+    assert_eq!(of_layer.lines(1).await, ["POST /layered - Echo ok 200 None 4 4 read,queue"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -595,9 +595,23 @@ async fn socks_proxies_connect_by_name() {
     assert!(server.await.unwrap().starts_with("POST /x HTTP/1.1\r\n"));
 }
 
+/// Who reads that a connection was refused wants to know whose.
+#[tokio::test]
+async fn a_proxy_that_is_not_there_is_named() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (scheme, url) in [("http", "http://service.example/"), ("socks5", "http://service.example/")] {
+        let proxies = Proxies::all(&format!("{scheme}://u:secret@{unused}")).unwrap();
+        let error = call(&transport(|options| options.proxies = proxies), url).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Connect);
+        let expected = format!("no connection to {url}: no connection to the proxy {unused}: Connection refused");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_proxy_that_is_none_is_refused_without_its_password() {
-    for url in ["https://u:secret@proxy", "ftp://u:secret@proxy", "u:secret@proxy:1", "socks4://u:secret@proxy"] {
+    for url in ["ftp://u:secret@proxy", "u:secret@proxy:1", "socks4://u:secret@proxy"] {
         let error = Proxies::all(url).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Request);
         assert!(error.to_string().contains("expected the URL of a proxy"), "{error}");
@@ -628,8 +642,8 @@ async fn a_login_in_a_url_is_refused_and_not_repeated() {
 #[tokio::test]
 async fn connections_for_tls_are_tunnels() {
     for (answer, expected) in [
-        ("HTTP/1.1 407 No\r\n\r\n", "the proxy made no connection: tunnel error: proxy authorization required"),
-        ("HTTP/1.1 502 No\r\n\r\n", "the proxy made no connection: tunnel error: unsuccessful"),
+        ("HTTP/1.1 407 No\r\n\r\n", "made no connection: tunnel error: proxy authorization required"),
+        ("HTTP/1.1 502 No\r\n\r\n", "made no connection: tunnel error: unsuccessful"),
         // Behind a tunnel comes the handshake, which this one doesn't answer.
         ("HTTP/1.1 200 OK\r\n\r\n", "no TLS handshake within 500ms"),
     ] {

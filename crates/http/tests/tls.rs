@@ -516,6 +516,30 @@ async fn handshakes_that_fail_are_told() {
     assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
 }
 
+#[cfg(feature = "metrics")]
+#[tokio::test]
+async fn handshakes_that_fail_are_counted_and_logged() {
+    let metrics = castile_http::server::Metrics::new();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let log = castile_http::server::AccessLog::text(file.reopen().unwrap()).unwrap();
+    let host = Host::start_with(Server::new().observer(metrics.clone()).observer(log), &tls(|_| {})).await;
+    let mut gone = TcpStream::connect(host.address).await.unwrap();
+    gone.write_all(b"\x16\x03\x01").await.unwrap();
+    drop(gone);
+    let mut line = String::new();
+    for _ in 0..500 {
+        line = std::fs::read_to_string(file.path()).unwrap();
+        if line.ends_with('\n') {
+            break;
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(line.ends_with("Z 127.0.0.1 TLS handshake failed: the client left before it was done\n"), "{line}");
+    let counted = metrics.encode();
+    assert!(counted.contains("\ncastile_tls_handshake_failures_total 1\n"), "{counted}");
+    assert!(!counted.contains("\ncastile_requests_total{"), "{counted}");
+}
+
 /// Behind a proxy nobody knew whose they were, and a proxy that only looked whether the server is there was told as a failure.
 #[tokio::test]
 async fn handshakes_that_fail_behind_a_proxy_are_told() {

@@ -1,6 +1,9 @@
 //! The cookies of one user (RFC 6265), which go back to the endpoint that set them.
+//!
+//! The client of `castile-http` reads them as well, and keeps more of them: the kit depends on no client, so it has a reader of its own.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use crate::Endpoint;
 
@@ -52,13 +55,12 @@ impl Cookies {
         let mut pieces = value.split(';').map(str::trim);
         let Some((name, value)) = pieces.next().and_then(|pair| pair.split_once('=')) else { return };
         let (name, value) = (name.trim(), value.trim());
-        let (mut is_over, mut is_for_us) = (false, !name.is_empty());
+        let (mut age, mut until, mut is_for_us) = (None, None, !name.is_empty());
         for piece in pieces {
             let (attribute, value) = piece.split_once('=').unwrap_or((piece, ""));
             match attribute.trim().to_ascii_lowercase().as_str() {
-                // A cookie is taken back with an age of 0 or a date that is long past. Others outlive a run.
-                "max-age" => is_over |= value.trim().parse::<i64>().is_ok_and(|age| age <= 0),
-                "expires" => is_over |= value.contains("1970"),
+                "max-age" => age = value.trim().parse::<i64>().ok().or(age),
+                "expires" => until = date(value.trim()).or(until),
                 "path" => is_for_us &= is_at_or_below(&self.path, value.trim()),
                 "secure" => is_for_us &= self.is_secured,
                 _ => {}
@@ -68,6 +70,8 @@ impl Cookies {
             return;
         }
         self.kept.retain(|(known, _)| known != name);
+        // Max-Age counts if both are there. A cookie that isn't over outlives a run.
+        let is_over = age.map_or_else(|| until.is_some_and(|until| until <= SystemTime::now()), |age| age <= 0);
         if !is_over && self.kept.len() < COOKIES {
             self.kept.push((name.to_owned(), value.to_owned()));
         }
@@ -90,6 +94,11 @@ impl Cookies {
         self.request.extend_from_slice(rest);
         &self.request
     }
+}
+
+/// A date in a form of HTTP, or with dashes and the whole year, as many servers write it (§5.1.1).
+fn date(text: &str) -> Option<SystemTime> {
+    httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
 }
 
 /// Whether the path of a request is at or below that of a cookie (§5.1.4).
@@ -128,6 +137,10 @@ mod tests {
             ),
             ("x\r\nSet-Cookie: a=; Max-Age=0\r\n\r\n", "Cookie: b=x=y\r\n"),
             ("x\r\nSet-Cookie: b=; Expires=Thu, 01-Jan-1970 00:00:10 GMT\r\n\r\n", ""),
+            // Any date that is past, unless there is an age.
+            ("x\r\nSet-Cookie: d=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60\r\n\r\n", "Cookie: d=1\r\n"),
+            ("x\r\nSet-Cookie: d=; Expires=Tue, 12-Oct-1999 04:00:00 GMT\r\n\r\n", ""),
+            ("x\r\nSet-Cookie: d=1; Expires=Thu, 01 Jan 2099 19:70:00 GMT\r\n\r\n", "Cookie: d=1\r\n"),
         ] {
             cookies.keep(head.as_bytes());
             let sent = String::from_utf8_lossy(cookies.added_to(request)).into_owned();

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Ready, ready};
 use http::Uri;
 use http::uri::{Authority, Parts};
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -20,8 +20,10 @@ use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::proxy::{Proxies, Route};
+use super::root;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Secured, Tls};
+use super::transport::repeats;
 use crate::timeout::after;
 use crate::{BoxError, Error, ErrorKind};
 
@@ -35,7 +37,7 @@ const SOCKS_PORT: u16 = 1080;
 pub struct ConnectTimes {
     /// Looking up the address of the host, or of the proxy. `None` if the URL has an address.
     pub lookup: Option<Duration>,
-    /// Connecting over TCP, and through the proxy if there is one.
+    /// Connecting over TCP, and through the proxy if there is one, with the handshake of TLS that this may ask for.
     pub tcp: Duration,
     /// The handshake of TLS. `None` without TLS.
     pub tls: Option<Duration>,
@@ -77,7 +79,7 @@ pub(super) struct Connector {
     pub(super) proxies: Proxies,
     #[cfg(feature = "tls")]
     tls: Tls,
-    /// For TCP, the proxy and TLS together.
+    /// For TCP, the proxy and all TLS together.
     limit: Duration,
     /// Whether connections tell how long they took.
     times: bool,
@@ -114,15 +116,42 @@ impl Connector {
         }
     }
 
+    /// Connects to the host of `url`, with TLS if that says `https`.
+    fn make(self, url: Uri, deadline: Instant) -> BoxFuture<'static, Result<Stream, BoxError>> {
+        Box::pin(async move {
+            #[cfg(feature = "tls")]
+            let (tls, limit) = (self.tls.clone(), self.limit);
+            match url.scheme_str() {
+                Some("http") => self.reach_timed(&url, deadline).await,
+                #[cfg(feature = "tls")]
+                Some("https") => {
+                    let mut reached = self.reach_timed(&url, deadline).await?;
+                    let mut times = reached.times.take();
+                    let begun = Instant::now();
+                    let handshake = tls.shake_hands(url.host().unwrap_or_default(), TokioIo::new(reached));
+                    let Ok(secured) = timeout_at(deadline, handshake).await else {
+                        let message = format!("no TLS handshake within {limit:?}");
+                        return Err(Error::new(ErrorKind::Connect, message).into());
+                    };
+                    if let Some(times) = &mut times {
+                        times.tls = Some(begun.elapsed());
+                    }
+                    let wire = Wire::Tls(Box::new(TokioIo::new(secured?)), Broken::default());
+                    Ok(Stream { wire, is_proxied: false, times })
+                }
+                other => {
+                    let expected = if cfg!(feature = "tls") { "http or https" } else { "http" };
+                    let message = format!("found the scheme {:?}, expected {expected}", other.unwrap_or_default());
+                    Err(Error::new(ErrorKind::Connect, message).repeating().into())
+                }
+            }
+        })
+    }
+
     /// Connects as [`reach`](Self::reach) does, and tells how long it took if that is asked for.
-    async fn reach_timed(
-        self,
-        url: &Uri,
-        deadline: Instant,
-    ) -> Result<(TokioIo<TcpStream>, bool, Option<ConnectTimes>), BoxError> {
+    async fn reach_timed(self, url: &Uri, deadline: Instant) -> Result<Stream, BoxError> {
         if !self.times {
-            let (stream, is_proxied) = self.reach(url, deadline).await?;
-            return Ok((stream, is_proxied, None));
+            return self.reach(url, deadline).await;
         }
         let begun = Instant::now();
         let reaching = async {
@@ -130,48 +159,100 @@ impl Connector {
             (reached, LOOKED_UP.with(Cell::get))
         };
         let (reached, looked_up) = LOOKED_UP.scope(Cell::new(None), reaching).await;
-        let (stream, is_proxied) = reached?;
         let lookup = looked_up.map(|at| at - begun);
-        Ok((
-            stream,
-            is_proxied,
-            Some(ConnectTimes { lookup, tcp: begun.elapsed() - lookup.unwrap_or_default(), tls: None }),
-        ))
+        let tcp = begun.elapsed() - lookup.unwrap_or_default();
+        Ok(Stream { times: Some(ConnectTimes { lookup, tcp, tls: None }), ..reached? })
     }
 
-    /// Connects over TCP to the host of `url`, through a proxy if there is one for it. Whether that is one which requests are given
-    /// to.
-    async fn reach(mut self, url: &Uri, deadline: Instant) -> Result<(TokioIo<TcpStream>, bool), BoxError> {
-        let is_tunnelled = url.scheme_str() == Some("https");
-        let connecting: BoxFuture<'_, Result<_, BoxError>> = match self.proxies.route(url)? {
-            Route::Direct => return Ok((self.connect(url.clone(), deadline).await?, false)),
-            Route::Http { proxy, .. } if !is_tunnelled => return Ok((self.connect(proxy, deadline).await?, true)),
+    /// Connects to the host of `url` without TLS of its own, through a proxy if there is one for it.
+    async fn reach(mut self, url: &Uri, deadline: Instant) -> Result<Stream, BoxError> {
+        let is_tunnelled = is_https(url);
+        match self.proxies.route(url)? {
+            Route::Direct => Ok(Stream::plain(self.connect(url.clone(), deadline).await?)),
             Route::Http { proxy, authorization } => {
-                let mut tunnel = Tunnel::new(proxy, self.tcp);
+                let to_proxy = Connector {
+                    proxies: Proxies::none(),
+                    #[cfg(feature = "tls")]
+                    tls: self.tls.for_proxy(),
+                    times: false,
+                    ..self
+                };
+                let reached = to_proxy.make(proxy.clone(), deadline).await.map_err(|error| unreached(&proxy, error))?;
+                if !is_tunnelled {
+                    return Ok(Stream { is_proxied: true, ..reached });
+                }
+                let mut tunnel = Tunnel::new(proxy.clone(), Reached(Some(reached)));
                 if let Some(value) = authorization {
                     tunnel = tunnel.with_auth(value);
                 }
-                let tunnelling = tunnel.call(url.clone());
-                Box::pin(async move { tunnelling.await.map_err(|error| refused(error.to_string(), error)) })
+                through(&proxy, tunnel.call(url.clone()), deadline).await
             }
             Route::Socks { proxy, login } => {
-                let mut socks = SocksV5::new(with_port(proxy, SOCKS_PORT), self.tcp);
+                let reached = self.connect(with_port(proxy.clone(), SOCKS_PORT), deadline).await;
+                let reached = Stream::plain(reached.map_err(|error| unreached(&proxy, error))?);
+                let mut socks = SocksV5::new(proxy.clone(), Reached(Some(reached)));
                 if let Some((user, password)) = login {
                     socks = socks.with_auth(user, password);
                 }
-                let shaking_hands = socks.call(with_port(url.clone(), if is_tunnelled { 443 } else { 80 }));
-                Box::pin(async move { shaking_hands.await.map_err(|error| refused(error.to_string(), error)) })
+                let target = with_port(url.clone(), if is_tunnelled { 443 } else { 80 });
+                through(&proxy, socks.call(target), deadline).await
             }
-        };
-        match timeout_at(deadline, connecting).await {
-            Ok(stream) => Ok((stream?, false)),
-            Err(_) => Err(Error::new(ErrorKind::Connect, "the proxy made no connection in time").into()),
         }
     }
 }
 
-fn refused(said: String, error: impl Into<BoxError>) -> BoxError {
-    Error::new(ErrorKind::Connect, format!("the proxy made no connection: {said}")).because(error).into()
+/// A connection to a proxy, for what asks that for a connection.
+struct Reached(Option<Stream>);
+
+impl Service<Uri> for Reached {
+    type Response = Stream;
+    type Error = BoxError;
+    type Future = Ready<Result<Stream, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        ready(self.0.take().ok_or_else(|| "it is used already".into()))
+    }
+}
+
+/// The connection that a proxy makes, if it does so in time.
+async fn through<E: Into<BoxError>>(
+    proxy: &Uri,
+    asking: impl Future<Output = Result<Stream, E>>,
+    deadline: Instant,
+) -> Result<Stream, BoxError> {
+    let made_none = |why: &str| {
+        let name = proxy.authority().map_or("", Authority::as_str);
+        Error::new(ErrorKind::Connect, format!("the proxy {name} made no connection{why}"))
+    };
+    match timeout_at(deadline, asking).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(error)) => {
+            let error = error.into();
+            Err(made_none(&format!(": {}", said(&*error))).because(error).into())
+        }
+        Err(_) => Err(made_none(" in time").into()),
+    }
+}
+
+/// There is no connection to a proxy.
+fn unreached(proxy: &Uri, error: BoxError) -> BoxError {
+    let name = proxy.authority().map_or("", Authority::as_str);
+    let unreached = Error::new(ErrorKind::Connect, format!("no connection to the proxy {name}: {}", said(&*error)));
+    let comes_again = error.downcast_ref::<Error>().is_some_and(repeats);
+    if comes_again { unreached.repeating() } else { unreached }.because(error).into()
+}
+
+/// What went wrong, in our words if there are some.
+fn said(error: &(dyn std::error::Error + 'static)) -> String {
+    #[cfg(feature = "tls")]
+    if let Some(reason) = crate::tls::reason(error) {
+        return reason;
+    }
+    root(error)
 }
 
 /// A URL with a port, that of its scheme if it has none of its own.
@@ -202,66 +283,46 @@ impl Service<Uri> for Connector {
         let connector = self.clone();
         Box::pin(async move {
             #[cfg(feature = "tls")]
-            let tls = connector.tls.clone();
-            let limit = connector.limit;
-            match url.scheme_str() {
-                Some("http") => {
-                    let (stream, is_proxied, times) = connector.reach_timed(&url, after(limit)).await?;
-                    Ok(Stream { wire: Wire::Plain { stream, is_proxied }, times })
-                }
-                #[cfg(feature = "tls")]
-                Some("https") => {
-                    tls.load().await?;
-                    let deadline = after(limit);
-                    let (stream, _, mut times) = connector.reach_timed(&url, deadline).await?;
-                    let begun = Instant::now();
-                    let handshake = tls.shake_hands(url.host().unwrap_or_default(), stream.into_inner());
-                    match timeout_at(deadline, handshake).await {
-                        Ok(stream) => {
-                            let wire = Wire::Tls(Box::new(TokioIo::new(stream?)), Broken::default());
-                            if let Some(times) = &mut times {
-                                times.tls = Some(begun.elapsed());
-                            }
-                            Ok(Stream { wire, times })
-                        }
-                        Err(_) => {
-                            Err(Error::new(ErrorKind::Connect, format!("no TLS handshake within {limit:?}")).into())
-                        }
-                    }
-                }
-                other => {
-                    let expected = if cfg!(feature = "tls") { "http or https" } else { "http" };
-                    let message = format!("found the scheme {:?}, expected {expected}", other.unwrap_or_default());
-                    Err(Error::new(ErrorKind::Connect, message).repeating().into())
-                }
+            if is_https(&url) || matches!(connector.proxies.route(&url)?, Route::Http { proxy, .. } if is_https(&proxy))
+            {
+                connector.tls.load().await?;
             }
+            let deadline = after(connector.limit);
+            connector.make(url, deadline).await
         })
     }
+}
+
+fn is_https(url: &Uri) -> bool {
+    url.scheme_str() == Some("https")
 }
 
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Stream {
     wire: Wire,
+    /// Whether it leads to a proxy that is given requests, and so is told the whole URL of each.
+    is_proxied: bool,
     times: Option<ConnectTimes>,
 }
 
 /// With or without TLS.
 #[derive(Debug)]
 enum Wire {
-    Plain {
-        stream: TokioIo<TcpStream>,
-        /// Whether it leads to a proxy, which is told the whole URL of a request.
-        is_proxied: bool,
-    },
+    Plain(TokioIo<TcpStream>),
+    /// Over a connection that may have TLS as well: that with a proxy.
     #[cfg(feature = "tls")]
-    Tls(Box<TokioIo<Secured<TcpStream>>>, Broken),
+    Tls(Box<TokioIo<Secured<TokioIo<Stream>>>>, Broken),
 }
 
 impl Stream {
+    fn plain(stream: TokioIo<TcpStream>) -> Self {
+        Stream { wire: Wire::Plain(stream), is_proxied: false, times: None }
+    }
+
     fn read(self: Pin<&mut Self>) -> Pin<&mut dyn Read> {
         match &mut self.get_mut().wire {
-            Wire::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+            Wire::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
             #[cfg(feature = "tls")]
             Wire::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
@@ -269,7 +330,7 @@ impl Stream {
 
     fn write(self: Pin<&mut Self>) -> Pin<&mut dyn Write> {
         match &mut self.get_mut().wire {
-            Wire::Plain { stream, .. } => Pin::<&mut TokioIo<_>>::new(stream),
+            Wire::Plain(stream) => Pin::<&mut TokioIo<_>>::new(stream),
             #[cfg(feature = "tls")]
             Wire::Tls(stream, _) => Pin::<&mut TokioIo<_>>::new(stream),
         }
@@ -279,10 +340,11 @@ impl Stream {
 impl Connection for Stream {
     fn connected(&self) -> Connected {
         let connected = match &self.wire {
-            Wire::Plain { stream, is_proxied } => stream.inner().connected().proxy(*is_proxied),
+            Wire::Plain(stream) => stream.inner().connected(),
             #[cfg(feature = "tls")]
-            Wire::Tls(stream, broken) => stream.inner().stream().connected().extra(broken.clone()),
+            Wire::Tls(stream, broken) => stream.inner().stream().inner().connected().extra(broken.clone()),
         };
+        let connected = connected.proxy(self.is_proxied);
         match self.times {
             Some(times) => connected.extra(times),
             None => connected,

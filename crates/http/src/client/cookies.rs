@@ -174,7 +174,7 @@ impl Cookie {
             let (attribute, value) = piece.split_once('=').unwrap_or((piece, ""));
             match (attribute.trim().to_ascii_lowercase().as_str(), value.trim()) {
                 ("path", value) => path = value.starts_with('/').then(|| value.to_owned()),
-                ("expires", value) => until = httpdate::parse_http_date(value).ok().or(until),
+                ("expires", value) => until = date(value).or(until),
                 ("max-age", value) => age = value.parse::<i64>().ok().or(age),
                 // A server can't promise more over http than http does.
                 ("secure", _) if url.scheme_str() != Some("https") => return None,
@@ -218,6 +218,11 @@ impl Cookie {
     }
 }
 
+/// A date in a form of HTTP, or with dashes and the whole year, as many servers write it (§5.1.1).
+fn date(text: &str) -> Option<SystemTime> {
+    httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,7 +260,9 @@ mod tests {
             (&[(A, "s=1"), (A, "s=; Max-Age=0")], A, ""),
             (&[(A, "s=1"), (A, "s=2; Max-Age=-1")], A, ""),
             (&[(A, "s=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT")], A, ""),
+            (&[(A, "s=1; Expires=Tue, 12-Oct-1999 04:00:00 GMT")], A, ""),
             (&[(A, "s=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60")], A, "s=1"),
+            (&[(A, "s=1; Max-Age=0; Expires=Thu, 01 Jan 2099 00:00:00 GMT")], A, ""),
             (&[(A, "s=1; Max-Age=99999999999999999")], A, "s=1"),
             (&[(A, "s=1; Expires=nonsense")], A, "s=1"),
             (&[(A, "no pair"), (A, "=1"), (A, "")], A, ""),

@@ -11,10 +11,13 @@ use crate::{Error, ErrorKind};
 
 /// The proxies that connections go through.
 ///
-/// A proxy is an `http` URL, or one of `socks5` or `socks5h`, with the name and password for it if it asks:
+/// A proxy is an `http` or `https` URL, or one of `socks5` or `socks5h`, with the name and password for it if it asks:
 /// `http://user:password@proxy:3128`. Requests to `http` URLs are given to an HTTP proxy as they are; connections to `https` URLs
 /// are tunnels through it (CONNECT, RFC 9110 §9.3.6), so it sees no message. A proxy of SOCKS looks up the names of hosts, whichever
 /// of the two schemes its URL has.
+///
+/// A proxy with an `https` URL is spoken to over TLS (feature `tls`), so that nobody on the way to it reads its password. The roots are
+/// those of [`Options::tls`](super::Options::tls); the proxy is shown no certificate of the client.
 ///
 /// ```
 /// use castile_http::client::{Options, Proxies};
@@ -33,7 +36,7 @@ pub struct Proxies {
 /// Where a connection goes.
 pub(super) enum Route {
     Direct,
-    /// To an HTTP proxy, which is told who asks.
+    /// To an HTTP proxy, over TLS or not, which is told who asks.
     Http {
         proxy: Uri,
         authorization: Option<HeaderValue>,
@@ -68,6 +71,8 @@ impl Proxies {
         let parsed: Uri = url.parse().map_err(|_| unusable("no URL".to_owned()))?;
         match parsed.scheme_str() {
             Some("http" | "socks5" | "socks5h") => {}
+            Some("https") if cfg!(feature = "tls") => {}
+            Some("https") => return Err(unusable("the scheme https without the feature tls".to_owned())),
             Some(scheme) => return Err(unusable(format!("the scheme {scheme}"))),
             None => return Err(unusable("no scheme".to_owned())),
         }
@@ -96,14 +101,17 @@ impl Proxies {
         let found = self.matcher.intercept(url).filter(|_| !(is_of_environment && is_here(url)));
         let Some(proxy) = found else { return Ok(Route::Direct) };
         match proxy.uri().scheme_str() {
-            Some("http") => Ok(Route::Http { proxy: proxy.uri().clone(), authorization: proxy.basic_auth().cloned() }),
+            Some("http" | "https") => {
+                Ok(Route::Http { proxy: proxy.uri().clone(), authorization: proxy.basic_auth().cloned() })
+            }
             Some("socks5" | "socks5h") => Ok(Route::Socks {
                 proxy: proxy.uri().clone(),
                 login: proxy.raw_auth().map(|(user, password)| (user.to_owned(), password.to_owned())),
             }),
             other => {
                 let found = other.unwrap_or_default();
-                let message = format!("found a proxy with the scheme {found:?}, expected http, socks5 or socks5h");
+                let message =
+                    format!("found a proxy with the scheme {found:?}, expected http, https, socks5 or socks5h");
                 Err(Error::new(ErrorKind::Connect, message).repeating())
             }
         }

@@ -21,6 +21,9 @@ use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, advice,
 use crate::{Error, ErrorKind};
 
 /// How a client speaks TLS: the authorities that it trusts, and the certificate that it shows.
+///
+/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity) and
+/// [`server_name`](Self::server_name), which are for the server.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TlsOptions {
@@ -73,6 +76,8 @@ pub struct Tls {
     loaded: Option<Arc<Loaded>>,
     #[cfg(feature = "openssl")]
     legacy: Option<Arc<super::legacy_tls::Connector>>,
+    /// For a proxy, if that differs.
+    for_proxy: Option<Arc<Tls>>,
 }
 
 struct Loaded {
@@ -91,18 +96,29 @@ impl Tls {
     /// # Errors
     /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
+        let loaded = Tls::load_options(&options)?;
+        if options.identity.is_none() && options.server_name.is_none() {
+            return Ok(loaded);
+        }
+        // Who the client is to the server, and what that is called, says nothing of a proxy.
+        let for_proxy = Tls::load_options(&TlsOptions { identity: None, server_name: None, ..options })?;
+        Ok(Tls { for_proxy: Some(Arc::new(for_proxy)), ..loaded })
+    }
+
+    fn load_options(options: &TlsOptions) -> Result<Self, Error> {
         #[cfg(feature = "openssl")]
         if let Some(legacy) = &options.legacy {
-            let connector = super::legacy_tls::Connector::load(&options, legacy)?;
-            return Ok(Tls { loaded: None, legacy: Some(Arc::new(connector)) });
+            let connector = super::legacy_tls::Connector::load(options, legacy)?;
+            return Ok(Tls { legacy: Some(Arc::new(connector)), ..Tls::default() });
         }
         let server_name = options.server_name.as_deref().map(server_name).transpose()?;
-        let config = config(&options)?;
-        Ok(Tls {
-            loaded: Some(Arc::new(Loaded { config, server_name })),
-            #[cfg(feature = "openssl")]
-            legacy: None,
-        })
+        let config = config(options)?;
+        Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })), ..Tls::default() })
+    }
+
+    /// TLS with a proxy on the way to the server.
+    pub(super) fn for_proxy(&self) -> Self {
+        self.for_proxy.as_deref().unwrap_or(self).clone()
     }
 
     /// Shakes hands over a stream that is connected to `host`, for transports of your own. It takes as long as the server does:

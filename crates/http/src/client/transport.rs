@@ -98,7 +98,7 @@ pub struct Options {
     /// Whether messages are sent again that brought no answer. Never by default.
     pub retries: Retries,
     /// TLS for `https` URLs: who is trusted, and the certificate of the client. The authorities of the platform are trusted by
-    /// default.
+    /// default. A proxy that is reached over `https` has the same options, but is shown no certificate.
     #[cfg(feature = "tls")]
     pub tls: Tls,
 }
@@ -559,6 +559,6 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
 }
 
 /// Whether what went wrong comes again: the other end refuses who we are, or what is configured can't be used.
-fn repeats(error: &Error) -> bool {
+pub(super) fn repeats(error: &Error) -> bool {
     error.repeats_itself() || matches!(error.kind(), ErrorKind::Request | ErrorKind::Tls)
 }

@@ -132,10 +132,9 @@ where
                     ready!(service.poll_ready(cx))?;
                     let request = request.take().expect("the stage changes below");
                     let has_body = !http_body::Body::is_end_stream(request.body());
-                    let Exchange { activity, turn, observation, .. } = this.exchange.as_ref().expect(DONE);
-                    let called = observation.as_ref().map(|observation| observation.call());
-                    let (future, ticket) = Ticket::call(activity.clone(), *turn, || service.call(request));
-                    drop(called);
+                    let exchange = this.exchange.as_mut().expect(DONE);
+                    let (activity, turn) = (exchange.activity.clone(), exchange.turn);
+                    let (future, ticket) = exchange.at_work(|| Ticket::call(activity, turn, || service.call(request)));
                     let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
                     this.stage.set(Stage::Answering { queued, has_body, future });
                 }
@@ -153,7 +152,9 @@ where
                             continue;
                         }
                     }
-                    break ready!(future.poll(cx))?.map(Either::Left);
+                    // A router may call the endpoint only now.
+                    let polled = this.exchange.as_mut().expect(DONE).at_work(|| future.poll(cx));
+                    break ready!(polled)?.map(Either::Left);
                 }
                 StageProjection::Refused { answer } => {
                     let Ok(response) = ready!(answer.as_mut().poll(cx));
@@ -253,6 +254,14 @@ impl Exchange {
                 is_soap_action: fields.soap_action.value.is_some(),
             }),
             observation: None,
+        }
+    }
+
+    /// Has the service do something for this exchange. If that is observed, an endpoint that it calls meanwhile says what it finds out.
+    fn at_work<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        match &mut self.observation {
+            Some(observation) => observation.at_work(work),
+            None => work(),
         }
     }
 

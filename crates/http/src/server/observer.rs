@@ -212,8 +212,8 @@ thread_local! {
     static CALLED: Cell<Option<Trace>> = const { Cell::new(None) };
 }
 
-/// Says that a service is being called with an observed request.
-pub(super) struct Called;
+/// Says that a service is at work on an observed request on this thread: one that panics leaves its trace to nobody.
+struct Called;
 
 impl Drop for Called {
     fn drop(&mut self) {
@@ -222,9 +222,10 @@ impl Drop for Called {
 }
 
 /// The trace of the request that this thread calls a service with, if somebody observes it: a server says so by the thread, which costs
-/// less, and whoever is called later by the extensions.
+/// less, and who is nearer to the service by the extensions.
 pub(super) fn called(extensions: &Extensions) -> Option<Trace> {
-    CALLED.take().or_else(|| extensions.get::<Trace>().cloned())
+    let by_thread = CALLED.take();
+    extensions.get::<Trace>().cloned().or(by_thread)
 }
 
 impl Observers {
@@ -265,7 +266,7 @@ impl Observers {
         let trace = Trace::begin(begun(), all.want_steps);
         let target = request.uri().path_and_query().cloned();
         let method = request.method().clone();
-        Some(Observation { all, trace, method, target, peer, answered: None, sent: 0, is_sent: false })
+        Some(Observation { all, trace, method, target, peer, is_found: false, answered: None, sent: 0, is_sent: false })
     }
 }
 
@@ -282,6 +283,8 @@ pub(super) struct Observation {
     method: Method,
     target: Option<PathAndQuery>,
     peer: Option<IpAddr>,
+    /// Whether a service has found the trace by its thread.
+    is_found: bool,
     /// The status of the answer, and when it was there if steps are timed.
     answered: Option<(StatusCode, Option<Duration>)>,
     sent: u64,
@@ -289,10 +292,16 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// A service that is called on this thread finds the trace, until what is given back is dropped.
-    pub(super) fn call(&self) -> Called {
+    /// Has a service do something, such as to call an endpoint, which finds the trace by this thread. One finds it and no more.
+    pub(super) fn at_work<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        if self.is_found {
+            return work();
+        }
         CALLED.set(Some(self.trace.clone()));
-        Called
+        let _called = Called;
+        let done = work();
+        self.is_found = CALLED.take().is_none();
+        done
     }
 
     /// The answer is there. One without a body is sent by that.

@@ -105,6 +105,15 @@ fn a_type_with_thousands_of_services_is_generated_up_to_a_limit() {
     assert!(errors[0].contains("`generated`"), "{errors:?}");
 }
 
+#[test]
+fn many_operations_of_one_large_message_are_bound_up_to_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let operations = shapes::shape("operations_of_one_message").unwrap();
+    let errors = generated(folder.path(), "a.wsdl", &operations.contract(1_100), false).unwrap_err();
+    assert!(errors[0].contains("the bindings have more than 1000000 operations and parts of messages"), "{errors:?}");
+    assert!(errors.len() == 1 && errors[0].contains("a.wsdl:"), "{errors:?}");
+}
+
 /// What comes from a contract: its file name, and texts that XML allows.
 const HOSTILE: &str = "a&#10;}&#13;mod evil {}&#9;*/ \\ &quot; \u{202e}\u{2066}\u{2028}\u{9b}";
 

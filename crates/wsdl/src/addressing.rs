@@ -1,5 +1,7 @@
 //! What a contract says of WS-Addressing (1.0 Metadata; the WSDL Binding that came before it; the submission).
 
+use std::collections::HashMap;
+
 use castile_xml::tree::Element;
 
 use crate::extensions::is_policy;
@@ -37,6 +39,15 @@ const NAMESPACES: [&str; 7] = [
     "http://schemas.xmlsoap.org/ws/2004/08/addressing",
 ];
 
+/// What is said of WS-Addressing.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    /// By policies at the top of documents, by their identifiers.
+    of_policies: HashMap<String, Addressing>,
+    /// By bindings, in their order.
+    of_bindings: Vec<Option<Addressing>>,
+}
+
 /// How deep policies are looked into: their operators need not nest at all (WS-Policy 1.5 §4.1).
 const DEEPEST: usize = 16;
 
@@ -45,8 +56,28 @@ impl Definitions {
     /// say nothing.
     #[must_use]
     pub fn addressing(&self, port: &Port) -> Option<Addressing> {
-        let own = [&port.extensions, &self[port.binding].extensions];
-        own.into_iter().flatten().find_map(|extension| self.extension_addressing(extension))
+        let Said { of_policies, of_bindings } = self.said.get_or_init(|| self.said());
+        let own = port.extensions.iter().find_map(|extension| extension_addressing(extension, of_policies));
+        own.or_else(|| of_bindings.get(port.binding.index()).copied().flatten())
+    }
+
+    /// What is said more than once is read once: a contract may have many ports, and refer to many policies many times.
+    fn said(&self) -> Said {
+        let mut of_policies = HashMap::new();
+        for document in
+            self.extensions.iter().filter(|known| is_policy(known.name.namespace())).filter_map(Extension::document)
+        {
+            let Some(policy) = document.root().elements().next() else { continue };
+            let Some(said) = all(policy, DEEPEST) else { continue };
+            for id in policy.attributes().filter(|attribute| attribute.local().eq_ignore_ascii_case("id")) {
+                of_policies.entry(id.value().trim().to_owned()).or_insert(said);
+            }
+        }
+        let of_binding = |binding: &Binding| {
+            binding.extensions.iter().find_map(|extension| extension_addressing(extension, &of_policies))
+        };
+        let of_bindings = self.bindings.iter().map(of_binding).collect();
+        Said { of_policies, of_bindings }
     }
 
     /// The action of a request (1.0 Metadata §4.4; WSDL Binding §4.4): the one that is said, else the `soapAction`, else
@@ -84,28 +115,21 @@ impl Definitions {
         let parts: Vec<&str> = [namespace, port_type.local()].iter().chain(names).copied().collect();
         parts.join(delimiter)
     }
+}
 
-    fn extension_addressing(&self, extension: &Extension) -> Option<Addressing> {
-        if is_addressing(extension.name.namespace()) && extension.name.local() == "UsingAddressing" {
-            return Some(Addressing { required: extension.required, responses: Responses::Anywhere });
-        }
-        if !is_policy(extension.name.namespace()) {
-            return None;
-        }
-        let document = extension.document()?;
-        let element = document.root().elements().next()?;
-        match element.local() {
-            "Policy" => all(element, DEEPEST),
-            "PolicyReference" => {
-                let id = element.attribute("URI")?.trim().strip_prefix('#')?;
-                let policies = self.extensions.iter().filter(|known| is_policy(known.name.namespace()));
-                policies.filter_map(Extension::document).find_map(|document| {
-                    let policy = document.root().elements().next().filter(|policy| has_id(*policy, id))?;
-                    all(policy, DEEPEST)
-                })
-            }
-            _ => None,
-        }
+fn extension_addressing(extension: &Extension, of_policies: &HashMap<String, Addressing>) -> Option<Addressing> {
+    if is_addressing(extension.name.namespace()) && extension.name.local() == "UsingAddressing" {
+        return Some(Addressing { required: extension.required, responses: Responses::Anywhere });
+    }
+    if !is_policy(extension.name.namespace()) {
+        return None;
+    }
+    let document = extension.document()?;
+    let element = document.root().elements().next()?;
+    match element.local() {
+        "Policy" => all(element, DEEPEST),
+        "PolicyReference" => of_policies.get(element.attribute("URI")?.trim().strip_prefix('#')?).copied(),
+        _ => None,
     }
 }
 
@@ -119,11 +143,6 @@ fn said(message: &OperationMessage) -> Option<&str> {
     let mut attributes = message.attributes.iter();
     let action = attributes.find(|(name, _)| name.local() == "Action" && is_addressing(name.namespace()));
     action.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
-}
-
-fn has_id(policy: Element<'_>, id: &str) -> bool {
-    let mut attributes = policy.attributes();
-    attributes.any(|attribute| attribute.local().eq_ignore_ascii_case("id") && attribute.value().trim() == id)
 }
 
 /// What all of these policies and assertions together say (WS-Policy 1.5 §4.3).

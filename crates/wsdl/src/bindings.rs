@@ -19,21 +19,51 @@ use crate::names::{Kind, Names};
 use crate::read::{Context, First};
 use crate::wrapped;
 
+/// How many operations of port types and parts of messages all bindings of a contract have, as often as they are bound: many
+/// operations may share one message of many parts.
+const MOST_BOUND: usize = 1_000_000;
+
+/// What is left of [`MOST_BOUND`].
+pub(crate) struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(MOST_BOUND)
+    }
+}
+
+impl Room {
+    /// Takes a number. `None` if it isn't there: that is told once, and nothing is taken any more.
+    fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
+        let left = self.0.checked_sub(number);
+        if left.is_none() && self.0 > 0 {
+            let message = format!(
+                "the bindings have more than {MOST_BOUND} operations and parts of messages, counted as often as they are bound"
+            );
+            diagnostics.cut(location, message);
+        }
+        self.0 = left.unwrap_or_default();
+        left.map(|_| ())
+    }
+}
+
 /// Reads a `<binding>`; its port type and all messages are known.
 pub(crate) fn binding(
     context: &Context,
     names: &Names,
     definitions: &Definitions,
     element: Element<'_>,
+    room: &mut Room,
     diagnostics: &mut Diagnostics,
 ) -> Option<Binding> {
     let name = context.name(element, diagnostics)?;
     let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
+    room.take(definitions[port_type].operations.len(), context.location(element), diagnostics)?;
     let mark = diagnostics.mark();
     let protocol = protocol(context, element, diagnostics);
     let defect = diagnostics.defect_since(mark);
     let known = Operations::of(&definitions[port_type].operations);
-    let mut reader = Reader { context, names, definitions, protocol: &protocol, known, diagnostics };
+    let mut reader = Reader { context, names, definitions, protocol: &protocol, known, room, diagnostics };
     let mut operations: Vec<(BindingOperation, Option<Defect>)> = Vec::new();
     let mut left_out = Vec::new();
     let mut bound: HashMap<usize, (usize, String)> = HashMap::new();
@@ -238,6 +268,7 @@ struct Reader<'r> {
     definitions: &'r Definitions,
     protocol: &'r Protocol,
     known: Operations<'r>,
+    room: &'r mut Room,
     diagnostics: &'r mut Diagnostics,
 }
 
@@ -276,6 +307,9 @@ impl Reader<'_> {
         let index = self.find(element, &name, port_type)?;
         let definitions = self.definitions;
         let operation = &definitions[port_type].operations[index];
+        let messages = [&operation.input, &operation.output].into_iter().flatten();
+        let parts = messages.map(|of| definitions[of.message].parts.len()).sum();
+        self.room.take(parts, location, self.diagnostics)?;
         let soap = element.elements().find(|child| is_soap(child.namespace()) && child.local() == "operation");
         let own_style = soap.and_then(|soap| style(soap, self.context.location(soap), self.diagnostics));
         let style = match self.protocol {

@@ -1,9 +1,12 @@
 //! The service model: what WSDL 1.1 documents say, every reference resolved.
 
 use std::ops::Index;
+use std::sync::OnceLock;
 
 use castile_xml::tree::Document;
 use castile_xsd::{Defect, ElementId, ExpandedName, Location, Schema, Sources, TypeId};
+
+use crate::addressing::Said;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident $field:ident $component:ident;)*) => {$(
@@ -66,6 +69,10 @@ pub struct Definitions {
     pub left_out: Vec<LeftOut>,
     /// The documents that were read, to say where something stands.
     pub sources: Sources,
+    /// Whether a limit was passed.
+    pub(crate) is_cut: bool,
+    /// What policies and bindings say of WS-Addressing, once somebody asked.
+    pub(crate) said: OnceLock<Said>,
 }
 
 /// What can't be used, because it is broken or depends on what is.
@@ -84,7 +91,7 @@ impl Definitions {
     pub fn is_usable(&self) -> bool {
         let has_operations = self.bindings.iter().any(|binding| !binding.operations.is_empty());
         let mut left_out = self.bindings.iter().flat_map(|binding| &binding.left_out).chain(&self.left_out);
-        !self.schema.is_cut() && (has_operations || left_out.next().is_none())
+        !self.is_cut && (has_operations || left_out.next().is_none())
     }
 
     /// Why a part can't be used: a defect of its element or of its type.

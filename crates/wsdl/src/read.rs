@@ -37,6 +37,8 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         extensions: Vec::new(),
         left_out: Vec::new(),
         sources: Default::default(),
+        is_cut: false,
+        said: Default::default(),
     };
     let mut names = Names::of(&documents);
     for document in &documents {
@@ -66,9 +68,11 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         }
         Some(())
     });
+    let mut room = bindings::Room::default();
     each(&documents, "binding", |context, element| {
         let mark = diagnostics.mark();
-        let Some(binding) = bindings::binding(context, &names, &definitions, element, &mut diagnostics) else {
+        let Some(binding) = bindings::binding(context, &names, &definitions, element, &mut room, &mut diagnostics)
+        else {
             definitions.left_out.extend(left_out(element, diagnostics.defect_since(mark)));
             return None;
         };
@@ -92,6 +96,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         }
         Some(())
     });
+    definitions.is_cut = diagnostics.is_cut();
     let (sources, list) = diagnostics.finish();
     definitions.sources = sources;
     (Some(definitions), list)

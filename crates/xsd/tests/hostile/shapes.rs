@@ -642,6 +642,25 @@ pub const SHAPES: &[Shape] = &[
             "<binding name='Q#' type='t:P'><soap:binding transport='http://schemas.xmlsoap.org/soap/http'/><operation name='o'><soap:operation soapAction='a#'/><input><soap:body use='literal'/></input></operation></binding>",
         )
     }),
+    wsdl("operations_of_one_message", |n| {
+        let parts = each(n, "<part name='p#' type='xs:int'/>");
+        let operations = each(n, "<operation name='o#'><input message='t:parts'/></operation>");
+        let bound =
+            each(n, "<operation name='o#'><input><soap:body use='literal' namespace='urn:t'/></input></operation>");
+        format!(
+            "<message name='parts'>{parts}</message><portType name='Q'>{operations}</portType><binding name='Q' type='t:Q'><soap:binding style='rpc' transport='http://schemas.xmlsoap.org/soap/http'/>{bound}</binding><service name='Q'><port name='Q' binding='t:Q'><soap:address location='http://h/'/></port></service>"
+        )
+    }),
+    wsdl("policies_that_ports_refer_to", |n| {
+        let policies = each(n, "<Policy xmlns='http://www.w3.org/ns/ws-policy' Id='p#'><a xmlns='urn:a'/></Policy>");
+        // A number stands for each `#` of the text.
+        let reference = "<PolicyReference xmlns='http://www.w3.org/ns/ws-policy' URI='&%35;p#'/>";
+        let references = each(n, reference).replace('%', "#");
+        let ports = each(n, "<port name='Q#' binding='t:Q'><soap:address location='http://h/#'/></port>");
+        format!(
+            "{policies}<portType name='Q'><operation name='o'><input message='t:in'/></operation></portType><binding name='Q' type='t:Q'>{references}<soap:binding transport='http://schemas.xmlsoap.org/soap/http'/><operation name='o'><input><soap:body use='literal'/></input></operation></binding><service name='Q'>{ports}</service>"
+        )
+    }),
     wsdl("faults", |n| {
         let faults = each(n, "<fault name='f#' message='t:in'/>");
         let bound = each(n, "<fault name='f#'><soap:fault name='f#' use='literal'/></fault>");

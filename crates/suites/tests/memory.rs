@@ -101,7 +101,8 @@ async fn requests_that_become_many_times_their_size_are_refused() {
         let asked = (0..3).map(|_| host.ask(path, &bomb));
         let answers = futures_util::future::join_all(asked).await;
         for answer in &answers {
-            assert!(matches!(status(answer), "200" | "503" | "408"), "{name}: {answer}");
+            // Who is dropped for others while it is told why may hear nothing.
+            assert!(matches!(status(answer), "200" | "503" | "408" | ""), "{name}: {answer}");
             if status(answer) == "503" {
                 assert!(answer.contains("retry-after: 1\r\n"), "{name}: {answer}");
                 refused += 1;

@@ -218,7 +218,7 @@ mod tests {
                 }
             }
             leak(Types::new(leak(plan))).make();
-            // Types of their own, twice, and arrays of them.
+            // Types that are derived from themselves.
             let (_, mut plan, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
             for item in &mut plan.items {
                 if let Item::Derived(of) = item {

@@ -23,26 +23,26 @@ use crate::wrapped;
 /// operations may share one message of many parts.
 const MOST_BOUND: usize = 1_000_000;
 
-/// What is left of [`MOST_BOUND`].
-pub(crate) struct Room(usize);
+/// What is left of [`MOST_BOUND`], until more is asked for.
+pub(crate) struct Room(Option<usize>);
 
 impl Default for Room {
     fn default() -> Self {
-        Room(MOST_BOUND)
+        Room(Some(MOST_BOUND))
     }
 }
 
 impl Room {
     /// Takes a number. `None` if it isn't there: that is told once, and nothing is taken any more.
     fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
-        let left = self.0.checked_sub(number);
-        if left.is_none() && self.0 > 0 {
+        let left = self.0.and_then(|left| left.checked_sub(number));
+        if left.is_none() && self.0.is_some() {
             let message = format!(
                 "the bindings have more than {MOST_BOUND} operations and parts of messages, counted as often as they are bound"
             );
             diagnostics.cut(location, message);
         }
-        self.0 = left.unwrap_or_default();
+        self.0 = left;
         left.map(|_| ())
     }
 }
@@ -640,5 +640,24 @@ fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     match names.count() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use castile_xsd::FileId;
+
+    use super::*;
+
+    /// What came behind an exact fit was left out without a word.
+    #[test]
+    fn what_finds_no_room_is_told_once() {
+        let location = Location { file: FileId::BUILTIN, offset: None };
+        let mut diagnostics = Diagnostics::default();
+        let mut room = Room::default();
+        assert!(room.take(MOST_BOUND, location, &mut diagnostics).is_some() && !diagnostics.is_cut());
+        assert!(room.take(1, location, &mut diagnostics).is_none() && diagnostics.is_cut());
+        assert!(room.take(0, location, &mut diagnostics).is_none());
+        assert_eq!(diagnostics.finish().1.len(), 1);
     }
 }

@@ -244,13 +244,18 @@ fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
     }
 }
 
+/// A text, if XML can carry it (XML 1.0 §2.2).
+fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
+    match text.chars().find(|c| !is_char(*c)) {
+        None => Ok(text.to_owned()),
+        Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
+    }
+}
+
 /// The text that JSON stands for.
 fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => match text.chars().find(|c| !is_char(*c)) {
-            None => Ok(text.clone()),
-            Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
-        },
+        Json::String(text) => carried(text, at),
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
@@ -363,10 +368,7 @@ fn name(text: &str) -> ExpandedName {
 
 fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => match text.chars().find(|c| !is_char(*c)) {
-            None => Ok(text.clone()),
-            Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
-        },
+        Json::String(text) => carried(text, at),
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => Ok(number.to_string()),
         json => Err(at.instead(json, "a text")),

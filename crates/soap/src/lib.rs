@@ -30,6 +30,7 @@ mod reply;
 mod request;
 mod response;
 mod service;
+mod streamed;
 mod trace;
 mod version;
 

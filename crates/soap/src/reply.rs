@@ -6,7 +6,7 @@ use bytes::Bytes;
 use castile_budget::{Reservation, Size};
 use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
-use castile_mime::Part;
+use castile_mime::{Content, Part};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
@@ -16,7 +16,7 @@ use crate::blocks::Blocks;
 use crate::charge::{Awaited, hold, keep};
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Options, Pending,
-    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, message,
+    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, message, streamed,
 };
 
 impl ReplyMessage {
@@ -158,17 +158,28 @@ impl Responding {
                 if message.bytes().is_some() {
                     operation.response_size.note(length);
                 }
-                let beyond = included.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum::<usize>();
+                let beyond = size_of(&included);
                 if beyond > 0 {
                     operation.response_size.expect(length + beyond);
                 }
-                if most.is_some() {
-                    match keep(self.reservation.as_ref(), length + beyond) {
-                        Ok(charged) => reservation = charged,
-                        Err(_) => return Some(ReplyMessage::exhausted(version)),
-                    }
-                }
                 let Beside { mut parts, http_headers } = std::mem::take(beside);
+                let attached = size_of(&parts);
+                let charged = match (&reservation, &message) {
+                    // Its pieces are charged one by one, small as they may be.
+                    (None, Content::Body(_)) => hold(self.reservation.as_ref(), beyond + attached)
+                        .map(|charged| reservation = charged.map(Arc::new)),
+                    (None, Content::Bytes(_)) => {
+                        keep(self.reservation.as_ref(), length + beyond + attached).map(|charged| reservation = charged)
+                    }
+                    (Some(reservation), _) => reservation.grow(attached),
+                };
+                if charged.is_err() {
+                    return Some(ReplyMessage::exhausted(version));
+                }
+                let message = match &reservation {
+                    Some(reservation) => streamed::charging(message, reservation.clone()),
+                    None => message,
+                };
                 parts.append(&mut included);
                 ReplyMessage {
                     action,
@@ -198,6 +209,11 @@ impl Responding {
             Err(error) => of_error(version, exchange, error),
         })
     }
+}
+
+/// How many bytes of parts are at hand.
+fn size_of(parts: &[Part]) -> usize {
+    parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum()
 }
 
 /// What is said of an error behind which no handler is.

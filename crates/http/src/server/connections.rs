@@ -4,6 +4,8 @@
 //! is dropped. Connections that work are never dropped.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -54,10 +56,57 @@ pub(super) struct Connections {
     bytes: AtomicUsize,
     /// From when on holders of a budget may be looked for again, in milliseconds since the server began.
     relief: AtomicU64,
-    open: Mutex<Vec<Arc<Activity>>>,
-    /// The slowest of those that waited when they were looked for, the very slowest last, and their pace then.
-    slowest: Mutex<Vec<(Pace, Arc<Activity>)>>,
+    open: Mutex<Known>,
+    slowest: Slowest,
+    /// How many requests receive of each peer, where that is limited.
+    receiving_of: Mutex<Counts>,
 }
+
+/// The connections that are open.
+#[derive(Debug, Default)]
+struct Known {
+    all: Vec<Arc<Activity>>,
+    /// How many there are of each peer, where that is limited.
+    of_peers: Counts,
+}
+
+/// How often each peer is there.
+#[derive(Debug, Default)]
+struct Counts(HashMap<IpAddr, usize>);
+
+impl Counts {
+    fn of(&self, peer: IpAddr) -> usize {
+        self.0.get(&peer).copied().unwrap_or_default()
+    }
+
+    /// One more.
+    fn add(&mut self, peer: IpAddr) {
+        *self.0.entry(peer).or_default() += 1;
+    }
+
+    /// One less.
+    fn take(&mut self, peer: IpAddr) {
+        if let Entry::Occupied(mut count) = self.0.entry(peer) {
+            match count.get() {
+                0 | 1 => drop(count.remove()),
+                _ => *count.get_mut() -= 1,
+            }
+        }
+    }
+}
+
+/// Those that were the slowest when they were looked for, the very slowest last: among all that wait, those whose body is waited for,
+/// those of one peer, and those that hold much.
+#[derive(Debug, Default)]
+struct Slowest {
+    connections: Mutex<Vec<Candidate>>,
+    bodies: Mutex<Vec<Candidate>>,
+    of_peer: Mutex<Vec<Candidate>>,
+    large: Mutex<Vec<Candidate>>,
+}
+
+/// One that may be dropped, with its pace when it was looked at.
+type Candidate = (Pace, Arc<Activity>);
 
 /// How slowly a peer that waits moves: what it moved lately, and when its wait began. The slowest has least.
 type Pace = (u64, u64);
@@ -87,7 +136,8 @@ impl Connections {
             bytes: AtomicUsize::new(0),
             relief: AtomicU64::new(0),
             open: Mutex::default(),
-            slowest: Mutex::default(),
+            slowest: Slowest::default(),
+            receiving_of: Mutex::default(),
         }
     }
 
@@ -99,66 +149,44 @@ impl Connections {
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
-        if activity.peer().is_some_and(|peer| self.has_enough(&open, peer)) {
+        if activity.peer().is_some_and(|peer| !self.admits(&mut open, peer)) {
             return None;
         }
-        activity.index.store(open.len(), Relaxed);
-        open.push(activity.clone());
+        activity.index.store(open.all.len(), Relaxed);
+        open.all.push(activity.clone());
         Some(Open(activity))
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.lock().len()
+        self.lock().all.len()
     }
 
     /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
     pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
-        let open = self.lock();
-        let is_welcome = !self.has_enough(&open, peer);
+        let mut open = self.lock();
+        let is_welcome = self.admits(&mut open, peer);
         if is_welcome {
             activity.meet(peer);
         }
         is_welcome
     }
 
-    /// Whether a peer has as many connections as it may.
-    fn has_enough(&self, open: &[Arc<Activity>], peer: IpAddr) -> bool {
-        let count = || open.iter().filter(|other| other.peer() == Some(peer)).count();
+    /// Counts a connection of a peer, unless that has as many as it may.
+    fn admits(&self, open: &mut Known, peer: IpAddr) -> bool {
+        let Some(max) = self.limits.connections_per_peer else { return true };
         let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
-        self.limits.connections_per_peer.is_some_and(|max| count() >= max && !is_proxy())
+        let is_welcome = open.of_peers.of(peer) < max || is_proxy();
+        if is_welcome {
+            open.of_peers.add(peer);
+        }
+        is_welcome
     }
 
-    /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one. A flood asks for each of
-    /// its connections, so the slowest are looked for once for many.
+    /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one.
     pub(super) fn make_room(&self) {
-        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.now();
-        // Closed, not answered: an answer may wait for its reader. Who moved something since is no longer the slowest.
-        let close = |(pace, activity): (Pace, Arc<Activity>)| {
-            let is_dropped =
-                activity.wait.is_on() && activity.wait.pace(now) <= pace && activity.wait.drop_it(Wait::CLOSED);
-            if is_dropped {
-                self.give_up(&activity);
-            }
-            is_dropped
-        };
-        while let Some(candidate) = slowest.pop() {
-            if close(candidate) {
-                return;
-            }
-        }
-        let open = self.lock();
-        let waiting = open.iter().filter(|activity| activity.wait.is_on());
-        slowest.extend(waiting.map(|activity| (activity.wait.pace(now), activity.clone())));
-        drop(open);
-        if slowest.len() > SLOWEST {
-            slowest.select_nth_unstable_by_key(SLOWEST, |(pace, _)| *pace);
-            slowest.truncate(SLOWEST);
-        }
-        slowest.sort_unstable_by_key(|(pace, _)| Reverse(*pace));
-        // One may have gone on in the meantime.
-        while slowest.pop().is_some_and(|candidate| !close(candidate)) {}
+        // Closed, not answered: an answer may wait for its reader.
+        self.drop_slowest(&self.slowest.connections, Wait::CLOSED, |_| true);
     }
 
     /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an
@@ -187,7 +215,7 @@ impl Connections {
     fn make_way(&self, asks: &Activity, budget: &Budget, needed: usize, wanted: usize) {
         let now = self.now();
         let open = self.lock();
-        let others = open.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
+        let others = open.all.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
         // What those hold who were dropped before is as good as free.
         let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
@@ -217,28 +245,51 @@ impl Connections {
 
     /// Drops the slowest of the requests that hold much of so many bytes: at least half as much as those on average that don't
     /// ask. Where the one that asks holds all of them nobody is dropped.
+    #[cold]
     fn drop_largest(&self, asks: &Activity, all: usize) {
         let others = all.saturating_sub(asks.wait.held());
         if others == 0 {
             return;
         }
         let much = others / (self.receiving.load(Relaxed).max(2) - 1) / 2;
-        self.drop_slowest(|other| other.wait.is_for_body() && other.wait.held() >= much);
+        let holds_much = |other: &Activity| other.wait.is_for_body() && other.wait.held() >= much;
+        self.drop_slowest(&self.slowest.large, Wait::DROPPED, holds_much);
     }
 
-    /// Drops the slowest of those that wait and are `among` the ones that may be dropped.
+    /// Drops the slowest of those that wait and are `among` the ones that may be dropped, if there is one. A flood asks for each of its
+    /// requests, so the slowest are looked for once for many.
     #[cold]
-    fn drop_slowest(&self, among: impl Fn(&Activity) -> bool) {
+    fn drop_slowest(&self, slowest: &Mutex<Vec<Candidate>>, how: u8, among: impl Fn(&Activity) -> bool) {
+        let mut slowest = slowest.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.now();
-        let open = self.lock();
-        let waiting = open.iter().filter(|activity| activity.wait.is_on() && among(activity));
-        let slowest = waiting.min_by_key(|activity| activity.wait.pace(now));
-        // What it holds is as good as gone: nobody else has to go for that.
-        if let Some(activity) = slowest
-            && activity.wait.drop_it(Wait::DROPPED)
-        {
-            self.give_up(activity);
+        // Who moved something since is no longer the slowest.
+        let drop_it = |(pace, activity): Candidate| {
+            let is_dropped = activity.wait.is_on()
+                && among(&activity)
+                && activity.wait.pace(now) <= pace
+                && activity.wait.drop_it(how);
+            if is_dropped {
+                // What it holds is as good as gone: nobody else has to go for that.
+                self.give_up(&activity);
+            }
+            is_dropped
+        };
+        while let Some(candidate) = slowest.pop() {
+            if drop_it(candidate) {
+                return;
+            }
         }
+        let open = self.lock();
+        let waiting = open.all.iter().filter(|activity| activity.wait.is_on() && among(activity));
+        slowest.extend(waiting.map(|activity| (activity.wait.pace(now), activity.clone())));
+        drop(open);
+        if slowest.len() > SLOWEST {
+            slowest.select_nth_unstable_by_key(SLOWEST, |(pace, _)| *pace);
+            slowest.truncate(SLOWEST);
+        }
+        slowest.sort_unstable_by_key(|(pace, _)| Reverse(*pace));
+        // One may have gone on in the meantime.
+        while slowest.pop().is_some_and(|candidate| !drop_it(candidate)) {}
     }
 
     /// What a connection holds of an incomplete message doesn't count any more.
@@ -251,7 +302,11 @@ impl Connections {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Activity>>> {
+    fn receiving_of(&self) -> MutexGuard<'_, Counts> {
+        self.receiving_of.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -262,71 +317,85 @@ pub(super) struct Open(pub(super) Arc<Activity>);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let mut open = self.0.shared.admission.connections.lock();
+        let connections = &self.0.shared.admission.connections;
+        let mut open = connections.lock();
         // Who is known as slow is not closed once more.
         self.0.wait.end();
         let index = self.0.index.load(Relaxed);
-        open.swap_remove(index);
-        if let Some(moved) = open.get(index) {
+        open.all.swap_remove(index);
+        if let Some(moved) = open.all.get(index) {
             moved.index.store(index, Relaxed);
+        }
+        if let (Some(_), Some(peer)) = (connections.limits.connections_per_peer, self.0.peer()) {
+            open.of_peers.take(peer);
         }
     }
 }
 
 /// A request whose body is waited for. It counts until this is dropped.
 #[derive(Debug)]
-pub(super) struct Received(Arc<Activity>);
+pub(super) struct Received {
+    activity: Arc<Activity>,
+    /// For whom it counts, where requests of each are limited.
+    client: Option<IpAddr>,
+}
 
 impl Received {
     /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
     pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
-        if let (Some(max), Some(client)) = (limits.requests_per_peer, activity.client()) {
-            let is_same = |other: &Activity| other.wait.is_for_body() && other.client() == Some(client);
-            if connections.lock().iter().filter(|other| is_same(other)).count() >= max {
-                connections.drop_slowest(is_same);
+        let mut client = None;
+        if let (Some(max), Some(of)) = (limits.requests_per_peer, activity.client()) {
+            client = Some(of);
+            let mut receiving = connections.receiving_of();
+            let is_full = receiving.of(of) >= max;
+            receiving.add(of);
+            drop(receiving);
+            if is_full {
+                let is_same = |other: &Activity| other.wait.is_for_body() && other.client() == client;
+                connections.drop_slowest(&connections.slowest.of_peer, Wait::DROPPED, is_same);
             }
         }
         if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
-            connections.drop_slowest(|other| other.wait.is_for_body());
+            connections.drop_slowest(&connections.slowest.bodies, Wait::DROPPED, |other| other.wait.is_for_body());
         }
         activity.wait.begin_anew(connections.now());
-        let received = Received(activity);
+        let received = Received { activity, client };
         received.hold(bytes);
         received
     }
 
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
     pub(super) fn hold(&self, bytes: usize) {
-        let connections = &self.0.shared.admission.connections;
+        let connections = &self.activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         // Behind the sum, so that this is never less than what is taken off it.
-        self.0.wait.held.fetch_add(bytes, Release);
+        self.activity.wait.held.fetch_add(bytes, Release);
         if all > connections.limits.bytes {
-            connections.drop_largest(&self.0, all);
+            connections.drop_largest(&self.activity, all);
         }
     }
 
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
-        self.0.wait(Wait::BODY, waited, came);
+        self.activity.wait(Wait::BODY, waited, came);
     }
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.0.moved(came);
+        self.activity.moved(came);
     }
 
     /// The body isn't waited for, of which so many bytes came.
     pub(super) fn go_on(&self, came: u64) {
         self.moved(came);
-        self.0.wait.end_of_body();
+        self.activity.wait.end_of_body();
     }
 
     /// Whether the request is to be given up, asked once.
     pub(super) fn is_dropped(&self) -> bool {
-        let kind = &self.0.wait.kind;
+        let kind = &self.activity.wait.kind;
         kind.load(Relaxed) == Wait::DROPPED
             && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
     }
@@ -334,8 +403,12 @@ impl Received {
 
 impl Drop for Received {
     fn drop(&mut self) {
-        self.0.message_came();
-        self.0.shared.admission.connections.receiving.fetch_sub(1, Relaxed);
+        let connections = &self.activity.shared.admission.connections;
+        self.activity.message_came();
+        connections.receiving.fetch_sub(1, Relaxed);
+        if let Some(client) = self.client {
+            connections.receiving_of().take(client);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use castile_budget::{Budget, Reservation};
+use castile_budget::{Budget, Exhausted, Reservation};
 use castile_mime::ErrorKind;
 use castile_soap::{Description, Document, Fault, Layer, NoDetail, Pending, ReplyMessage, Step, Trace, Version};
 use futures_util::future::BoxFuture;
@@ -521,6 +521,7 @@ async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
     let (head, body) = response.into_parts();
     match body.begun().await {
         Ok(body) => Response::from_parts(head, body),
+        Err(error) if error.is::<Exhausted>() => message(ReplyMessage::exhausted(version)),
         Err(error) => match of_request(&*error).map(|error| package::refuse(version, error)) {
             Some(Ok(reply)) => message(reply),
             Some(Err(refusal)) => refusal.into_response(),

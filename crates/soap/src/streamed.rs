@@ -1,0 +1,205 @@
+//! Answers that are made while they are sent: what of them is on its way is charged.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use castile_budget::{Reservation, Share};
+use castile_mime::{BoxError, Content};
+use futures_util::task::AtomicWaker;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+
+/// How large a piece may be that is sent though there is no room for it, if no other piece of its answer is on its way: who reads an
+/// answer gets to its end, however short of memory others are.
+const SMALL: usize = 64 << 10;
+
+/// Content whose pieces are charged to `reservation` from the moment they are made until whoever sends them drops them. Bytes at hand
+/// stay as they are.
+pub(crate) fn charging(content: Content, reservation: Arc<Reservation>) -> Content {
+    match content {
+        Content::Body(body) => {
+            Content::stream(Charging { body, reservation, on_the_way: Arc::default(), waiting: None })
+        }
+        bytes => bytes,
+    }
+}
+
+/// A body whose pieces are charged.
+struct Charging {
+    body: UnsyncBoxBody<Bytes, BoxError>,
+    reservation: Arc<Reservation>,
+    on_the_way: Arc<OnTheWay>,
+    /// A small piece for which there is no room yet.
+    waiting: Option<Bytes>,
+}
+
+/// The pieces that whoever sends them still has.
+#[derive(Debug, Default)]
+struct OnTheWay {
+    pieces: AtomicUsize,
+    waker: AtomicWaker,
+}
+
+/// Bytes with what they are charged to.
+struct Piece {
+    data: Bytes,
+    _share: Share,
+    on_the_way: Arc<OnTheWay>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.on_the_way.pieces.fetch_sub(1, Ordering::Release);
+        self.on_the_way.waker.wake();
+    }
+}
+
+impl Body for Charging {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        let data = match this.waiting.take() {
+            Some(data) => data,
+            None => match ready!(Pin::new(&mut this.body).poll_frame(cx)).transpose()?.map(Frame::into_data) {
+                Some(Ok(data)) => data,
+                Some(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
+                None => return Poll::Ready(None),
+            },
+        };
+        let mut share = Share::of(this.reservation.clone());
+        if let Err(exhausted) = share.grow(data.len()) {
+            if data.len() > SMALL {
+                return Poll::Ready(Some(Err(exhausted.into())));
+            }
+            // Before the look, so that a piece that goes meanwhile is heard of.
+            this.on_the_way.waker.register(cx.waker());
+            if this.on_the_way.pieces.load(Ordering::Acquire) > 0 {
+                this.waiting = Some(data);
+                return Poll::Pending;
+            }
+        }
+        this.on_the_way.pieces.fetch_add(1, Ordering::Relaxed);
+        let piece = Piece { data, _share: share, on_the_way: this.on_the_way.clone() };
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(piece)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.waiting.is_none() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.waiting {
+            // What waits is no more part of what the body has.
+            Some(_) => SizeHint::default(),
+            None => self.body.size_hint(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::task::{Wake, Waker};
+
+    use castile_budget::{Budget, Exhausted};
+    use futures_util::stream;
+    use http_body_util::StreamBody;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    struct Sent {
+        body: UnsyncBoxBody<Bytes, BoxError>,
+        woken: Arc<Woken>,
+    }
+
+    impl Sent {
+        fn of(budget: &Budget, pieces: &[usize]) -> Self {
+            let pieces: Vec<_> =
+                pieces.iter().map(|&length| Ok::<_, BoxError>(Bytes::from(vec![b'x'; length]))).collect();
+            let frames = stream::iter(pieces.into_iter().map(|piece| piece.map(Frame::data)));
+            let reservation = Arc::new(budget.reserve(0).unwrap());
+            match charging(Content::stream(StreamBody::new(frames)), reservation) {
+                Content::Body(body) => Sent { body, woken: Arc::default() },
+                Content::Bytes(bytes) => panic!("{bytes:?} are no stream"),
+            }
+        }
+
+        fn next(&mut self) -> Poll<Option<Result<Bytes, BoxError>>> {
+            let waker = Waker::from(self.woken.clone());
+            let frame = Pin::new(&mut self.body).poll_frame(&mut Context::from_waker(&waker));
+            frame.map_ok(|frame| frame.into_data().unwrap())
+        }
+
+        fn piece(&mut self) -> Bytes {
+            match self.next() {
+                Poll::Ready(Some(Ok(piece))) => piece,
+                other => panic!("found {other:?}, expected a piece"),
+            }
+        }
+    }
+
+    /// They were charged to nobody, and a client that read nothing held them.
+    #[test]
+    fn pieces_of_a_stream_are_charged_while_they_are_sent() {
+        let budget = Budget::new(1 << 20);
+        let mut sent = Sent::of(&budget, &[100_000, 200_000]);
+        let first = sent.piece();
+        assert_eq!((first.len(), budget.used()), (100_000, 100_000));
+        let second = sent.piece().slice(..10);
+        assert_eq!(budget.used(), 300_000);
+        drop(first);
+        assert_eq!(budget.used(), 200_000);
+        drop(second);
+        assert_eq!(budget.used(), 0);
+        assert!(matches!(sent.next(), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn small_pieces_go_one_by_one_where_no_room_is_left() {
+        let budget = Budget::new(1_000);
+        let _all = budget.reserve(1_000).unwrap();
+        let mut sent = Sent::of(&budget, &[100, 200, 300]);
+        let first = sent.piece();
+        assert!(sent.next().is_pending() && !sent.woken.0.load(Ordering::Relaxed));
+        drop(first);
+        assert!(sent.woken.0.load(Ordering::Relaxed));
+        let second = sent.piece();
+        assert_eq!(second.len(), 200);
+        drop(second);
+        assert_eq!(sent.piece().len(), 300);
+        assert!(matches!(sent.next(), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn a_large_piece_without_room_ends_the_answer() {
+        let budget = Budget::new(100_000);
+        let mut sent = Sent::of(&budget, &[SMALL, SMALL + 1]);
+        let first = sent.piece();
+        match sent.next() {
+            Poll::Ready(Some(Err(error))) => assert!(error.is::<Exhausted>(), "{error}"),
+            other => panic!("found {other:?}, expected an error"),
+        }
+        drop(first);
+        assert_eq!(budget.used(), 0);
+    }
+}

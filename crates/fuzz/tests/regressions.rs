@@ -19,3 +19,16 @@ fn inputs_of_old() {
         }
     }
 }
+
+/// A check that `fuzz/run` did not list was never fuzzed.
+#[test]
+fn each_check_is_a_target() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/run");
+    let script = std::fs::read_to_string(script).expect("a readable script");
+    let listed =
+        script.lines().find_map(|line| line.strip_prefix("all=(")?.strip_suffix(')')).expect("a list of all targets");
+    let listed: Vec<&str> = listed.split(' ').collect();
+    for check in castile_fuzz::CHECKS {
+        assert!(listed.contains(&check.name), "{} is none of {listed:?}", check.name);
+    }
+}

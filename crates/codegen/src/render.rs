@@ -22,8 +22,8 @@ use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Plan, Service, Term, Value,
-    Wildcard,
+    Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan, Service, Term,
+    Value, Wildcard,
 };
 use piece::{Bugs, Piece};
 
@@ -65,6 +65,10 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     let mut source = imported(imports, root).unwrap_or_default();
     source += &Piece::new("the namespaces", root, || namespaces.constants(plan)).source;
     source.extend(body.into_iter().map(|piece| piece.source));
+    if let Some(Module { ident, .. }) = module_of_messages(plan) {
+        let exported = quote! { pub use self::#ident::*; };
+        source += &Piece::new("the types of messages", root, || exported.clone()).source;
+    }
     for (module, (Module { namespace, ident }, (imports, body))) in (1..).zip(modules) {
         if body.is_empty() {
             continue;
@@ -95,6 +99,21 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     // same, and in documentation.
     let source = visible_lines(&layout::space(&source)).into_owned();
     bugs.instead_of(source)
+}
+
+/// The module in which the types of messages stand, where the contract's own namespace has none: who uses the service finds them beside
+/// it.
+fn module_of_messages(plan: &Plan) -> Option<&Module> {
+    if plan.items.iter().any(|item| item.path().module == 0) {
+        return None;
+    }
+    let operations = plan.services.iter().flat_map(|service| &service.operations);
+    let messages = operations.flat_map(|operation| std::iter::once(&operation.request).chain(&operation.response));
+    let module = messages.filter_map(|message| match (&message.payload, &message.base) {
+        (Payload::Content { path, .. }, _) | (_, Base::Item(path)) => Some(path.module),
+        _ => None,
+    });
+    plan.modules.get(module.min()?)
 }
 
 fn service_name(service: &Service) -> String {

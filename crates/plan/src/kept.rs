@@ -206,19 +206,36 @@ fn tree(rows: &mut impl Iterator<Item = Row>, depth: usize) -> Result<Particle, 
     Ok(Particle { min, max, kind })
 }
 
-pub(crate) mod versions {
+pub(crate) mod version {
     use castile_wsdl::Version;
 
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
+    pub(crate) fn serialize<S: Serializer>(version: &Version, serializer: S) -> Result<S::Ok, S::Error> {
+        (*version == Version::Soap12).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
+        let is_soap12 = bool::deserialize(deserializer)?;
+        Ok(if is_soap12 { Version::Soap12 } else { Version::Soap11 })
+    }
+}
+
+pub(crate) mod versions {
+    use castile_wsdl::Version;
+
+    use super::{Deserialize, Deserializer, Serialize, Serializer, version};
+
+    /// A version by itself.
+    #[derive(Deserialize, Serialize)]
+    struct Kept(#[serde(with = "version")] Version);
+
     pub(crate) fn serialize<S: Serializer>(versions: &[Version], serializer: S) -> Result<S::Ok, S::Error> {
-        let is_soap12 = versions.iter().map(|version| *version == Version::Soap12);
-        is_soap12.collect::<Vec<_>>().serialize(serializer)
+        versions.iter().map(|version| Kept(*version)).collect::<Vec<_>>().serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Version>, D::Error> {
-        let is_soap12 = Vec::<bool>::deserialize(deserializer)?.into_iter();
-        Ok(is_soap12.map(|is_soap12| if is_soap12 { Version::Soap12 } else { Version::Soap11 }).collect())
+        Ok(Vec::<Kept>::deserialize(deserializer)?.into_iter().map(|Kept(version)| version).collect())
     }
 }
 

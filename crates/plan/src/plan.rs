@@ -752,6 +752,17 @@ pub struct EncodedArray {
     pub start: String,
 }
 
+/// Where a service is, in a version of SOAP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
+pub struct Port {
+    pub name: String,
+    #[cfg_attr(feature = "serde", serde(with = "kept::version"))]
+    pub version: Version,
+    /// Empty if the contract says none.
+    pub address: String,
+}
+
 /// A port type with its SOAP binding.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
@@ -768,7 +779,8 @@ pub struct Service {
     /// What it says of WS-Addressing.
     #[cfg_attr(feature = "serde", serde(with = "kept::addressing"))]
     pub addressing: Option<Addressing>,
-    pub address: String,
+    /// Where it is, the port that speaks for the others first.
+    pub ports: Vec<Port>,
     pub documentation: String,
     pub names: ServiceNames,
     pub port_type_documentation: String,
@@ -777,6 +789,13 @@ pub struct Service {
     pub headers: Vec<HeaderBlock>,
     /// Whether the contract says that messages are MTOM.
     pub is_mtom: bool,
+}
+
+impl Service {
+    /// Where it is; empty if the contract doesn't say.
+    pub fn address(&self) -> &str {
+        self.ports.first().map_or("", |port| &port.address)
+    }
 }
 
 #[derive(Debug)]

@@ -207,6 +207,13 @@ enum Key {
     Group(Origin, bool),
 }
 
+/// The ports of a service that have one port type.
+struct Ports<'d> {
+    /// The one that speaks for all of them.
+    first: &'d Port,
+    others: Vec<&'d Port>,
+}
+
 impl Planner<'_> {
     // ---- services ----
 
@@ -231,15 +238,27 @@ impl Planner<'_> {
             ports.iter().filter_map(|(_, ports)| ports.first()).map(|port| port_type(port)).collect();
         let (mut chosen, mut unspoken) = (Vec::new(), Vec::new());
         for (service, ports) in ports {
-            let mut ports = ports.into_iter();
-            match ports.next() {
+            let mut numbers: HashMap<PortTypeId, usize> = HashMap::new();
+            let mut of_types: Vec<Ports<'_>> = Vec::new();
+            for port in ports {
+                match numbers.entry(port_type(port)) {
+                    Entry::Occupied(number) => of_types[*number.get()].others.push(port),
+                    Entry::Vacant(entry) => {
+                        entry.insert(of_types.len());
+                        of_types.push(Ports { first: port, others: Vec::new() });
+                    }
+                }
+            }
+            let mut of_types = of_types.into_iter();
+            match of_types.next() {
                 Some(first) => chosen.push((service, first)),
                 None => unspoken.push(service),
             }
-            // Other ports speak the same, or have a port type of their own.
-            chosen.extend(ports.filter(|port| known.insert(port_type(port))).map(|port| (service, port)));
+            // What another service has already is not generated once more.
+            let others = of_types.filter(|ports| known.insert(port_type(ports.first)));
+            chosen.extend(others.map(|ports| (service, ports)));
         }
-        let spoken: HashSet<BindingId> = chosen.iter().map(|(_, port)| port.binding).collect();
+        let spoken: HashSet<BindingId> = chosen.iter().map(|(_, ports)| ports.first.binding).collect();
         let mut lost_ports = Vec::new();
         for (index, service) in services().enumerate() {
             let what = if index < definitions.services.len() { "port" } else { "binding" };
@@ -268,19 +287,22 @@ impl Planner<'_> {
         }
         let named: Vec<_> = chosen
             .into_iter()
-            .map(|(service, port)| (service, port, self.names[0].service(definitions[port_type(port)].name.local())))
+            .map(|(service, ports)| {
+                let names = self.names[0].service(definitions[port_type(ports.first)].name.local());
+                (service, ports, names)
+            })
             .collect();
         self.reserve();
         let named: Vec<_> = named
             .into_iter()
-            .map(|(service, port, names)| {
-                let operations = self.operation_names(&definitions[port.binding]);
-                (service, port, names, operations)
+            .map(|(service, ports, names)| {
+                let operations = self.operation_names(&definitions[ports.first.binding]);
+                (service, ports, names, operations)
             })
             .collect();
         let mut services: Vec<Service> = named
             .into_iter()
-            .filter_map(|(service, port, names, operations)| self.service(service, port, names, operations))
+            .filter_map(|(service, ports, names, operations)| self.service(service, &ports, names, operations))
             .collect();
         let operations = services.iter_mut().flat_map(|service| &mut service.operations);
         for (name, faults) in operations.filter_map(|planned| Some((&planned.name, planned.faults.as_mut()?))) {
@@ -331,10 +353,11 @@ impl Planner<'_> {
     fn service(
         &mut self,
         service: &castile_wsdl::Service,
-        port: &Port,
+        ports: &Ports<'_>,
         names: ServiceNames,
         operations: Vec<OperationNames>,
     ) -> Option<Service> {
+        let port = ports.first;
         let binding = &self.definitions[port.binding];
         let port_type = &self.definitions[binding.port_type];
         self.location = service.location;
@@ -371,15 +394,22 @@ impl Planner<'_> {
             let message = format!("binding {} has no operation that can be generated", binding.name.local());
             return self.refuse(binding.location, message);
         }
-        let addressing = self.addressing(service, port);
+        let addressing = self.addressing(ports);
+        let ports = self.spoken(ports);
+        let mut versions: Vec<Version> = Vec::new();
+        for port in &ports {
+            if !versions.contains(&port.version) {
+                versions.push(port.version);
+            }
+        }
         self.tell_operations_apart(&operations, addressing.is_some_and(|said| said.required), binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
             binding: port.binding,
             namespace: self.definitions.target_namespace.clone(),
-            versions: self.versions(service, port),
+            versions,
             addressing,
-            address: port.address.clone().unwrap_or_default(),
+            ports,
             documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
             names,
             port_type_documentation: text(&[&port_type.documentation, &service.documentation])
@@ -401,46 +431,51 @@ impl Planner<'_> {
         }
     }
 
-    /// The versions in which a service offers the port type of `port`, that of `port` first. All ports are taken to say
-    /// what this one says, but for the version.
-    fn versions(&mut self, service: &castile_wsdl::Service, port: &Port) -> Vec<Version> {
+    /// Where a service offers a port type in each version, the port that speaks for all of them first. All ports are taken to say what
+    /// this one says, but for the version; those of another binding in the same version are not.
+    fn spoken(&mut self, ports: &Ports<'_>) -> Vec<plan::Port> {
         let definitions = self.definitions;
-        let binding = &definitions[port.binding];
-        let mut versions: Vec<Version> = self.version(port).into_iter().collect();
-        for other in &service.ports {
-            let other_binding = &definitions[other.binding];
-            let Some(version) = self.version(other).filter(|_| other_binding.port_type == binding.port_type) else {
-                continue;
-            };
-            if versions.contains(&version) {
-                continue;
-            }
-            versions.push(version);
-            let known: HashMap<&str, &BindingOperation> =
-                binding.operations.iter().rev().map(|known| (known.name.as_str(), known)).collect();
-            for operation in &other_binding.operations {
-                if known.get(operation.name.as_str()).is_some_and(|known| known.soap_action != operation.soap_action) {
-                    let (operation_name, port) = (&operation.name, &port.name);
-                    let message = format!(
-                        "operation {operation_name} has another action here than in port {port}, whose is taken"
-                    );
-                    self.report(Severity::Warning, operation.location, message);
+        let first = ports.first;
+        let binding = &definitions[first.binding];
+        let mut spoken: Vec<(Version, BindingId)> = Vec::new();
+        let mut known = Vec::new();
+        for port in std::iter::once(first).chain(ports.others.iter().copied()) {
+            let Some(version) = self.version(port) else { continue };
+            match spoken.iter().find(|(of, _)| *of == version) {
+                Some((_, of)) if *of != port.binding => continue,
+                Some(_) => {}
+                None => {
+                    spoken.push((version, port.binding));
+                    if port.binding != first.binding {
+                        self.tell_other_actions(binding, &definitions[port.binding], &first.name);
+                    }
                 }
             }
+            let address = port.address.clone().unwrap_or_default();
+            known.push(plan::Port { name: port.name.clone(), version, address });
         }
-        versions
+        known
     }
 
-    /// What a port says of WS-Addressing. All its versions are answered at one address, so it is required there if all
-    /// ports require it.
-    fn addressing(&self, service: &castile_wsdl::Service, port: &Port) -> Option<Addressing> {
+    /// Tells of operations that have another action than in the port that is taken.
+    fn tell_other_actions(&mut self, taken: &castile_wsdl::Binding, other: &castile_wsdl::Binding, port: &str) {
+        let known: HashMap<&str, &BindingOperation> =
+            taken.operations.iter().rev().map(|known| (known.name.as_str(), known)).collect();
+        for operation in &other.operations {
+            if known.get(operation.name.as_str()).is_some_and(|known| known.soap_action != operation.soap_action) {
+                let name = &operation.name;
+                let message = format!("operation {name} has another action here than in port {port}, whose is taken");
+                self.report(Severity::Warning, operation.location, message);
+            }
+        }
+    }
+
+    /// What ports say of WS-Addressing. All versions are answered at one address, so it is required there if all ports require it.
+    fn addressing(&self, ports: &Ports<'_>) -> Option<Addressing> {
         let definitions = self.definitions;
-        let is_same = |other: &&Port| {
-            definitions[other.binding].port_type == definitions[port.binding].port_type && self.version(other).is_some()
-        };
         let requires = |port: &Port| definitions.addressing(port).is_some_and(|said| said.required);
-        let said = definitions.addressing(port)?;
-        Some(Addressing { required: service.ports.iter().filter(is_same).all(requires), ..said })
+        let said = definitions.addressing(ports.first)?;
+        Some(Addressing { required: said.required && ports.others.iter().all(|port| requires(port)), ..said })
     }
 
     // ---- types ----

@@ -101,7 +101,8 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
 
 /// What is known of a service before any message comes.
 fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Options) -> TokenStream {
-    let Service { name, namespace, address, documentation, .. } = plan;
+    let Service { name, namespace, documentation, .. } = plan;
+    let address = plan.address();
     let ident = description_name(plan);
     let operations = &plan.names.operations;
     // Only a server shows them.
@@ -189,7 +190,7 @@ fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     let client_documentation = format!("A client of `{}` over any HTTP transport{speaks}.", plan.name);
     let client_documentation = documentation::line(&client_documentation);
     // It becomes code in a line of documentation, which a backtick or a line feed would end.
-    let address = (!plan.address.is_empty()).then(|| visible(&plan.address.replace('`', "%60")).into_owned());
+    let address = (!plan.address().is_empty()).then(|| visible(&plan.address().replace('`', "%60")).into_owned());
     let address = address.map(|address| quote! { , #address });
     quote! {
         #client_documentation

@@ -4,6 +4,7 @@ mod bindings;
 mod change;
 mod content;
 mod kinds;
+mod policies;
 mod services;
 mod show;
 mod simple;

@@ -10,6 +10,7 @@ use castile_xsd::Schema;
 
 use super::change::{Breaks, Changes, Direction, Effect, Reason};
 use super::kinds;
+use super::policies::Asserted;
 use super::services::pairs;
 use super::types::{Place, Types, type_name};
 
@@ -40,7 +41,14 @@ impl<'d> Bindings<'d> {
         Ok(changes)
     }
 
-    pub(super) fn compare(&mut self, old: BindingId, new: BindingId, is_addressed: bool, changes: &mut Changes) {
+    pub(super) fn compare(
+        &mut self,
+        old: BindingId,
+        new: BindingId,
+        is_addressed: bool,
+        asserted: &Asserted<'_>,
+        changes: &mut Changes,
+    ) {
         let (old, new) = (&self.old[old], &self.new[new]);
         let old_operations: Vec<_> = old.operations.iter().map(|operation| (self.old, operation)).collect();
         let new_operations: Vec<_> = new.operations.iter().map(|operation| (self.new, operation)).collect();
@@ -53,7 +61,19 @@ impl<'d> Bindings<'d> {
         for pair in pairs((&old_operations, &new_operations), name, payload) {
             let pair = (pair.0.map(|(_, one)| *one), pair.1.map(|(_, one)| *one));
             match pair {
-                (Some(one), Some(other)) => self.operation((old, one), (new, other), is_addressed, changes),
+                (Some(one), Some(other)) => {
+                    self.operation((old, one), (new, other), is_addressed, changes);
+                    let place = (&*format!("operation {}", other.name), &*other.name);
+                    asserted.compare(&[&one.extensions], &[&other.extensions], place, changes);
+                    for (label, one, other) in
+                        [("request", &one.input, &other.input), ("response", &one.output, &other.output)]
+                    {
+                        let of =
+                            |message: &'d Option<BindingMessage>| message.as_ref().map_or(&[][..], |it| &it.extensions);
+                        let path = format!("{}/{label}", place.1);
+                        asserted.compare(&[of(one)], &[of(other)], (place.0, &path), changes);
+                    }
+                }
                 (Some(gone), None) => {
                     let place = (&*format!("operation {}", gone.name), &*gone.name);
                     let breaks = Breaks::old_clients("old clients call it, and new servers don't have it");

@@ -8,8 +8,8 @@ use castile_xsd::ExpandedName;
 use super::bindings::Bindings;
 use super::change::{Breaks, Broken, Changes};
 use super::kinds;
+use super::policies::Asserted;
 use super::types::paired;
-use crate::policy::{Assertion, Policies};
 
 /// What changed between two contracts.
 ///
@@ -19,8 +19,7 @@ pub(super) fn changes(old: &Definitions, new: &Definitions) -> anyhow::Result<Ch
     let mut compare = Compare {
         old,
         new,
-        old_policies: Policies::of(old),
-        new_policies: Policies::of(new),
+        asserted: Asserted::of(old, new),
         bindings: Bindings::new(old, new),
         changes: Changes::default(),
     };
@@ -71,8 +70,7 @@ pub(super) fn pairs<'a, T>(
 struct Compare<'d> {
     old: &'d Definitions,
     new: &'d Definitions,
-    old_policies: Policies<'d>,
-    new_policies: Policies<'d>,
+    asserted: Asserted<'d>,
     bindings: Bindings<'d>,
     changes: Changes,
 }
@@ -109,14 +107,14 @@ impl<'d> Compare<'d> {
         }
     }
 
-    fn ports(&mut self, old: &'d Service, new: &'d Service, group: &str) {
-        let old: Vec<_> = old.ports.iter().map(|port| (self.old, port)).collect();
-        let new: Vec<_> = new.ports.iter().map(|port| (self.new, port)).collect();
+    fn ports(&mut self, old_service: &'d Service, new_service: &'d Service, group: &str) {
+        let old: Vec<_> = old_service.ports.iter().map(|port| (self.old, port)).collect();
+        let new: Vec<_> = new_service.ports.iter().map(|port| (self.new, port)).collect();
         let spoken = |(definitions, port): &(&Definitions, &Port)| protocol(&definitions[port.binding].protocol);
         for pair in pairs((&old, &new), |(_, port)| port.name.clone(), |one| Some(spoken(one))) {
             let pair = (pair.0.map(|(_, port)| *port), pair.1.map(|(_, port)| *port));
             match pair {
-                (Some(old), Some(new)) => self.port(old, new, group),
+                (Some(one), Some(other)) => self.port((old_service, one), (new_service, other), group),
                 (Some(old), None) => {
                     let breaks = Breaks::old_clients(CALLED);
                     self.changes.add(kinds::PORT_REMOVED, (group, &old.name), ("there", "gone"), breaks);
@@ -130,7 +128,12 @@ impl<'d> Compare<'d> {
         }
     }
 
-    fn port(&mut self, old: &'d Port, new: &'d Port, group: &str) {
+    fn port(
+        &mut self,
+        (old_service, old): (&'d Service, &'d Port),
+        (new_service, new): (&'d Service, &'d Port),
+        group: &str,
+    ) {
         let place = (group, new.name.as_str());
         if old.name != new.name {
             self.changes.add(kinds::PORT_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
@@ -145,48 +148,15 @@ impl<'d> Compare<'d> {
             let breaks = breaks_of_addressing(old_addressing, new_addressing);
             self.changes.add(kinds::ADDRESSING, place, change, breaks);
         }
-        self.policies(old, new, place);
+        let asserted = |definitions: &'d Definitions, service: &'d Service, port: &'d Port| {
+            let binding = &definitions[port.binding];
+            let port_type = &definitions[binding.port_type];
+            [&*service.extensions, &*port.extensions, &*binding.extensions, &*port_type.extensions]
+        };
+        let (old_asserted, new_asserted) = (asserted(self.old, old_service, old), asserted(self.new, new_service, new));
+        self.asserted.compare(&old_asserted, &new_asserted, place, &mut self.changes);
         let is_addressed = old_addressing.is_some() && new_addressing.is_some();
         self.binding(old.binding, new.binding, place, is_addressed);
-    }
-
-    /// What policies of the port and its binding assert, beside WS-Addressing.
-    fn policies(&mut self, old: &Port, new: &Port, place: (&str, &str)) {
-        let of = |policies: &Policies<'_>, definitions: &Definitions, port: &Port| {
-            let mut all = policies.assertions(&port.extensions);
-            all.extend(policies.assertions(&definitions[port.binding].extensions));
-            let is_told = |one: &Assertion| !matches!(one.local(), "Addressing" | "UsingAddressing");
-            all.retain(|one| is_told(one) && !one.is_in("Addressing"));
-            all
-        };
-        let old = of(&self.old_policies, self.old, old);
-        let new = of(&self.new_policies, self.new, new);
-        let key = |one: &Assertion| format!("{{{}}}{}{}", one.namespace, one.path, one.is_optional);
-        // What stands in one that is told goes with it.
-        let mut seen: HashSet<(bool, String)> = HashSet::new();
-        let mut is_within = |is_new: bool, path: &str| {
-            let outer = path.rsplit_once('/').map(|(outer, _)| (is_new, outer.to_owned()));
-            seen.insert((is_new, path.to_owned()));
-            outer.is_some_and(|outer| seen.contains(&outer))
-        };
-        for pair in pairs((&old, &new), key, |_| None) {
-            let told = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
-            let (group, port) = place;
-            let path = |one: &Assertion| format!("{port}: {}", one.path);
-            match pair {
-                (Some(old), None) if !is_within(false, &old.path) => {
-                    let why = "old servers require it, and new clients don't keep to it";
-                    let breaks = if old.is_optional { Breaks::nobody() } else { Breaks::new_clients(why) };
-                    self.changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
-                }
-                (None, Some(new)) if !is_within(true, &new.path) => {
-                    let why = "new servers require it, and old clients don't keep to it";
-                    let breaks = if new.is_optional { Breaks::nobody() } else { Breaks::old_clients(why) };
-                    self.changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);
-                }
-                _ => {}
-            }
-        }
     }
 
     fn binding(&mut self, old: BindingId, new: BindingId, place: (&str, &str), is_addressed: bool) {
@@ -206,7 +176,7 @@ impl<'d> Compare<'d> {
                     let change = (old_transport, new_transport);
                     self.changes.add(kinds::TRANSPORT, place, change, Breaks::all(why));
                 }
-                self.bindings.compare(old, new, is_addressed, &mut self.changes);
+                self.bindings.compare(old, new, is_addressed, &self.asserted, &mut self.changes);
             }
             _ if was != is => {
                 self.changes.add(kinds::PROTOCOL, place, (protocol(was), protocol(is)), Breaks::all(why));

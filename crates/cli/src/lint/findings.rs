@@ -75,7 +75,7 @@ impl<'s> Findings<'s> {
         }
         diagnostic.rule = Some(rule);
         if self.counts(rule, diagnostic.severity) {
-            self.list.push(Finding { rule, diagnostic, mend: None });
+            self.list.push(Finding { rule, diagnostic, mend: rules::mend_of_front_end(rule) });
         }
     }
 
@@ -121,7 +121,7 @@ impl<'s> Findings<'s> {
     pub(super) fn finish(&mut self) {
         let place = |one: &Finding| (one.diagnostic.file.clone(), one.diagnostic.line, one.diagnostic.column);
         let mut told: HashMap<_, Severity> = HashMap::new();
-        for one in self.list.iter().filter(|one| one.mend.is_some()) {
+        for one in self.list.iter().filter(|one| rules::find(one.rule).is_some()) {
             let worst = told.entry(place(one)).or_insert(one.diagnostic.severity);
             *worst = (*worst).max(one.diagnostic.severity);
         }

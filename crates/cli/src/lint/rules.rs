@@ -239,55 +239,84 @@ rules! {
 /// The id of what the front end finds and no rule of XML Schema names.
 pub(crate) const CONTRACT: &str = "contract";
 
-/// What else the front end calls what it finds: the names of XML Schema's rules.
-pub(crate) const FRONT_END: &[&str] = &[
-    CONTRACT,
-    "a-props-correct",
-    "ag-props-correct",
-    "au-props-correct",
-    "c-fields-xpaths",
-    "c-props-correct",
-    "c-selector-xpath",
-    "cos-all-limited",
-    "cos-aw-union",
-    "cos-ct-extends",
-    "cos-element-consistent",
-    "cos-nonambig",
-    "cos-st-restricts",
-    "cos-valid-default",
-    "ct-props-correct",
-    "derivation-ok-restriction",
-    "e-props-correct",
-    "enumeration-required-notation",
-    "enumeration-valid-restriction",
-    "facet-fixed",
-    "fractionDigits-totalDigits",
-    "fractionDigits-valid-restriction",
-    "length-minLength-maxLength",
-    "length-valid-restriction",
-    "maxExclusive-valid-restriction",
-    "maxInclusive-maxExclusive",
-    "maxInclusive-valid-restriction",
-    "maxLength-valid-restriction",
-    "minExclusive-valid-restriction",
-    "minInclusive-minExclusive",
-    "minInclusive-valid-restriction",
-    "minLength-less-than-equal-to-maxLength",
-    "minLength-valid-restriction",
-    "no-xsi",
-    "p-props-correct",
-    "sch-props-correct",
-    "schema-for-schemas",
-    "src-attribute",
-    "src-element",
-    "src-import",
-    "src-list-itemType-or-simpleType",
-    "src-qname",
-    "src-resolve",
-    "src-simple-type",
-    "totalDigits-valid-restriction",
-    "whiteSpace-valid-restriction",
+/// What else the front end calls what it finds, by the names of XML Schema's rules, and what to do. What `contract` says is of many
+/// kinds, and says itself what is expected.
+pub(crate) const FRONT_END: &[(&str, Option<&str>)] = &[
+    (CONTRACT, None),
+    (
+        "a-props-correct",
+        Some("leave out the default, or the fixed value, or mend it so that it is a value of the type"),
+    ),
+    ("ag-props-correct", Some("keep one declaration of each attribute, and one attribute of type xs:ID")),
+    ("au-props-correct", Some("give the attribute the fixed value of its declaration, or none")),
+    ("c-fields-xpaths", Some("write a path of child steps that ends with an element or an attribute")),
+    ("c-props-correct", Some("let the keyref have as many fields as the key that it refers to")),
+    ("c-selector-xpath", Some("write a path of child steps, as p:order/p:item")),
+    (
+        "cos-all-limited",
+        Some("use xs:sequence where an element may come more than once, or where the group stands in another one"),
+    ),
+    ("cos-aw-union", Some("leave out one of the attribute wildcards, or let both have one namespace constraint")),
+    (
+        "cos-ct-extends",
+        Some("derive from a type that allows it, and extend its content rather than write another kind of content"),
+    ),
+    ("cos-element-consistent", Some("give elements of one name in one type the same type, or other names")),
+    (
+        "cos-nonambig",
+        Some("rename one of the elements, leave out the wildcard, or put a required element between them"),
+    ),
+    ("cos-st-restricts", Some("restrict by facets that the base type has, and by values within its own")),
+    ("cos-valid-default", Some("write a default that is a value of the type, or leave it out")),
+    ("ct-props-correct", Some("keep one attribute of each name, and one of type xs:ID")),
+    (
+        "derivation-ok-restriction",
+        Some("restrict to less than the base allows: no new elements, no more occurrences, no other types"),
+    ),
+    (
+        "e-props-correct",
+        Some(
+            "leave out the value of an element of type ID, or let an element substitute one whose type its own is derived from",
+        ),
+    ),
+    ("enumeration-required-notation", Some("list the notations in a restriction with xs:enumeration")),
+    ("enumeration-valid-restriction", Some("list values of the base type only")),
+    ("facet-fixed", Some("leave out the facet, for the base type has fixed it")),
+    ("fractionDigits-totalDigits", Some("let fractionDigits be at most totalDigits")),
+    ("fractionDigits-valid-restriction", Some("let fractionDigits be at most that of the base type")),
+    ("length-minLength-maxLength", Some("use length by itself, or minLength and maxLength")),
+    ("length-valid-restriction", Some("write the length of the base type, or leave it out")),
+    ("maxExclusive-valid-restriction", Some("write a bound that lies within those of the base type")),
+    ("maxInclusive-maxExclusive", Some("keep one of both bounds")),
+    ("maxInclusive-valid-restriction", Some("write a bound that lies within those of the base type")),
+    ("maxLength-valid-restriction", Some("let maxLength be at most that of the base type")),
+    ("minExclusive-valid-restriction", Some("write a bound that lies within those of the base type")),
+    ("minInclusive-minExclusive", Some("keep one of both bounds")),
+    ("minInclusive-valid-restriction", Some("write a bound that lies within those of the base type")),
+    ("minLength-less-than-equal-to-maxLength", Some("let minLength be at most maxLength")),
+    ("minLength-valid-restriction", Some("let minLength be at least that of the base type")),
+    ("no-xsi", Some("take out the declaration: the attributes of that namespace are known to every reader")),
+    ("p-props-correct", Some("let minOccurs be at most maxOccurs")),
+    ("sch-props-correct", Some("keep one declaration of each name")),
+    ("schema-for-schemas", Some("write what XML Schema allows at this place")),
+    ("src-attribute", Some("write name= or ref=, and not both; default= only where use is optional")),
+    ("src-element", Some("write name= or ref=, and not both, and one type")),
+    ("src-import", Some("write the targetNamespace of the imported document, another one than that of this schema")),
+    ("src-list-itemType-or-simpleType", Some("write itemType= or an xs:simpleType, and not both")),
+    ("src-qname", Some("declare the prefix, or write one that is declared")),
+    ("src-resolve", Some("declare it, import the document that does, or mend the name")),
+    ("src-simple-type", Some("write one of restriction, list and union, with one base")),
+    ("totalDigits-valid-restriction", Some("let totalDigits be at most that of the base type")),
+    (
+        "whiteSpace-valid-restriction",
+        Some("collapse or replace what the base type does, and preserve nothing that it doesn't"),
+    ),
 ];
+
+/// What to do about what the front end finds by a rule.
+pub(super) fn mend_of_front_end(id: &str) -> Option<&'static str> {
+    FRONT_END.iter().find(|(known, _)| *known == id).and_then(|(_, mend)| *mend)
+}
 
 /// The rule of an id.
 pub(crate) fn find(id: &str) -> Option<&'static Rule> {

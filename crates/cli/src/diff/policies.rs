@@ -1,0 +1,64 @@
+//! What policies ask for, beside WS-Addressing.
+
+use std::collections::HashSet;
+
+use castile_wsdl::{Definitions, Extension};
+
+use super::change::{Breaks, Changes};
+use super::kinds;
+use super::services::pairs;
+use crate::policy::{Assertion, Policies};
+
+/// The policies of both contracts.
+pub(super) struct Asserted<'d> {
+    old: Policies<'d>,
+    new: Policies<'d>,
+}
+
+impl<'d> Asserted<'d> {
+    pub(super) fn of(old: &'d Definitions, new: &'d Definitions) -> Self {
+        Asserted { old: Policies::of(old), new: Policies::of(new) }
+    }
+
+    /// Compares what the policies among these extensions assert. A place is a group, and a path in it.
+    pub(super) fn compare(
+        &self,
+        old: &[&[Extension]],
+        new: &[&[Extension]],
+        (group, path): (&str, &str),
+        changes: &mut Changes,
+    ) {
+        let (old, new) = (assertions(&self.old, old), assertions(&self.new, new));
+        let key = |one: &Assertion| format!("{{{}}}{}{}", one.namespace, one.path, one.is_optional);
+        // What stands in one that is told goes with it.
+        let mut seen: HashSet<(bool, String)> = HashSet::new();
+        let mut is_within = |is_new: bool, path: &str| {
+            let outer = path.rsplit_once('/').map(|(outer, _)| (is_new, outer.to_owned()));
+            seen.insert((is_new, path.to_owned()));
+            outer.is_some_and(|outer| seen.contains(&outer))
+        };
+        for pair in pairs((&old, &new), key, |_| None) {
+            let told = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
+            let path = |one: &Assertion| format!("{path}: {}", one.path);
+            match pair {
+                (Some(old), None) if !is_within(false, &old.path) => {
+                    let why = "old servers require it, and new clients don't keep to it";
+                    let breaks = if old.is_optional { Breaks::nobody() } else { Breaks::new_clients(why) };
+                    changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
+                }
+                (None, Some(new)) if !is_within(true, &new.path) => {
+                    let why = "new servers require it, and old clients don't keep to it";
+                    let breaks = if new.is_optional { Breaks::nobody() } else { Breaks::old_clients(why) };
+                    changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn assertions(policies: &Policies<'_>, extensions: &[&[Extension]]) -> Vec<Assertion> {
+    let mut all: Vec<Assertion> = extensions.iter().flat_map(|one| policies.assertions(one)).collect();
+    all.retain(|one| !matches!(one.local(), "Addressing" | "UsingAddressing") && !one.is_in("Addressing"));
+    all
+}

@@ -4,8 +4,10 @@ mod answer;
 mod arguments;
 mod cookies;
 mod editor;
+mod parts;
 mod tap;
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,10 +21,11 @@ use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soa
 use castile_dynamic::{Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
 use castile_xml::tree::Document;
-use http::{HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::{contract, envelope, login, outcome, quantity, source, tls};
+use crate::contract::{self, Wanted};
+use crate::{envelope, login, outcome, quantity, source, tls};
 use cookies::Jar;
 use tap::Tap;
 use tempfile::NamedTempFile;
@@ -36,7 +39,7 @@ pub(crate) struct Arguments {
     /// The operation, by its name in the contract
     #[arg(value_name = "OPERATION")]
     operation: Option<String>,
-    /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for binary content. A path is as in customer.name=Ann
+    /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for the content of a file. A path is as in customer.name=Ann
     /// item[0].quantity=2 @priority=high
     #[arg(value_name = "PATH=VALUE")]
     values: Vec<String>,
@@ -60,7 +63,10 @@ pub(crate) struct Arguments {
     /// The service, where several have the operation
     #[arg(long, value_name = "NAME", help_heading = "Request")]
     service: Option<String>,
-    /// The version of SOAP [default: that of the contract, 1.1 if it has both]
+    /// The port, where a service has several: its address and its version of SOAP
+    #[arg(long, value_name = "NAME", help_heading = "Request")]
+    port: Option<String>,
+    /// The version of SOAP [default: that of the port]
     #[arg(long, value_name = "VERSION", value_parser = version, help_heading = "Request")]
     soap: Option<soap::Version>,
     /// A header of HTTP; may be repeated
@@ -88,7 +94,7 @@ pub(crate) struct Arguments {
     /// Print the message that came, as it came
     #[arg(long, conflicts_with = "as_json", help_heading = "Output")]
     raw: bool,
-    /// Write the attachments of the answer to this folder
+    /// Write the attachments of the answer, and its large binary values, to files in this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Print on standard error how long it took to look up the host, to connect, for TLS, to the first byte, and in all
@@ -124,6 +130,7 @@ struct Prepared {
     operation: &'static Operation,
     request: Payload,
     url: String,
+    version: Option<soap::Version>,
     blocks: Vec<AnyHeader>,
     headers: Vec<(HeaderName, HeaderValue)>,
     parts: Vec<Part>,
@@ -141,9 +148,10 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     options.facets = arguments.facets;
     // The editor begins with a sample.
     options.documents = arguments.edit;
+    let wanted = Wanted { service: arguments.service.as_deref(), port: arguments.port.as_deref() };
     let Some(name) = &arguments.operation else {
         let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
-        let services = contract::services(&contract, arguments.service.as_deref())?;
+        let services = contract::services(&contract, wanted)?;
         let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
         bail!("found no operation, expected one of {}", known.join(", "));
     };
@@ -152,12 +160,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         bail!("the contract and the request can't both be standard input: save one of them to a file");
     }
     let contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
-    let (service, operation) = contract::find(&contract, arguments.service.as_deref(), name)?;
+    let (service, operation) = contract::find(&contract, wanted, name)?;
+    let port = wanted.port_of(&service, arguments.soap);
+    let address = port.map_or("", |port| port.address);
     let url = match &arguments.url {
         Some(url) => url.clone(),
         // Nothing is sent there.
-        None if arguments.dry_run && service.description().address.is_empty() => "http://localhost/".to_owned(),
-        None => service.description().address.to_owned(),
+        None if arguments.dry_run && address.is_empty() => "http://localhost/".to_owned(),
+        None => address.to_owned(),
     };
     if url.is_empty() {
         bail!("the contract has no address of the service {}: give it as --url", service.description().name);
@@ -167,7 +177,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let parts = arguments.attachments.iter().map(|given| attachment(given)).collect::<Result<_, _>>()?;
     let headers = arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?;
     expect_url(&url)?;
-    if let Some(first) = arguments.save.as_deref().map(answer::first_file).filter(|first| first.exists()) {
+    let first_files = arguments.save.as_deref().map(answer::first_files);
+    if let Some(first) = first_files.iter().flatten().find(|first| first.exists()) {
         bail!("{} is there already, and --save replaces no file", first.display());
     }
     let transport = transport(arguments, &url)?;
@@ -194,6 +205,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         transport,
         cookies,
         url,
+        version: arguments.soap.or(port.map(|port| port.version)),
     })
 }
 
@@ -210,7 +222,7 @@ fn attachment(given: &str) -> anyhow::Result<Part> {
     let (named, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
     let (named, id) = named.split_once(";id=").map_or((named, None), |(named, id)| (named, Some(id)));
     let (file, part) = named.split_once(";part=").map_or((named, None), |(file, part)| (file, Some(part)));
-    let content = std::fs::read(file).with_context(|| format!("{file} can't be read"))?;
+    let content = content(Path::new(file))?;
     let mut id = match id {
         Some(id) => ContentId::parse(id)?,
         None => ContentId::random()?,
@@ -248,9 +260,33 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
             serde_json::from_str(&text).with_context(|| format!("{} is no JSON", file.display()))?
         }
     };
-    arguments::put_all(&mut json, &arguments.values)?;
-    let read = operation.request_from_json(&json);
-    read.with_context(|| format!("{} can't be called with this", operation.name()))
+    arguments::put_all(&mut json, &arguments.values, operation)?;
+    operation.request_from_json(&json).map_err(|first| {
+        let told = match &operation.request_problems(&json)[..] {
+            several @ [_, _, ..] => several.iter().map(|problem| format!("\n  {problem}")).collect(),
+            _ => format!(" {first}"),
+        };
+        anyhow::anyhow!("{} can't be called with this:{told}", operation.name())
+    })
+}
+
+/// The content of a file that becomes a part of a request.
+fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
+    /// It is held in memory, more than once.
+    const MOST: u64 = 64 << 20;
+    let shown = file.display();
+    let mut content = Vec::new();
+    let opened = File::open(file).with_context(|| format!("{shown} can't be read"))?;
+    // Nobody reads gigabytes to be told that they are too many. What is no plain file doesn't know its size.
+    let size = opened.metadata().map_or(0, |metadata| metadata.len());
+    if size > MOST {
+        bail!("{shown} has {size} bytes, expected {} MiB at most", MOST >> 20);
+    }
+    opened.take(MOST + 1).read_to_end(&mut content).with_context(|| format!("{shown} can't be read"))?;
+    if content.len() as u64 > MOST {
+        bail!("{shown} has more bytes than the {} MiB that may be sent", MOST >> 20);
+    }
+    Ok(content)
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
@@ -259,7 +295,7 @@ fn text(file: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     let read = match file == Path::new("-") {
         true => std::io::stdin().lock().take(MOST + 1).read_to_string(&mut text),
-        false => std::fs::File::open(file).and_then(|file| file.take(MOST + 1).read_to_string(&mut text)),
+        false => File::open(file).and_then(|file| file.take(MOST + 1).read_to_string(&mut text)),
     };
     read.with_context(|| format!("{} can't be read", file.display()))?;
     if text.len() as u64 > MOST {
@@ -310,7 +346,7 @@ fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
 fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     let mut options = client::Options::default();
     options.request_timeout = arguments.timeout;
-    options.credentials = arguments.login.credentials(url)?;
+    options.credentials = arguments.login.credentials(url, arguments.dry_run)?;
     options.cookies = arguments.cookies.is_some();
     options.times = arguments.time;
     if let Some(tls) = arguments.tls.for_url(url)? {
@@ -327,11 +363,15 @@ impl Prepared {
     }
 
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
-        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies } = self;
-        let tap = Tap::new(transport, arguments.dry_run, arguments.raw || arguments.verbose);
+        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies, version } =
+            self;
+        let tap = match arguments.dry_run {
+            true => Tap::dry(transport, added(arguments, cookies.as_ref(), &url)),
+            false => Tap::new(transport, arguments.raw || arguments.verbose),
+        };
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
-        options.version = arguments.soap;
+        options.version = version;
         let caller = Caller::with_transport(&url, tap.clone(), service.description());
         let caller = caller.map_err(outcome::not_begun)?.with_options(options);
         let soap = operation.soap();
@@ -354,9 +394,8 @@ impl Prepared {
                 (false, Ok(_)) => bail!("the request can't be written"),
             };
         }
-        if let (Some(file), Err(error)) = (written, &answer)
-            && !matches!(error, CallError::Fault { .. })
-        {
+        // Who is told what is wrong with a request edits it again.
+        if let (Some(file), Err(_)) = (written, &answer) {
             editor::keep(file)?;
         }
         if arguments.time {
@@ -369,6 +408,13 @@ impl Prepared {
         let code = answer::print(operation, answer, &tap, arguments).await?;
         kept.map(|()| code)
     }
+}
+
+/// The header lines that the transport adds, without the secrets in them.
+fn added(arguments: &Arguments, cookies: Option<&Jar>, url: &str) -> Vec<(HeaderName, String)> {
+    let login = arguments.login.shown().map(|shown| (AUTHORIZATION, shown.to_owned()));
+    let cookies = cookies.and_then(|cookies| cookies.shown(url)).map(|shown| (COOKIE, shown));
+    login.into_iter().chain(cookies).collect()
 }
 
 /// What goes with a request.

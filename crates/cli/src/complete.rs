@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 
 use castile_dynamic::{Contract, Operation, Options};
-use castile_wsdl::Files;
+use castile_wsdl::{Catalog, Files};
 
-use crate::path;
+use crate::{manual, path};
 
 /// Commands whose first argument is a contract and whose second is an operation of it.
 const OF_OPERATION: [&str; 2] = ["call", "sample"];
@@ -40,14 +40,26 @@ fn candidates(words: &[String]) -> Vec<String> {
     if typed.starts_with('-') {
         return Vec::new();
     }
-    let mut before = before.iter().filter(|word| !word.starts_with('-'));
-    let command = before.next().filter(|command| OF_OPERATION.contains(&command.as_str()));
-    let (Some(command), Some(contract)) = (command, before.next()) else { return Vec::new() };
-    let Ok(contract) = Contract::open(&PathBuf::from(contract), &Files::new(), &Options::default()) else {
+    let Some((command, before)) = before.split_first() else { return Vec::new() };
+    let all = manual::command();
+    let defined = all.find_subcommand(command).filter(|_| OF_OPERATION.contains(&command.as_str()));
+    let Some(Given { plain, options }) = defined.and_then(|defined| Given::of(defined, before)) else {
         return Vec::new();
     };
-    let operations = || contract.services.iter().flat_map(|service| service.operations());
-    match before.next() {
+    let mut plain = plain.into_iter();
+    let Some(contract) = plain.next() else { return Vec::new() };
+    let values_of =
+        |name: &'static str| options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| *value);
+    let mut files = Files::new();
+    for catalog in values_of("catalog") {
+        let (catalog, _) = Catalog::read(Path::new(catalog));
+        files.add_catalog(catalog);
+    }
+    let Ok(contract) = Contract::open(Path::new(contract), &files, &Options::default()) else { return Vec::new() };
+    let service = values_of("service").last();
+    let services = || contract.services.iter().filter(|one| service.is_none_or(|name| one.description().name == name));
+    let operations = || services().flat_map(|service| service.operations());
+    match plain.next() {
         None => {
             let mut names: Vec<String> = operations().map(|operation| operation.name().to_owned()).collect();
             names.retain(|name| name.starts_with(typed.as_str()));
@@ -59,6 +71,54 @@ fn candidates(words: &[String]) -> Vec<String> {
             operations().find(|operation| operation.name() == name).map_or_else(Vec::new, |one| members(one, typed))
         }
         Some(_) => Vec::new(),
+    }
+}
+
+/// The words behind a command, by its definition.
+struct Given<'w> {
+    /// Those that are neither options nor values of these.
+    plain: Vec<&'w str>,
+    /// The long names of options, with their values.
+    options: Vec<(&'w str, &'w str)>,
+}
+
+impl<'w> Given<'w> {
+    /// `None` if the word behind these is the value of an option.
+    fn of(command: &'w clap::Command, words: &'w [String]) -> Option<Self> {
+        let takes_value = |option: &&clap::Arg| option.get_action().takes_values();
+        let long = |name: &str| command.get_arguments().find(|option| option.get_long() == Some(name));
+        let short = |name: char| command.get_arguments().find(|option| option.get_short() == Some(name));
+        let mut given = Given { plain: Vec::new(), options: Vec::new() };
+        let mut words = words.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            let (option, value) = match (word.strip_prefix("--"), word.strip_prefix('-')) {
+                (Some(""), _) => {
+                    given.plain.extend(words);
+                    break;
+                }
+                (Some(text), _) => match text.split_once('=') {
+                    Some((name, value)) => (long(name), Some(value)),
+                    None => (long(text), None),
+                },
+                // `-v` stands for itself in `-vuann`, and all behind `u` is a value.
+                (None, Some(letters)) if !letters.is_empty() => {
+                    let mut letters = letters.chars();
+                    let option = letters.by_ref().find_map(|letter| short(letter).filter(takes_value));
+                    (option, Some(letters.as_str()).filter(|value| !value.is_empty()))
+                }
+                _ => {
+                    given.plain.push(word);
+                    continue;
+                }
+            };
+            let Some(option) = option.filter(takes_value) else { continue };
+            let value = match value {
+                Some(value) => value,
+                None => words.next()?,
+            };
+            given.options.push((option.get_long().unwrap_or_default(), value));
+        }
+        Some(given)
     }
 }
 
@@ -74,7 +134,8 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     let steps = if path.is_empty() { Vec::new() } else { path::steps(path).unwrap_or_default() };
     let names: Vec<&str> = steps.iter().filter_map(path::Step::name).collect();
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
-    let expected = expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && member != "*");
+    let expected =
+        expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && !member.ends_with('*'));
     // What stands behind each is another look at the contract; nobody reads as many.
     let whole = expected.take(MOST).map(|member| {
         let inner: Vec<&str> = names.iter().copied().chain([&*member]).collect();
@@ -109,9 +170,42 @@ mod tests {
         assert_eq!(of(&["sample", "--json", "WSDL", "P"]), "Place");
         assert_eq!(of(&["call", "WSDL", "Place", ""]), "@priority= customer= item. scan=");
         assert_eq!(of(&["call", "WSDL", "Place", "customer=a", "item[1].n"]), "item[1].name=");
+        for (words, expected) in [
+            (&["call", "WSDL", "--url", "http://x", "Pl"][..], "Place"),
+            (&["call", "--url=http://x", "WSDL", "-u", "ann", "Pl"], "Place"),
+            (&["call", "-vuann", "-v", "WSDL", "-uann", "Pl"], "Place"),
+            (&["call", "WSDL", "--soap", "1.2", "--dry-run", "Place", "--json", "-", "sc"], "scan="),
+            (&["call", "WSDL", "--", "Place", "sc"], "scan="),
+            (&["call", "--service", "Orders", "WSDL", ""], "Place Count"),
+            (&["call", "--service", "Others", "WSDL", ""], ""),
+            // A value of the option.
+            (&["call", "WSDL", "--url", ""], ""),
+            (&["call", "WSDL", "Place", "-u", "sc"], ""),
+        ] {
+            assert_eq!(of(words), expected, "{words:?}");
+        }
         for nothing in [&["call", "WSDL", "Place", "customer=a"][..], &["call", "none", ""], &["load", "WSDL", ""], &[]]
         {
             assert_eq!(of(nothing), "", "{nothing:?}");
         }
+    }
+
+    #[test]
+    fn catalogs_lead_to_what_a_contract_imports() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let orders = include_str!("../tests/validate/orders.wsdl");
+        let kept = file("orders.wsdl", orders);
+        let namespaces = "xmlns='http://schemas.xmlsoap.org/wsdl/' targetNamespace='urn:outer'";
+        let import = "<import namespace='urn:orders' location='http://a.example/orders.wsdl'/>";
+        let contract = file("outer.wsdl", &format!("<definitions {namespaces}>{import}</definitions>"));
+        let catalog = file("catalog.tsv", &format!("http://a.example/orders.wsdl\t{kept}\n"));
+        let of = |words: &[&str]| candidates(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["call", "--catalog", &catalog, &contract, "P"]), ["Place"]);
+        assert!(of(&["call", &contract, "P"]).is_empty());
     }
 }

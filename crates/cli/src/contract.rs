@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::bail;
-use castile_dynamic::{Contract, Operation, Options, Service};
+use castile_dynamic::{Contract, Operation, Options, Port, Service};
+use castile_soap::Version;
 use castile_wsdl::{Files, Severity};
 
 use crate::{problems, source};
@@ -52,16 +53,46 @@ pub(crate) fn open_for(
     }
 }
 
-/// The services, or the one of this name.
+/// What is wanted of a contract: a service of this name, and one with a port of this name.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted<'w> {
+    pub(crate) service: Option<&'w str>,
+    pub(crate) port: Option<&'w str>,
+}
+
+impl Wanted<'_> {
+    /// The port that is meant: that of the name, or else the first one that speaks the version and says where it is. Without such a one
+    /// it is the first.
+    pub(crate) fn port_of(self, service: &Service, version: Option<Version>) -> Option<Port> {
+        let ports = service.ports();
+        let first = ports.first();
+        let version = version.or(first.map(|port| port.version));
+        let speaks = |port: &&Port| Some(port.version) == version && !port.address.is_empty();
+        let found = match self.port {
+            Some(name) => ports.iter().find(|port| port.name == name),
+            None => ports.iter().find(speaks).or(first),
+        };
+        found.copied()
+    }
+}
+
+/// The services, or those that are wanted.
 ///
 /// # Errors
-/// There is none of this name.
-pub(crate) fn services<'c>(contract: &'c Contract, name: Option<&str>) -> anyhow::Result<Vec<&'c Service>> {
-    let is_meant = |service: &&Service| name.is_none_or(|name| service.description().name == name);
+/// There are none of them.
+pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow::Result<Vec<&'c Service>> {
+    let is_meant = |service: &&Service| wanted.service.is_none_or(|name| service.description().name == name);
     let found: Vec<&Service> = contract.services.iter().filter(is_meant).collect();
-    if let (Some(name), true) = (name, found.is_empty()) {
+    if let (Some(name), true) = (wanted.service, found.is_empty()) {
         let known: Vec<&str> = contract.services.iter().map(|service| service.description().name).collect();
         bail!("there is no service {name}; there are {}", known.join(", "));
+    }
+    let Some(name) = wanted.port else { return Ok(found) };
+    let known: Vec<&str> = found.iter().flat_map(|service| service.ports()).map(|port| port.name).collect();
+    let has_it = |service: &&Service| service.ports().iter().any(|port| port.name == name);
+    let found: Vec<&Service> = found.into_iter().filter(has_it).collect();
+    if found.is_empty() {
+        bail!("there is no port {name}; there are {}", known.join(", "));
     }
     Ok(found)
 }
@@ -72,18 +103,26 @@ pub(crate) fn services<'c>(contract: &'c Contract, name: Option<&str>) -> anyhow
 /// There is none, or no service of this name.
 pub(crate) fn find(
     contract: &Contract,
-    service: Option<&str>,
+    wanted: Wanted<'_>,
     operation: &str,
 ) -> anyhow::Result<(Service, &'static Operation)> {
-    let services = services(contract, service)?;
+    let services = services(contract, wanted)?;
     let mut found = services.iter().filter_map(|service| {
         let operation = service.operations().iter().find(|known| known.name() == operation)?;
         Some((**service, operation))
     });
     if let Some(first) = found.next() {
         if let Some((other, _)) = found.next() {
-            let [name, other] = [&first.0, &other].map(|service| castile_xml::visible(service.description().name));
-            note!("{name} and {other} have {operation}; it is that of {name}, and --service names another one");
+            let [name, other_name] = [&first.0, &other].map(|service| castile_xml::visible(service.description().name));
+            if name == other_name {
+                let ports = [&first.0, &other].map(|service| service.ports().first().map_or("", |port| port.name));
+                let [port, other] = ports.map(castile_xml::visible);
+                note!("{port} and {other} have {operation}; it is that of {port}, and --port names another one");
+            } else {
+                note!(
+                    "{name} and {other_name} have {operation}; it is that of {name}, and --service names another one"
+                );
+            }
         }
         return Ok(first);
     }

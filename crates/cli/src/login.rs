@@ -63,8 +63,8 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// What the transport logs in with at a URL.
-    pub(crate) fn credentials(&self, url: &str) -> anyhow::Result<Option<client::Credentials>> {
+    /// What the transport logs in with at a URL. Nothing is asked for in a dry run, which sends nothing.
+    pub(crate) fn credentials(&self, url: &str, is_dry: bool) -> anyhow::Result<Option<client::Credentials>> {
         // Of Digest nobody on the way has the password.
         if self.bearer.is_some() || self.user.is_some() && !self.digest {
             warn_in_clear(url);
@@ -78,12 +78,22 @@ impl Credentials {
             (Some(_), Some(_)) => bail!("--user has a password, and so has --password-file: expected one of them"),
             (Some((user, password)), None) => (user, password.to_owned()),
             (None, Some(file)) => (&**user, first_line(file)?),
+            (None, None) if is_dry => return Ok(None),
             (None, None) => (&**user, asked(&format!("password of {user}"))?),
         };
         Ok(Some(match self.digest {
             true => client::Credentials::digest(user, &password),
             false => client::Credentials::basic(user, &password),
         }))
+    }
+
+    /// The value of the header `Authorization` that a first request has, without the secret. Digest answers a challenge, so it has none.
+    pub(crate) fn shown(&self) -> Option<&'static str> {
+        match (&self.bearer, &self.user) {
+            (Some(_), _) => Some("Bearer …"),
+            (None, Some(_)) if !self.digest => Some("Basic …"),
+            _ => None,
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! `castile mock`: a server for any contract.
 
 mod answer;
+mod beside;
 mod chance;
 mod data;
 mod json;
 mod log;
 mod place;
+mod reached;
 mod rules;
 mod service;
 mod store;
@@ -13,7 +15,7 @@ mod store;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::bail;
@@ -21,11 +23,13 @@ use castile::ExpandedName;
 use castile::http::server::{Endpoint, Routes};
 use castile::soap::Layer;
 use castile_dynamic::{Contract, Operation, Options, Service};
+use castile_wsdl::Attachment;
 use http::Uri;
 use serde_json::Value as Json;
 
+use crate::contract::{self, Wanted};
 use crate::problems::WARNING;
-use crate::{contract, outcome, server, source};
+use crate::{outcome, server, source};
 use chance::{Chance, Latency, share};
 use data::Data;
 use log::Log;
@@ -91,9 +95,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
     // It serves until the process ends.
     let contract: &'static Contract = Box::leak(Box::new(contract));
-    let services = contract::services(contract, arguments.service.as_deref())?;
+    let services = contract::services(contract, Wanted { service: arguments.service.as_deref(), port: None })?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
-    let (mocked, store, problems) = mocked(contract, &services, &data);
+    let is_strict = !arguments.lenient;
+    let (mocked, store, problems) = mocked(contract, &services, &data, is_strict);
     if !problems.is_empty() {
         problems.iter().for_each(|problem| outcome::tell("error", problem));
         bail!("the answers can't be used");
@@ -104,18 +109,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         store: Mutex::new(store),
         chance: Chance::new(arguments.seed, arguments.fault_rate),
         latency: arguments.latency,
-        is_strict: !arguments.lenient,
+        is_strict,
         is_verbose,
+        address: OnceLock::new(),
     });
     let longest = mocked.iter().flatten().map(Mocked::longest).chain([arguments.latency.most()]).max();
     let log = Log::default();
     let mut routes = Routes::new();
     let mut served: Vec<(String, &Service)> = Vec::new();
     for (service, operations) in services.into_iter().zip(mocked) {
-        let Some(path) = path(service, &served) else { continue };
-        served.push((path.clone(), service));
-        let mock = log.layer(Mock::new(*service, operations, shared.clone()));
-        routes = routes.route(path, Endpoint::new(mock));
+        let operations: Arc<[Mocked]> = operations.into();
+        for port in service.ports() {
+            let Some(path) = path(service, port.address, &served) else { continue };
+            served.push((path.clone(), service));
+            let mock = log.layer(Mock::new(*service, &path, operations.clone(), shared.clone()));
+            routes = routes.route(path, Endpoint::new(mock));
+        }
     }
     let routes = routes.configure(|options| {
         options.request_timeout = AT_WORK + longest.unwrap_or_default();
@@ -127,6 +136,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         setup.log_by_default();
     }
     let routes = setup.configure(routes, Some(LOG))?;
+    // All services have the same.
+    let routes = routes.configure(|options| {
+        shared.address.get_or_init(|| options.address.clone());
+    });
     let routes = setup.beside(routes, LOG, log);
     setup.serve(routes, None)
 }
@@ -136,13 +149,15 @@ fn mocked(
     contract: &'static Contract,
     services: &[&'static Service],
     data: &Data,
+    is_strict: bool,
 ) -> (Vec<Vec<Mocked>>, Store, Vec<String>) {
     struct Known {
         service: Service,
         operation: &'static Operation,
         prefixes: Arc<[(String, String)]>,
+        attachments: &'static [Attachment],
     }
-    let mut reader = Reader::new(data);
+    let mut reader = Reader::new(data, is_strict);
     let declared = reader.prefixes();
     let mut all = Vec::new();
     for service in services {
@@ -150,8 +165,11 @@ fn mocked(
         let known = contract.definitions().map(|known| source::prefixes_of_messages(known, version));
         let known = known.into_iter().flatten().filter(|(prefix, _)| declared.iter().all(|(other, _)| other != prefix));
         let prefixes: Arc<[_]> = declared.iter().cloned().chain(known).collect();
-        let of_service = service.operations().iter();
-        all.extend(of_service.map(|operation| Known { service: **service, operation, prefixes: prefixes.clone() }));
+        all.extend(service.operations().iter().map(|operation| {
+            let response = contract.bound(service, operation).and_then(|(_, bound)| bound.output.as_ref());
+            let attachments = response.map_or(&[][..], |response| &response.attachments[..]);
+            Known { service: **service, operation, prefixes: prefixes.clone(), attachments }
+        }));
     }
     let samples: Vec<_> = all
         .iter()
@@ -170,11 +188,12 @@ fn mocked(
     let of: Vec<Of<'_>> = all
         .iter()
         .zip(&samples)
-        .map(|(Known { service, operation, prefixes }, (sample, fault_sample))| Of {
+        .map(|(Known { service, operation, prefixes, attachments }, (sample, fault_sample))| Of {
             service: service.description().name,
             names: Names { operation, prefixes },
             sample,
             fault_sample,
+            attachments,
         })
         .collect();
     let defaults: Vec<_> = of.iter().map(|of| reader.default_of(of)).collect();
@@ -205,13 +224,15 @@ fn mocked(
 /// Where the mock has pages of its own.
 const OWN: [&str; 4] = ["/requests", "/health", "/ready", "/metrics"];
 
-/// The path of a service: that of its address in the contract, so that clients need another host and port and nothing else. `None` if
-/// one that is served there already has its operations: an endpoint takes all versions.
-fn path(service: &Service, served: &[(String, &Service)]) -> Option<String> {
-    let address = service.description().address.parse::<Uri>().ok();
-    let path = address.map_or_else(|| format!("/{}", service.description().name), |address| address.path().to_owned());
+/// The path of a service at a port: that of its address in the contract, so that clients need another host and port and nothing else.
+/// `None` if one that is served there already has its operations: an endpoint takes all versions.
+fn path(service: &Service, address: &str, served: &[(String, &Service)]) -> Option<String> {
+    let named = format!("/{}", service.description().name);
+    let address = address.parse::<Uri>().ok();
+    let path = address.map_or_else(|| named.clone(), |address| address.path().to_owned());
     let path = match path.starts_with('/') {
-        _ if OWN.contains(&&*path) => format!("/{}", service.description().name),
+        _ if OWN.contains(&&*path) && OWN.contains(&&*named) => format!("/service{named}"),
+        _ if OWN.contains(&&*path) => named,
         true => path,
         false => format!("/{path}"),
     };
@@ -241,11 +262,17 @@ mod tests {
     use super::*;
     use crate::changed::changed;
 
-    const RULES: [&str; 4] = [
+    const RULES: [&str; 5] = [
         include_str!("../tests/mock/rules/rules.toml"),
         include_str!("../tests/mock/store/rules.toml"),
         include_str!("../tests/mock/entries/rules.toml"),
         include_str!("../tests/mock/security/rules.toml"),
+        r#"
+[[rule]]
+operation = "Price"
+headers = ["Price.xml", { Price = { item = "{{url /prices}}" } }]
+attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "text/plain" }, { file = "rules.toml" }]
+"#,
     ];
 
     fn contract() -> &'static Contract {
@@ -273,7 +300,7 @@ mod tests {
             changed(seeds, |text, random| {
                 // Each takes a millisecond or more.
                 if random.below(4) == 0 {
-                    let (.., problems) = mocked(contract, &services, &Data::of(&[(name, text)]));
+                    let (.., problems) = mocked(contract, &services, &Data::of(&[(name, text)]), true);
                     wrong += problems.len();
                 }
             });
@@ -305,7 +332,7 @@ mod tests {
             let contract: &'static Contract = Box::leak(Box::new(contract));
             for service in &contract.services {
                 for is_strict in [true, false] {
-                    let mut mocked = mocked(contract, &[service], &Data::default()).0;
+                    let mut mocked = mocked(contract, &[service], &Data::default(), is_strict).0;
                     let shared = Shared {
                         contract,
                         store: Mutex::default(),
@@ -313,8 +340,9 @@ mod tests {
                         latency: Latency::default(),
                         is_strict,
                         is_verbose: false,
+                        address: OnceLock::new(),
                     };
-                    let mut endpoint = Endpoint::new(Mock::new(*service, mocked.remove(0), Arc::new(shared)));
+                    let mut endpoint = Endpoint::new(Mock::new(*service, "/", mocked.remove(0), Arc::new(shared)));
                     for operation in service.operations() {
                         let Some(message) = request(contract, service, operation) else { continue };
                         let (status, answer) = post(&mut endpoint, service, operation, message.clone()).await;
@@ -357,7 +385,7 @@ mod tests {
                         (format!("{name}.json"), serde_json::to_string(&value).unwrap()),
                         (format!("{name}.xml"), crate::envelope::write(version, &[], &payload)),
                     ] {
-                        let (.., problems) = mocked(contract, &[service], &Data::of(&[(&file, &text)]));
+                        let (.., problems) = mocked(contract, &[service], &Data::of(&[(&file, &text)]), true);
                         assert!(problems.is_empty(), "{}: {problems:?}\n{text}", path.display());
                         checked += 1;
                     }

@@ -11,9 +11,10 @@ use castile_xml::visible_lines;
 use castile_xsd::{Schema, TypeId, XSD_NAMESPACE};
 use serde::Serialize;
 
+use crate::contract::{self, Wanted};
 use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
-use crate::{contract, envelope, indented, outcome, output, problems, source};
+use crate::{envelope, indented, outcome, output, problems, source};
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
@@ -140,11 +141,11 @@ impl Serialize for Sample {
 
 /// The operations that are asked for, with their services.
 fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
-    let service = arguments.service.as_deref();
+    let wanted = Wanted { service: arguments.service.as_deref(), port: None };
     if let Some(operation) = &arguments.operation {
-        return Ok(vec![contract::find(contract, service, operation)?]);
+        return Ok(vec![contract::find(contract, wanted, operation)?]);
     }
-    let services = contract::services(contract, service)?;
+    let services = contract::services(contract, wanted)?;
     let all = services.into_iter().flat_map(|service| service.operations().iter().map(|one| (*service, one)));
     let all: Vec<_> = all.collect();
     if !arguments.all && all.len() != 1 {

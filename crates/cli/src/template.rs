@@ -3,6 +3,10 @@
 use std::ops::Range;
 
 use castile_xml::escape;
+use castile_xml::tree::Document;
+
+/// White space of XML (XML 1.0 §2.3).
+const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// A message with places. What stands between them is never looked at again.
 #[derive(Clone, Debug)]
@@ -11,6 +15,8 @@ pub(crate) struct Template<P> {
     pieces: Vec<Piece<P>>,
     /// What stands behind the last place.
     rest: usize,
+    /// Where the first braces open that nothing closes.
+    unclosed: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,24 +40,54 @@ enum Context {
 impl<P: Copy> Template<P> {
     /// A message without places: braces in it mean nothing.
     pub(crate) fn plain(text: String) -> Self {
-        let rest = 0;
-        Template { text, pieces: Vec::new(), rest }
+        Template { text, pieces: Vec::new(), rest: 0, unclosed: None }
     }
 
     /// Finds the places of a well-formed document; `find` knows what their names stand for.
     pub(crate) fn new(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
         let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
-        for (range, context) in places(&text) {
-            let name = text[range.start + 2..range.end - 2].trim();
-            let context = context.map_err(|place| {
-                format!("{{{{{name}}}}} stands in {place}, expected it in text or in the value of an attribute")
-            })?;
-            let place = find(name)?;
-            pieces.push(Piece { literal: rest..range.start, place, context });
-            rest = range.end;
+        let Places { found, unclosed } = places(&text);
+        for place in found {
+            let context = place.context(&text)?;
+            let of = find(place.name(&text))?;
+            pieces.push(Piece { literal: rest..place.range.start, place: of, context });
+            rest = place.range.end;
         }
-        Ok(Template { text, pieces, rest })
+        Ok(Template { text, pieces, rest, unclosed })
+    }
+
+    /// Finds the places of a well-formed document with the text around them: what stands between two tags, or in the value of an
+    /// attribute, is one place if something in it is. White space around it is left out. `find` gets its pieces: what literals mean, and
+    /// names.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub(crate) fn of_texts(
+        text: String,
+        mut find: impl FnMut(&[Result<String, &str>]) -> Result<P, String>,
+    ) -> Result<Self, (usize, String)> {
+        let mut pieces: Vec<Piece<P>> = Vec::new();
+        let mut rest = 0;
+        let Places { found, unclosed } = places(&text);
+        for together in found.chunk_by(|one, other| one.within == other.within) {
+            let [first, ..] = together else { continue };
+            let context = first.context(&text).map_err(|wrong| (first.range.start, wrong))?;
+            let before = &text[first.within.start..first.range.start];
+            let start = first.range.start - before.trim_start_matches(WHITE_SPACE).len();
+            let (mut parts, mut at) = (Vec::with_capacity(2 * together.len() + 1), start);
+            for place in together {
+                parts.push(Ok(context.meaning(&text[at..place.range.start])));
+                parts.push(Err(place.name(&text)));
+                at = place.range.end;
+            }
+            let behind = text[at..first.within.end].trim_end_matches(WHITE_SPACE);
+            parts.push(Ok(context.meaning(behind)));
+            let of = find(&parts).map_err(|wrong| (start, wrong))?;
+            pieces.push(Piece { literal: rest..start, place: of, context });
+            rest = at + behind.len();
+        }
+        Ok(Template { text, pieces, rest, unclosed })
     }
 
     /// Finds the places of header lines.
@@ -63,7 +99,8 @@ impl<P: Copy> Template<P> {
             pieces.push(Piece { literal, place: find(name.trim())?, context: Context::Line });
             rest = text.len() - after.len();
         }
-        Ok(Template { text, pieces, rest })
+        let unclosed = text[rest..].find("{{").map(|found| rest + found);
+        Ok(Template { text, pieces, rest, unclosed })
     }
 
     /// All of it, places as they are written.
@@ -79,6 +116,11 @@ impl<P: Copy> Template<P> {
     /// Where its places begin, in their order.
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
         self.pieces.iter().map(|piece| piece.literal.end)
+    }
+
+    /// Where the first braces open that nothing closes: they are text.
+    pub(crate) fn unclosed(&self) -> Option<usize> {
+        self.unclosed
     }
 
     /// What its places are filled with.
@@ -120,6 +162,23 @@ impl<P: Copy> Template<P> {
 }
 
 impl Context {
+    /// What a piece of a text or of a value means: without references, and with the white space that a parser makes of it.
+    fn meaning(self, literal: &str) -> String {
+        if !literal.contains(['&', '\t', '\r', '\n']) {
+            return literal.to_owned();
+        }
+        // It stands in a well-formed document, where no markup is in it.
+        let meaning = match self {
+            Context::Attribute(quote) => Document::parse(&format!("<a b={quote}{literal}{quote}/>"))
+                .ok()
+                .and_then(|document| document.root().attribute("b").map(str::to_owned)),
+            Context::Text | Context::Line => {
+                Document::parse(&format!("<a>{literal}</a>")).ok().map(|document| document.root().text())
+            }
+        };
+        meaning.unwrap_or_else(|| literal.to_owned())
+    }
+
     fn escape(self, value: &str, out: &mut Vec<u8>) -> Result<(), usize> {
         match self {
             Context::Text => escape::push_text(out, value),
@@ -164,11 +223,41 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
-/// The places of a document, each with what it stands in, in words where that won't do. In comments and processing
-/// instructions braces mean nothing.
-fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
-    let mut places = Vec::new();
+/// The places of a document.
+struct Places {
+    found: Vec<Found>,
+    /// Where the first braces open that nothing closes.
+    unclosed: Option<usize>,
+}
+
+/// A place, with its braces.
+struct Found {
+    range: Range<usize>,
+    /// The text between two tags, or the value of an attribute, in which it stands.
+    within: Range<usize>,
+    /// What it stands in, in words where that won't do.
+    context: Result<Context, &'static str>,
+}
+
+impl Found {
+    fn name<'t>(&self, text: &'t str) -> &'t str {
+        text[self.range.start + 2..self.range.end - 2].trim()
+    }
+
+    fn context(&self, text: &str) -> Result<Context, String> {
+        let name = self.name(text);
+        self.context.map_err(|place| {
+            format!("{{{{{name}}}}} stands in {place}, expected it in text or in the value of an attribute")
+        })
+    }
+}
+
+/// Finds the places of a document. In comments and processing instructions braces mean nothing.
+fn places(text: &str) -> Places {
+    let (mut found, mut unclosed) = (Vec::new(), None);
     let mut at = 0;
+    // Where the text or the value begins that is read.
+    let mut begin = 0;
     let mut quote = None;
     let mut is_tag = false;
     // A place ends in the text or value in which it begins: where that ends, and where the last braces close in it. They are looked
@@ -185,6 +274,9 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
         }
         let is_place = is_open && at + 2 <= last;
         let place = is_place.then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
+        if is_open && place.is_none() {
+            unclosed = unclosed.or(Some(at));
+        }
         match (place, quote) {
             (Some(range), _) => {
                 at = range.end;
@@ -193,40 +285,46 @@ fn places(text: &str) -> Vec<(Range<usize>, Result<Context, &'static str>)> {
                     None if is_tag => Err("a tag"),
                     None => Ok(Context::Text),
                 };
-                places.push((range, context));
+                found.push(Found { range, within: begin..end, context });
                 continue;
             }
             (None, Some(open)) if c == open => quote = None,
             (None, Some(_)) => {}
             (None, None) if rest.starts_with("<!--") => {
                 at = end_of(at, "-->");
+                begin = at;
                 continue;
             }
             (None, None) if rest.starts_with("<?") => {
                 at = end_of(at, "?>");
+                begin = at;
                 continue;
             }
             (None, None) if rest.starts_with("<![CDATA[") => {
-                let end = end_of(at, "]]>");
-                let within = text[at..end].find("{{").map(|start| at + start);
-                if let Some(start) = within
-                    && let Some(length) = text[start..end].find("}}")
-                {
-                    places.push((start..start + length + 2, Err("a CDATA section")));
+                let within = at..end_of(at, "]]>");
+                if let Some(start) = text[within.clone()].find("{{").map(|start| at + start) {
+                    match text[start..within.end].find("}}") {
+                        Some(length) => {
+                            let (range, context) = (start..start + length + 2, Err("a CDATA section"));
+                            found.push(Found { range, within: within.clone(), context });
+                        }
+                        None => unclosed = unclosed.or(Some(start)),
+                    }
                 }
-                at = end;
+                at = within.end;
+                begin = at;
                 continue;
             }
             (None, None) => match c {
                 '<' => is_tag = true,
-                '>' => is_tag = false,
-                '"' | '\'' if is_tag => (quote, end) = (Some(c), 0),
+                '>' if is_tag => (is_tag, begin) = (false, at + 1),
+                '"' | '\'' if is_tag => (quote, end, begin) = (Some(c), 0, at + 1),
                 _ => {}
             },
         }
         at += c.len_utf8();
     }
-    places
+    Places { found, unclosed }
 }
 
 #[cfg(test)]
@@ -334,6 +432,95 @@ mod tests {
         ] {
             assert_eq!(written(text, "v"), expected);
         }
+    }
+
+    #[test]
+    fn braces_that_nothing_closes_are_found() {
+        for (text, expected) in [
+            ("<e>{{a}} {{a</e>", Some("{{a</e>")),
+            ("<e a='{{ a|'>{{a}}</e>", Some("{{ a|")),
+            ("<e>{{<f>a}}</f></e>", Some("{{<f>")),
+            ("<e><![CDATA[ {{a ]]>}}</e>", Some("{{a ]]>")),
+            ("<e>{{a}}<!-- {{ --><?p {{?>{}}</e>", None),
+        ] {
+            let template = template(text).unwrap();
+            assert_eq!(template.unclosed().map(|at| &text[at..][..expected.map_or(0, str::len)]), expected, "{text}");
+        }
+        let lines: Template<Place> = Template::of_lines("x: {{a}}-{{".to_owned(), |_| Ok(Place::Column(0))).unwrap();
+        assert_eq!(lines.unclosed(), Some(9));
+    }
+
+    /// The texts of a document, and where each of them stands in what is written, by their numbers.
+    fn texts(text: &str) -> (Template<usize>, Vec<Vec<Result<String, String>>>) {
+        let mut texts = Vec::new();
+        let template = Template::of_texts(text.to_owned(), |pieces| {
+            texts.push(pieces.iter().map(|piece| piece.clone().map_err(str::to_owned)).collect());
+            Ok(texts.len() - 1)
+        });
+        (template.unwrap(), texts)
+    }
+
+    #[test]
+    fn a_place_has_the_text_around_it() {
+        let (ok, place) = (|text: &str| Ok(text.to_owned()), |name: &str| Err(name.to_owned()));
+        for (text, expected) in [
+            ("<e>item-{{a}}</e>", vec![vec![ok("item-"), place("a"), ok("")]]),
+            ("<e>\n  {{ a }}\n</e>", vec![vec![ok(""), place("a"), ok("")]]),
+            (
+                "<e x='{{a}}' y=\"&lt;\n{{a}}\">{{a}}<f/> {{b}} &#38;{{a}}x <!-- c -->!{{a}}</e>",
+                vec![
+                    vec![ok(""), place("a"), ok("")],
+                    vec![ok("< "), place("a"), ok("")],
+                    vec![ok(""), place("a"), ok("")],
+                    vec![ok(""), place("b"), ok(" &"), place("a"), ok("x")],
+                    vec![ok("!"), place("a"), ok("")],
+                ],
+            ),
+            ("<e>a > {{a}} > b</e>", vec![vec![ok("a > "), place("a"), ok(" > b")]]),
+        ] {
+            assert_eq!(texts(text).1, expected, "{text}");
+        }
+        let wrong = |text: &str| Template::of_texts(text.to_owned(), |_| Err::<usize, _>("wrong".to_owned()));
+        assert_eq!(wrong("<e>\n a{{a}}</e>").unwrap_err(), (5, "wrong".to_owned()));
+        let (at, message) = wrong("<e><![CDATA[ {{a}} ]]></e>").unwrap_err();
+        assert!(at == 13 && message.contains("stands in a CDATA section"), "{message}");
+    }
+
+    #[test]
+    fn a_text_that_is_filled_means_what_its_places_do() {
+        let read = |text: &[u8]| {
+            let document = Document::parse(std::str::from_utf8(text).unwrap()).ok()?;
+            let root = document.root();
+            let attributes: Vec<_> = root.attributes().map(|attribute| attribute.value().to_owned()).collect();
+            Some((root.text(), attributes))
+        };
+        let mut compared = 0;
+        for text in [
+            "<e>item-{{a}}</e>",
+            "<e>\n  &lt;{{a}}&#38;\r\n{{b}} é\n</e>",
+            "<e>]]&gt; {{a}} > {{a}}</e>",
+            "<e x='&apos;{{a}}\n\t{{b}}&#10;' y=\"{{a}}'{{a}}\">{{a}}<f/> - {{b}}<!-- c -->x{{a}}</e>",
+        ] {
+            for value in ["", "7", "<&>\"'", " two words ", "]]", "a\tb\nc\rd", "é&#38;"] {
+                let (template, texts) = texts(text);
+                let filled: Vec<String> = texts
+                    .iter()
+                    .map(|pieces| {
+                        let pieces = pieces.iter().map(|piece| match piece {
+                            Ok(literal) => literal.as_str(),
+                            Err(name) if name == "a" => value,
+                            Err(_) => "later",
+                        });
+                        pieces.collect()
+                    })
+                    .collect();
+                let mut out = Vec::new();
+                template.write(&mut out, |number: usize| Some(filled[number].as_str())).unwrap();
+                assert_eq!(read(&out), read(written(text, value).as_bytes()), "{text} with {value:?}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 28);
     }
 
     #[test]

@@ -25,8 +25,26 @@ use crate::types::{
 /// The types of a plan. Each is made when something first asks for it, and stays until the process ends, as the plan does.
 pub(crate) struct Types {
     items: HashMap<&'static Path, &'static Item>,
+    /// The header blocks of all services, by their types.
+    headers: HashMap<HeaderKey, &'static plan::HeaderBlock>,
     text: &'static SimpleType,
     made: Mutex<Made>,
+}
+
+/// The type of a header block: one of the contract, or a struct around its value.
+#[derive(PartialEq, Eq, Hash)]
+enum HeaderKey {
+    Own(&'static Path),
+    Wrapper(&'static str),
+}
+
+impl HeaderKey {
+    fn of(header: &'static plan::HeaderType) -> Self {
+        match header {
+            plan::HeaderType::Own(path) => HeaderKey::Own(path),
+            plan::HeaderType::Wrapper(ident) => HeaderKey::Wrapper(ident.as_str()),
+        }
+    }
 }
 
 /// What was made so far.
@@ -39,15 +57,32 @@ struct Made {
     /// None while it is made.
     groups: HashMap<&'static Path, Option<&'static Group>>,
     named: HashMap<&'static Path, &'static SimpleTypes>,
+    /// What bodies without an element around begin with.
+    firsts: HashMap<&'static Path, &'static [First]>,
     /// How many of these are being made.
     depth: usize,
 }
 
-/// No contract that is planned has so many within each other. A plan out of a file may have any number.
-const DEPTH: usize = 10_000;
+// A plan out of a file may have any number of each of these.
+
+/// No contract that is planned has so many unions, facets and groups to be made within each other.
+const DEPTH: usize = 1_000;
+
+/// No contract that is planned has so many groups within each other. The tables of a decoder hold what groups begin with, and it looks
+/// into them without looking at the stack.
+const MOST_NESTED: usize = 128;
 
 /// No type that is planned has so many particles, those of groups counted as often as they are used.
 const MOST_PARTICLES: usize = 1_000_000;
+
+/// A text is held against no more types and restrictions than this, counted as often as they are used.
+const MOST_TRIED: usize = 10_000;
+
+/// What may be tried for all values together that the facets of one type list.
+const MOST_PARSED: usize = 10_000_000;
+
+/// No decoder reads arrays of more dimensions.
+const MOST_DIMENSIONS: usize = 1_000;
 
 /// A complex type of a plan.
 #[derive(Clone, Copy)]
@@ -79,7 +114,11 @@ pub(crate) fn leaked(text: String) -> &'static str {
 impl Types {
     pub(crate) fn new(plan: &'static Plan) -> Self {
         let items = plan.items.iter().map(|item| (item.path(), item)).collect();
-        Types { items, text: leak(SimpleType::built_in(Datatype::String)), made: Mutex::default() }
+        let mut headers = HashMap::new();
+        for block in plan.services.iter().flat_map(|service| &service.headers) {
+            headers.entry(HeaderKey::of(&block.of)).or_insert(block);
+        }
+        Types { items, headers, text: leak(SimpleType::built_in(Datatype::String)), made: Mutex::default() }
     }
 
     /// Makes all of them.
@@ -136,7 +175,14 @@ impl Maker {
         match base {
             plan::Base::AnyType | plan::Base::Raw => Base::AnyType,
             plan::Base::Nothing => Base::Nothing,
-            plan::Base::Shared(value) => Base::Shared(self.element_type(value, Nil::Never)),
+            plan::Base::Shared(value) => {
+                // What is shared is a node once: a plan out of a file may say it again.
+                let mut inner = value;
+                while let plan::Base::Shared(value) = &**inner {
+                    inner = value;
+                }
+                Base::Shared(self.element_type(inner, Nil::Never))
+            }
             plan::Base::Item(path) => match self.place(path) {
                 Some(place) => Base::Complex(place),
                 None => Base::Simple(self.simple(base)),
@@ -170,6 +216,11 @@ impl Maker {
         made
     }
 
+    /// The header block of a type that a service has.
+    pub(crate) fn header(&self, of: &'static plan::HeaderType) -> Option<&'static plan::HeaderBlock> {
+        self.types.headers.get(&HeaderKey::of(of)).copied()
+    }
+
     // ---- simple types ----
 
     fn simple(&mut self, base: &plan::Base) -> &'static SimpleType {
@@ -182,12 +233,17 @@ impl Maker {
         let made = match base {
             plan::Base::Primitive(name) | plan::Base::Datatype(name) => Some(SimpleType::built_in(datatype(name))),
             plan::Base::List(item) => {
-                let item = self.simple(item);
-                Some(SimpleType { name: "list", kind: Kind::List(item), has_names: item.has_names })
+                // No list has lists in it (XML Schema Part 1 §3.14.6). A plan out of a file may have them.
+                let item = match **item {
+                    plan::Base::List(_) => text,
+                    _ => self.simple(item),
+                };
+                let item = if item.has_lists { text } else { item };
+                Some(SimpleType::new("list", Kind::List(item), item.has_names))
             }
             plan::Base::Item(path) => match self.types.items.get(path).copied() {
                 Some(Item::Enumeration(of)) => Some(self.enumeration(of)),
-                Some(Item::Union(of)) => self.deeper(|maker| Some(maker.union(of))),
+                Some(Item::Union(of)) => self.deeper(|maker| maker.union(of)),
                 _ => None,
             },
             // No option names types of Rust.
@@ -213,31 +269,36 @@ impl Maker {
         let listed = of.variants.iter().map(|variant| variant.value.as_str()).collect();
         let white_space = if of.collapses { WhiteSpace::Collapse } else { WhiteSpace::Preserve };
         let kind = Kind::Enumeration { listed, white_space, is_strict: of.is_strict };
-        SimpleType { name: &of.name, kind, has_names: false }
+        SimpleType::new(&of.name, kind, false)
     }
 
-    fn union(&mut self, of: &'static plan::Union) -> SimpleType {
+    fn union(&mut self, of: &'static plan::Union) -> Option<SimpleType> {
         let members = of
             .members
             .iter()
-            .map(|member| Member { of: self.simple(&member.base), facets: self.facets(member.facets.as_ref()) });
+            .map(|member| Member { of: self.simple(&member.base), facets: self.restriction(member.facets.as_ref()) });
         let kind = Kind::Union { members: members.collect(), has_facets: of.has_facets };
-        SimpleType { name: &of.name, kind, has_names: of.has_names }
+        let made = SimpleType::new(&of.name, kind, of.has_names);
+        (made.size <= MOST_TRIED).then_some(made)
     }
 
     fn facets(&mut self, path: Option<&Path>) -> Option<&'static dyn Check> {
+        self.restriction(path).map(|known| -> &'static dyn Check { known })
+    }
+
+    fn restriction(&mut self, path: Option<&Path>) -> Option<&'static Restriction> {
         let (&path, &item) = self.types.items.get_key_value(path?)?;
         if let Some(known) = self.made.checks.get(path) {
-            return known.map(|known| -> &'static dyn Check { known });
+            return *known;
         }
         let Item::Restriction(of) = item else { return None };
         self.made.checks.insert(path, None);
-        let made = leak(self.deeper(|maker| maker.restriction(of))?);
+        let made = leak(self.deeper(|maker| maker.own_restriction(of))?);
         self.made.checks.insert(path, Some(made));
         Some(made)
     }
 
-    fn restriction(&mut self, of: &'static plan::Restriction) -> Option<Restriction> {
+    fn own_restriction(&mut self, of: &'static plan::Restriction) -> Option<Restriction> {
         let base = match (&of.rule, &of.base) {
             (plan::Rule::Items(_), base) if !matches!(base, plan::Base::List(_)) => {
                 plan::Base::List(Box::new(base.clone()))
@@ -247,14 +308,20 @@ impl Maker {
         let simple = self.simple(&base);
         let rule = match &of.rule {
             plan::Rule::Facets { facets, of: before } => {
-                Rule::Facets { facets: Box::new(self::facets(facets, simple)), before: self.facets(before.as_ref()) }
+                if facets.iter().map(values).sum::<usize>().saturating_mul(simple.size) > MOST_PARSED {
+                    return None;
+                }
+                let before = self.restriction(before.as_ref());
+                Rule::Facets { facets: Box::new(self::facets(facets, simple)), before }
             }
-            plan::Rule::Items(item) => Rule::Items(self.facets(Some(item))?),
+            plan::Rule::Items(item) => Rule::Items(self.restriction(Some(item))?),
             plan::Rule::AnyOf(members) => {
-                Rule::AnyOf(members.iter().filter_map(|member| self.facets(Some(member))).collect())
+                let members = members.iter().map(|member| self.restriction(Some(member)));
+                Rule::AnyOf(members.collect::<Option<_>>()?)
             }
         };
-        Some(Restriction { name: &of.name, of: simple, rule })
+        let made = Restriction::new(&of.name, simple, rule);
+        (made.size <= MOST_TRIED).then_some(made)
     }
 
     fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
@@ -362,32 +429,61 @@ impl Maker {
                     plan::Nil::WithAttributes => Nil::WithAttributes,
                 };
                 let of = self.element_type(&value.base, nil);
-                table.push(self.element(element, of).occurs(field.min_occurs, field.max_occurs));
+                let (min, max) = occurrence(field);
+                table.push(self.element(element, of).occurs(min, max));
             }
         }
         let table = leak_all(table);
-        let mut list = Vec::new();
-        let (mut elements, mut size) = (0, fields.len());
-        for (number, field) in fields.iter().enumerate() {
-            let plan::Field { min_occurs: min, max_occurs: max, .. } = *field;
-            let term = match &field.term {
+        let (mut size, mut depth) = (fields.len(), 0);
+        let mut groups = Vec::new();
+        for field in fields {
+            let group = match &field.term {
                 // An `xs:all` has elements alone (XML Schema Part 1 §3.8.6). A plan out of a file may have others.
-                plan::Term::Group(_) | plan::Term::Any(_) if compositor == Compositor::All => continue,
+                plan::Term::Group(path) if compositor != Compositor::All => self.group(path),
+                _ => None,
+            };
+            // The nesting counts that is there: what is within a group was made before, maybe.
+            let group = group.filter(|group| {
+                let particles = group.particles();
+                size + particles.size <= MOST_PARTICLES && particles.depth < MOST_NESTED
+            });
+            if let Some(group) = group {
+                size += group.particles().size;
+                depth = depth.max(group.particles().depth + 1);
+            }
+            groups.push(group);
+        }
+        let has_wildcards = fields.iter().any(|field| matches!(field.term, plan::Term::Any(_)));
+        let firsts = match compositor == Compositor::Sequence && has_wildcards {
+            true => leak_all(groups.iter().flatten().map(|group| First::Group(group.first)).collect()),
+            false => &[],
+        };
+        let mut list = Vec::new();
+        let (mut elements, mut groups_so_far) = (0, 0);
+        for (field, group) in fields.iter().zip(groups) {
+            let (min, max) = occurrence(field);
+            let term = match &field.term {
+                plan::Term::Any(_) if compositor == Compositor::All => continue,
                 plan::Term::Element { tag, counted, .. } => {
                     elements += 1;
                     let (start, end) = leaked(format!("<{tag}></{tag}>")).split_at(tag.len() + 2);
                     Term::Element { index: elements - 1, start, end, is_counted: *counted }
                 }
-                plan::Term::Group(path) => match self.group(path) {
-                    Some(group) if size + group.particles().size <= MOST_PARTICLES => {
-                        size += group.particles().size;
+                plan::Term::Group(_) => match group {
+                    Some(group) => {
+                        groups_so_far += 1;
                         Term::Group(group)
                     }
-                    _ => continue,
+                    None => continue,
                 },
                 plan::Term::Any(any) => {
-                    let behind = if compositor == Compositor::Sequence { &fields[number + 1..] } else { &[] };
-                    let before = self.before(any, behind, table.get(elements..).unwrap_or_default());
+                    let before = match compositor {
+                        Compositor::Sequence => {
+                            let elements = table.get(elements..).unwrap_or_default();
+                            before(any, elements, firsts.get(groups_so_far..).unwrap_or_default())
+                        }
+                        _ => &[],
+                    };
                     let first = leak_all(vec![First::Wildcard(leak(self.wildcard(any)))]);
                     let mut wildcard = self.wildcard(any);
                     if (min, max) != (1, Some(1)) {
@@ -402,29 +498,7 @@ impl Maker {
             list.push(Particle { min, max, term });
         }
         let keys = json::keys(table, &list, leaked);
-        Particles { table, list, keys, size }
-    }
-
-    /// What stands behind a wildcard that could take it too.
-    fn before(
-        &mut self,
-        any: &'static plan::Wildcard,
-        behind: &'static [plan::Field],
-        table: &'static [Element],
-    ) -> &'static [First] {
-        let mut before = Vec::new();
-        if behind.iter().filter_map(plan::Field::element).any(|element| any.allows(&element.namespace)) {
-            before.push(First::Elements(table));
-        }
-        // What is in other namespaces than the wildcard's is seldom in a group beside it.
-        if !matches!(any, plan::Wildcard::Not(_)) {
-            for field in behind {
-                if let plan::Term::Group(path) = &field.term {
-                    before.extend(self.group(path).map(|group| First::Group(group.first)));
-                }
-            }
-        }
-        leak_all(before)
+        Particles { table, list, keys, size, depth }
     }
 
     fn wildcard(&mut self, any: &'static plan::Wildcard) -> Wildcard {
@@ -439,7 +513,19 @@ impl Maker {
 
     /// What the elements of a type begin with, one of which is the first in a body.
     pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
-        let Some(Item::Struct(of)) = self.types.items.get(path).copied() else { return &[] };
+        let Some((&path, Item::Struct(of))) = self.types.items.get_key_value(path).map(|(path, item)| (path, *item))
+        else {
+            return &[];
+        };
+        if let Some(known) = self.made.firsts.get(path) {
+            return known;
+        }
+        let first = self.own_first(of);
+        self.made.firsts.insert(path, first);
+        first
+    }
+
+    fn own_first(&mut self, of: &'static plan::Struct) -> &'static [First] {
         match &of.content {
             plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, Compositor::Sequence)),
             plan::Content::All(fields) => {
@@ -498,9 +584,11 @@ impl Maker {
 
     /// In which order the pieces of mixed content may come; `table` has the elements among them.
     fn order(&mut self, particle: &'static plan::Particle, table: &'static [Element]) -> Order {
+        /// What is asked of the stack for a model, which nests as its particles do and doesn't look at the stack itself.
+        type OfModel = [u64; 1024];
         let mut leaves = Vec::new();
         let particle = self.ordered(particle, table, &mut leaves);
-        Order::new(&particle, leaves)
+        deeper::<OfModel, _>(move || Order::new(&particle, leaves))
     }
 
     fn ordered(
@@ -511,11 +599,12 @@ impl Maker {
     ) -> model::Particle {
         let plan::Particle { min, max, kind } = particle;
         let mut ordered = |particles: &'static [plan::Particle]| -> Vec<model::Particle> {
-            particles.iter().map(|particle| self.ordered(particle, table, leaves)).collect()
+            let inner = particles.iter();
+            inner.map(|inner| deeper::<model::Particle, _>(|| self.ordered(inner, table, leaves))).collect()
         };
         match kind {
             ParticleKind::Element(number) => {
-                leaves.push(First::Elements(table.get(*number..number + 1).unwrap_or_default()));
+                leaves.push(First::Elements(table.get(*number).map(std::slice::from_ref).unwrap_or_default()));
                 model::Particle::leaf(*min, *max)
             }
             ParticleKind::Any(any) => {
@@ -571,9 +660,9 @@ impl Maker {
 
     fn encoded_type(&mut self, value: &'static plan::EncodedValue) -> &'static ElementType {
         let inner = self.element_type(&value.base, Nil::Never);
-        match value.is_shared {
-            true => leak(ElementType { base: Base::Shared(inner), nil: Nil::Never }),
-            false => inner,
+        match (value.is_shared, inner.base) {
+            (false, _) | (true, Base::Shared(_)) => inner,
+            (true, _) => leak(ElementType { base: Base::Shared(inner), nil: Nil::Never }),
         }
     }
 
@@ -605,14 +694,35 @@ impl Maker {
             item_type: self.type_name(&of.item_type),
             ranks: &of.ranks,
             // A plan out of a file may say any number.
-            rank: of.rank.min(DEPTH),
+            rank: of.rank.min(MOST_DIMENSIONS),
         });
         let end = format!("</{}>", of.item.name);
         EncodedArray { array, tag: &of.tag, start: &of.start, end: leaked(end) }
     }
 }
 
-const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new(), size: 0 };
+const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new(), size: 0, depth: 0 };
+
+/// How often a particle may come. One that never does is not planned, and a group that has nothing else would come without end. A plan out
+/// of a file may have it.
+fn occurrence(field: &plan::Field) -> (u32, Option<u32>) {
+    (field.min_occurs, field.max_occurs.map(|max| max.max(field.min_occurs).max(1)))
+}
+
+/// What stands behind a wildcard that could take it too: elements of the table, and what groups begin with.
+fn before(any: &'static plan::Wildcard, table: &'static [Element], groups: &'static [First]) -> &'static [First] {
+    /// Of more elements some are taken for such ones: each wildcard looks at all of them.
+    const LOOKED_AT: usize = 100;
+    let mut before = Vec::new();
+    if table.len() > LOOKED_AT || table.iter().any(|element| any.allows(element.namespace)) {
+        before.push(First::Elements(table));
+    }
+    // What is in other namespaces than the wildcard's is seldom in a group beside it.
+    if !groups.is_empty() && !matches!(any, plan::Wildcard::Not(_)) {
+        before.push(First::Group(groups));
+    }
+    leak_all(before)
+}
 
 /// What a choice of the particles may begin with, and what all of them may hold.
 fn first_of_all(particles: &Particles, of: impl Fn(&'static Group) -> &'static [First]) -> &'static [First] {
@@ -637,6 +747,16 @@ fn others(list: &[Particle], of: impl Fn(&'static Group) -> &'static [First]) ->
         Term::Group(group) => Some(First::Group(of(group))),
         Term::Any(_, first) => Some(First::Group(first)),
     })
+}
+
+/// How many values a facet has that are read by the type.
+fn values(facet: &plan::Facet) -> usize {
+    match facet {
+        plan::Facet::WhiteSpace(_) | plan::Facet::Number(..) | plan::Facet::Patterns(_) | plan::Facet::Names(_) => 0,
+        plan::Facet::Bound(..) => 1,
+        plan::Facet::Enumeration(values) => values.len(),
+        plan::Facet::Scoped(values) => values.len(),
+    }
 }
 
 fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<Seen> {

@@ -21,7 +21,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::compile::{Maker, Types, leak, leak_all, leaked};
-use crate::json::JsonError;
+use crate::json::{CONTENT, JsonError, escaped_from_json};
 use crate::kept;
 use crate::types::Nil;
 use crate::value::Value;
@@ -56,7 +56,8 @@ pub struct Contract {
     /// Its services, each with one binding.
     pub services: Vec<Service>,
     definitions: Option<Definitions>,
-    /// What could be better in the contract, or was left out.
+    /// What could be better in the contract, or was left out. Nothing is told of a bundle of which what is kept was taken: its documents
+    /// were not read.
     pub diagnostics: Vec<Diagnostic>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
     pub summary: Option<String>,
@@ -68,6 +69,19 @@ pub struct Service {
     binding: BindingId,
     description: &'static Description,
     operations: &'static [Operation],
+    ports: &'static [Port],
+}
+
+/// Where a service is, in a version of SOAP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Port {
+    /// The name of the `wsdl:port`.
+    pub name: &'static str,
+    /// The version of SOAP that is spoken there.
+    pub version: Version,
+    /// The address, empty if the contract says none.
+    pub address: &'static str,
 }
 
 /// An operation of a service.
@@ -83,6 +97,8 @@ pub struct Operation {
     faults: &'static [Entry],
     /// The header blocks that requests may have.
     blocks: &'static [Entry],
+    /// Those that responses may have.
+    response_blocks: &'static [Entry],
 }
 
 /// An element in the detail of a fault, or in a header.
@@ -94,9 +110,11 @@ struct Entry {
     end: &'static str,
 }
 
-/// What a fault says: an element for each thing.
+/// What a fault says: an element for each thing, and a text that stands beside them.
 #[derive(Debug)]
 pub struct FaultDetail {
+    /// The text directly in it, without white space around; empty if there is none.
+    pub text: String,
     /// The elements, in their order.
     pub entries: Vec<FaultEntry>,
 }
@@ -112,7 +130,7 @@ pub struct FaultEntry {
     pub element: Any,
 }
 
-/// An object with a member for each name: the value of the element, or its XML; an array where there are several.
+/// An object with a member for each name: the value of the element, or its XML; an array where there are several. `$` is the text.
 impl Serialize for FaultDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members: Vec<(&str, Vec<&FaultEntry>)> = Vec::new();
@@ -124,7 +142,11 @@ impl Serialize for FaultDetail {
                 None => members.push((entry.name.as_str(), vec![entry])),
             }
         }
-        let mut map = serializer.serialize_map(Some(members.len()))?;
+        let has_text = !self.text.is_empty();
+        let mut map = serializer.serialize_map(Some(members.len() + usize::from(has_text)))?;
+        if has_text {
+            map.serialize_entry(CONTENT, &self.text)?;
+        }
         for (name, entries) in members {
             match entries[..] {
                 [entry] => map.serialize_entry(name, entry)?,
@@ -264,20 +286,22 @@ impl Contract {
 
     /// The services of a plan.
     pub(crate) fn of(mut plan: Plan, options: &Options, shown: &'static [Document], page: Option<String>) -> Self {
-        let summary = plan.summary();
-        if !options.operations.is_empty() {
-            // A plan that was kept has all.
-            for service in &mut plan.services {
-                service.operations.retain(|operation| options.operations.contains(&operation.name));
-            }
-            plan.services.retain(|service| !service.operations.is_empty());
+        let is_wanted = |name: &String| options.operations.is_empty() || options.operations.contains(name);
+        // A plan that was kept has all.
+        for service in &mut plan.services {
+            service.operations.retain(|operation| is_wanted(&operation.name));
         }
+        plan.left_out.retain(|one| is_wanted(&one.name));
+        let summary = plan.summary();
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
         let types = leak(Types::new(plan));
-        let services = plan.services.iter().enumerate().map(|(number, service)| {
+        // A service without an operation that is wanted may still have a header block of another one's messages.
+        let of_wanted = plan.services.iter().enumerate();
+        let of_wanted = of_wanted.filter(|(_, of)| options.operations.is_empty() || !of.operations.is_empty());
+        let services = of_wanted.map(|(number, service)| {
             let page = page.map(|text| Page::new(text, number));
-            types.maker().service(plan, service, shown, page)
+            types.maker().service(service, shown, page)
         });
         let services = services.collect();
         Contract { services, definitions: None, diagnostics: Vec::new(), summary }
@@ -306,6 +330,11 @@ impl Service {
     pub fn operations(&self) -> &'static [Operation] {
         self.operations
     }
+
+    /// Where it is: at one port at least. The first one is what the contract's own address and version of the service are taken from.
+    pub fn ports(&self) -> &'static [Port] {
+        self.ports
+    }
 }
 
 impl Operation {
@@ -320,6 +349,12 @@ impl Operation {
     /// What is wrong, and where.
     pub fn request_from_json(&self, json: &serde_json::Value) -> Result<Value, JsonError> {
         Value::from_json(json, &self.soap.request.element)
+    }
+
+    /// All that is wrong with JSON as a request: what [`request_from_json`](Self::request_from_json) says first, and what else is found if
+    /// reading goes on. The hundred first are told, and behind them how many more there are.
+    pub fn request_problems(&self, json: &serde_json::Value) -> Vec<JsonError> {
+        Value::problems_of_json(json, &self.soap.request.element)
     }
 
     /// The value of a response, out of JSON.
@@ -354,9 +389,8 @@ impl Operation {
 
     /// The detail of a fault, out of the XML between its tags.
     pub fn fault_detail(&self, xml: &str) -> FaultDetail {
-        // A text directly in it is nothing that a contract declares.
         let whole = Any::parse(&format!("<detail>{xml}</detail>"));
-        let entries = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
+        let detail = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
             let declared = self.faults.iter().map(|part| (part.element.namespace, part.element.name));
             let mut namespaces: HashMap<String, HashSet<String>> = HashMap::new();
             let there = detail.elements().map(|element| element.name().clone());
@@ -373,9 +407,9 @@ impl Operation {
                     if is_one { name.local.to_string() } else { format!("{{{}}}{}", name.namespace, name.local) };
                 FaultEntry { name, value, element }
             });
-            entries.collect()
+            FaultDetail { text: detail.text().trim().to_owned(), entries: entries.collect() }
         });
-        FaultDetail { entries: entries.unwrap_or_default() }
+        detail.unwrap_or_else(|_| FaultDetail { text: String::new(), entries: Vec::new() })
     }
 
     /// Checks an element in the detail of a fault, if the contract declares it for the operation.
@@ -397,16 +431,19 @@ impl Operation {
     }
 
     /// The XML between the tags of the detail of a fault, out of JSON: an object with a member for each element, which is called as
-    /// that is, or `{namespace}local`, and an array where there are several.
+    /// that is, or `{namespace}local`, and an array where there are several. `$` is a text before them.
     ///
     /// # Errors
     /// What is wrong, and where.
     pub fn fault_detail_from_json(&self, json: &serde_json::Value) -> Result<String, JsonError> {
-        let elements = elements_from_json(self.faults, json, |known| match known.is_empty() {
+        let members = members_of(json)?;
+        let text = members.get(CONTENT).map_or(Ok(String::new()), |text| escaped_from_json(text, CONTENT))?;
+        let elements = members.iter().filter(|(name, _)| *name != CONTENT);
+        let elements = elements_from_json(self.faults, elements, |known| match known.is_empty() {
             true => format!("{} declares no faults, so their details are XML", self.name()),
             false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
         });
-        elements.map(|elements| elements.concat())
+        elements.map(|elements| text + &elements.concat())
     }
 
     /// The header blocks of a request as XML, out of JSON: an object with a member for each block, which is called as its element is.
@@ -414,9 +451,23 @@ impl Operation {
     /// # Errors
     /// What is wrong, and where.
     pub fn header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
-        elements_from_json(self.blocks, json, |known| match known.is_empty() {
+        elements_from_json(self.blocks, members_of(json)?.iter(), |known| match known.is_empty() {
             true => format!("{} declares no header blocks, so they are XML", self.name()),
             false => format!("{} declares no such header block, expected one of {}", self.name(), known.join(", ")),
+        })
+    }
+
+    /// The header blocks of a response as XML, out of JSON as for [`header_from_json`](Self::header_from_json).
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn response_header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
+        elements_from_json(self.response_blocks, members_of(json)?.iter(), |known| {
+            let response = format!("the response of {}", self.name());
+            match known.is_empty() {
+                true => format!("{response} declares no header blocks, so they are XML"),
+                false => format!("{response} declares no such header block, expected one of {}", known.join(", ")),
+            }
         })
     }
 
@@ -426,18 +477,20 @@ impl Operation {
     }
 }
 
-/// Elements as XML, out of an object with a member for each. `unknown` says of a member that there is no such element among those of
+fn members_of(json: &serde_json::Value) -> Result<&serde_json::Map<String, serde_json::Value>, JsonError> {
+    let message = || "expected an object with a member for each element".to_owned();
+    json.as_object().ok_or_else(|| JsonError { path: String::new(), message: message() })
+}
+
+/// Elements as XML, out of members of an object, one for each. `unknown` says of a member that there is no such element among those of
 /// these names.
-fn elements_from_json(
+fn elements_from_json<'j>(
     declared: &'static [Entry],
-    json: &serde_json::Value,
+    members: impl Iterator<Item = (&'j String, &'j serde_json::Value)>,
     unknown: impl Fn(&[&str]) -> String,
 ) -> Result<Vec<String>, JsonError> {
     let wrong = |path: &str, message: String| JsonError { path: path.to_owned(), message };
-    let serde_json::Value::Object(members) = json else {
-        return Err(wrong("", "expected an object with a member for each element".to_owned()));
-    };
-    let mut elements = Vec::with_capacity(members.len());
+    let mut elements = Vec::new();
     for (name, json) in members {
         let is_it = |entry: &&Entry| match name.strip_prefix('{').and_then(|name| name.split_once('}')) {
             Some((namespace, local)) => entry.element.namespace == namespace && entry.element.name == local,
@@ -498,16 +551,15 @@ fn documents(documents: Vec<castile_plan::Document>) -> &'static [Document] {
 impl Maker {
     fn service(
         &mut self,
-        plan: &'static Plan,
         service: &'static plan::Service,
         documents: &'static [Document],
         page: Option<Page>,
     ) -> Service {
         let operations: Vec<SoapOperation> =
-            service.operations.iter().map(|operation| self.operation(plan, operation)).collect();
+            service.operations.iter().map(|operation| self.operation(operation)).collect();
         let operations = leak_all(operations);
         let mut description = Description::new(&service.name, &service.namespace, operations)
-            .with_documents(documents, &service.address)
+            .with_documents(documents, service.address())
             .with_documentation(&service.documentation);
         if let Some(castile_wsdl::Version::Soap12) = service.versions.first() {
             description = description.with_version(castile_soap::Version::Soap12);
@@ -532,22 +584,36 @@ impl Maker {
             version: description.version,
             documentation: &operation.documentation,
             faults: self.faults(operation.faults.as_ref()),
-            blocks: self.blocks(plan, &operation.request),
+            blocks: self.blocks(&operation.request),
+            response_blocks: operation.response.as_ref().map_or(&[], |response| self.blocks(response)),
         });
         let made = made.collect();
-        Service { binding: service.binding, description: leak(description), operations: leak_all(made) }
+        let ports = service.ports.iter().map(|port| Port {
+            name: &port.name,
+            version: match port.version {
+                castile_wsdl::Version::Soap11 => Version::Soap11,
+                castile_wsdl::Version::Soap12 => Version::Soap12,
+            },
+            address: &port.address,
+        });
+        Service {
+            binding: service.binding,
+            description: leak(description),
+            operations: leak_all(made),
+            ports: leak_all(ports.collect()),
+        }
     }
 
-    fn operation(&mut self, plan: &'static Plan, operation: &'static plan::Operation) -> SoapOperation {
+    fn operation(&mut self, operation: &'static plan::Operation) -> SoapOperation {
         let plan::Operation { name, action, request_action, response_action, request, response, .. } = operation;
         let root = self.payload(request);
         let mut made = SoapOperation::new(name, action, root);
-        let of_request = self.understood(plan, request);
+        let of_request = self.understood(request);
         let of_response: &'static [_] = match response {
             None => &[],
             Some(response) => {
                 made = made.with_response(self.payload(response));
-                self.understood(plan, response)
+                self.understood(response)
             }
         };
         made.with_actions(request_action, response_action).with_headers(of_request, of_response)
@@ -575,16 +641,14 @@ impl Maker {
     }
 
     /// The elements of header blocks that are understood.
-    fn understood(&mut self, plan: &'static Plan, message: &'static plan::Message) -> &'static [&'static Element] {
-        let elements: Vec<&'static Element> = self.blocks(plan, message).iter().map(|entry| &entry.element).collect();
+    fn understood(&mut self, message: &'static plan::Message) -> &'static [&'static Element] {
+        let elements: Vec<&'static Element> = self.blocks(message).iter().map(|entry| &entry.element).collect();
         leak_all(elements)
     }
 
-    fn blocks(&mut self, plan: &'static Plan, message: &'static plan::Message) -> &'static [Entry] {
-        let blocks = || plan.services.iter().flat_map(|service| &service.headers);
-        let declared = message.headers.iter().filter_map(|of| blocks().find(|block| block.of == *of));
-        let entries = declared.map(|block| self.entry(&block.root, &block.base)).collect();
-        leak_all(entries)
+    fn blocks(&mut self, message: &'static plan::Message) -> &'static [Entry] {
+        let declared: Vec<_> = message.headers.iter().filter_map(|of| self.header(of)).collect();
+        leak_all(declared.into_iter().map(|block| self.entry(&block.root, &block.base)).collect())
     }
 
     fn faults(&mut self, faults: Option<&'static plan::Faults>) -> &'static [Entry] {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use castile_databinding::{datatypes, deeper};
-use castile_soap::Root;
+use castile_soap::{Root, Version, message};
 use serde_json::Value as Json;
 
 use crate::json::{Held, parse, simple_from_json};
@@ -14,10 +14,13 @@ use crate::value::{ContentValue, GroupContent, GroupValue, SimpleValue, Slot, St
 /// More places than this are not looked for: each is found by reading the value again.
 const MOST_PLACES: usize = 256;
 
+/// No more of a value is read to find its places: its size in XML, in bytes, once for each place.
+const MOST_READ: usize = 16 << 20;
+
 /// How many values are kept to be filled again.
 const MOST_GIVEN: usize = 4;
 
-/// Longer texts than this are not kept in a value, in bytes.
+/// No larger values are kept, without their texts, and none with longer texts, in bytes.
 const LONGEST_GIVEN: usize = 64 << 10;
 
 /// What is tried at a place, beside what stands there, to find out where in the value it is.
@@ -32,6 +35,8 @@ pub struct Form {
     places: Vec<Place>,
     /// Values that were given. One that nobody has any more is filled again: that is less work than to make another.
     given: Mutex<Vec<Arc<Value>>>,
+    /// Whether the value is small enough for that.
+    is_small: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +50,8 @@ impl Form {
     /// The form of payloads of `root`, which `read` makes of the texts at some places. `texts` are some that can be read.
     ///
     /// There is none if a place may be more than the whole of a simple value, or if nobody knows: where another text makes no
-    /// difference, or more than one. Names are no texts of a form, since they have prefixes.
+    /// difference, or more than one. Names are no texts of a form, since they have prefixes. Nor is there one if it takes much work to
+    /// find so many places in a value of such a size.
     pub fn new(root: &'static Root, texts: &[String], read: impl Fn(&[&str]) -> Option<Value>) -> Option<Self> {
         if texts.is_empty() || texts.len() > MOST_PLACES {
             return None;
@@ -53,6 +59,10 @@ impl Form {
         let held = Held::of(&root.element);
         let mut given: Vec<&str> = texts.iter().map(String::as_str).collect();
         let value = read(&given)?;
+        let size = message::write(Version::Soap11, root, &value, Vec::new()).ok()?.len();
+        if size.saturating_mul(texts.len()) > MOST_READ {
+            return None;
+        }
         let leaves = leaves(&value, held);
         let mut places: Vec<Place> = Vec::with_capacity(texts.len());
         for (number, text) in texts.iter().enumerate() {
@@ -67,13 +77,16 @@ impl Form {
             }
             places.push(place);
         }
-        Some(Form { value, places, given: Mutex::default() })
+        Some(Form { value, places, given: Mutex::default(), is_small: size <= LONGEST_GIVEN })
     }
 
     /// The value with other texts, in JSON, at its places. `None` if it isn't known without reading all of it: where one is no text that
-    /// can stand there, or an empty one.
+    /// can stand there, or an empty one. Nor is it known if there are not as many texts as places.
     #[must_use]
     pub fn fill(&self, texts: &[impl AsRef<Json>]) -> Option<Arc<Value>> {
+        if texts.len() != self.places.len() {
+            return None;
+        }
         let given = || self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |value: &Arc<Value>| Arc::strong_count(value) == 1;
         let free = {
@@ -86,7 +99,6 @@ impl Form {
             let json = json.as_ref();
             match json {
                 Json::String(text) if text.is_empty() || text.bytes().any(|byte| byte < b' ') => return None,
-                Json::String(text) if text.contains(['\u{FFFE}', '\u{FFFF}']) => return None,
                 Json::String(_) | Json::Number(_) | Json::Bool(_) => {}
                 Json::Null | Json::Array(_) | Json::Object(_) => return None,
             }
@@ -95,7 +107,7 @@ impl Form {
         let length: usize = texts.iter().filter_map(|json| json.as_ref().as_str()).map(str::len).sum();
         let mut given = given();
         // What is kept is charged to nobody.
-        if given.len() < MOST_GIVEN && length <= LONGEST_GIVEN {
+        if self.is_small && given.len() < MOST_GIVEN && length <= LONGEST_GIVEN {
             given.push(shared.clone());
         }
         Some(shared)
@@ -231,7 +243,7 @@ impl Leaves {
 
 /// The value of a simple type that a path leads to.
 fn leaf<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut datatypes::Value> {
-    match value {
+    deeper::<Value, _>(|| match value {
         Value::Simple(value) => Some(&mut value.value),
         Value::Derived(of) => leaf(&mut of.value, path),
         Value::Struct(of) => {
@@ -246,7 +258,7 @@ fn leaf<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut datatypes::V
             }
         }
         Value::Nil(_) | Value::Encoded(_) | Value::Array(_) | Value::Shared(_) | Value::Any(_) | Value::Empty => None,
-    }
+    })
 }
 
 fn leaf_of_slot<'v>(slot: &'v mut Slot, path: &[usize]) -> Option<&'v mut datatypes::Value> {
@@ -260,11 +272,11 @@ fn leaf_of_slot<'v>(slot: &'v mut Slot, path: &[usize]) -> Option<&'v mut dataty
 }
 
 fn leaf_of_group<'v>(group: &'v mut GroupValue, path: &[usize]) -> Option<&'v mut datatypes::Value> {
-    match &mut group.content {
+    deeper::<Value, _>(|| match &mut group.content {
         GroupContent::Particles(slots) => {
             path.split_first().and_then(|(step, rest)| leaf_of_slot(slots.get_mut(*step)?, rest))
         }
         GroupContent::Choice(_, slot) => leaf_of_slot(slot, path),
         GroupContent::Text(_) => None,
-    }
+    })
 }

@@ -9,20 +9,24 @@ mod write;
 use std::collections::{HashMap, HashSet};
 
 pub use read::JsonError;
-pub(crate) use read::{Held, parse, simple_from_json};
+pub(crate) use read::{Held, escaped_from_json, parse, simple_from_json};
+pub use write::with_files;
 
+use castile_databinding::deeper;
 use castile_databinding::schema::{Element, XSD_NAMESPACE};
 
 use crate::types::{Group, GroupKind, Particle, Particles, Term};
 
 /// The value of a type with simple content, and the pieces of mixed content.
-const CONTENT: &str = "$";
+pub(crate) const CONTENT: &str = "$";
 /// The type that an element says it is of.
 const TYPE: &str = "$type";
 /// That an element with attributes is nil.
 const NIL: &str = "$nil";
 /// An element as XML.
 const XML: &str = "$xml";
+/// The file that has the bytes of a value.
+const FILE: &str = "$file";
 /// The number of a node of a graph, and a reference to one.
 const ID: &str = "$id";
 const REF: &str = "$ref";
@@ -130,12 +134,19 @@ impl Group {
 
 /// The names of all members that stand for particles.
 fn members(particles: &Particles) -> Vec<&'static str> {
-    let of_each = particles.list.iter().zip(&particles.keys).flat_map(|(particle, key)| match (key, &particle.term) {
-        (Key::Member(name), _) => vec![*name],
-        (Key::Flat, Term::Group(group)) => group.members(),
-        (Key::Flat, _) => Vec::new(),
-    });
-    of_each.collect()
+    let mut names = Vec::new();
+    add_members(particles, &mut names);
+    names
+}
+
+fn add_members(particles: &Particles, names: &mut Vec<&'static str>) {
+    for (particle, key) in particles.list.iter().zip(&particles.keys) {
+        match (key, &particle.term) {
+            (Key::Member(name), _) => names.push(*name),
+            (Key::Flat, Term::Group(group)) => deeper::<Particle, _>(|| add_members(group.particles(), names)),
+            (Key::Flat, _) => {}
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,14 +5,17 @@ use std::io::{Read, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_plan::Plan;
+use castile_plan::plan::Item;
 use castile_xsd::{Bundle, Made};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 
+use crate::{Contract, Options};
+
 /// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/1");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/2");
 
 /// A larger plan is not kept, and not read: values take many times the room that they take in a file.
 const MOST_BYTES: usize = 16 << 20;
@@ -30,6 +33,33 @@ pub(crate) fn keep(plan: &Plan, bundle: &mut Bundle) {
 
 /// The plan that a bundle keeps, if it is one of its documents.
 pub(crate) fn plan(bundle: &Bundle) -> Option<Plan> {
+    read(&unpacked(bundle)?)
+}
+
+/// The plan that these bytes are. Whoever writes a bundle may write any plan.
+fn read(bytes: &[u8]) -> Option<Plan> {
+    let plan: Plan = postcard::from_bytes(bytes).ok()?;
+    // A plan is kept without facets, which may take much work to be made: patterns do.
+    let has_facets = plan.items.iter().any(|item| matches!(item, Item::Restriction(_)));
+    (!has_facets).then_some(plan)
+}
+
+/// For checks that change what is kept.
+impl Contract {
+    /// The bytes of the plan that a bundle keeps.
+    #[doc(hidden)]
+    pub fn kept_in(bundle: &Bundle) -> Option<Vec<u8>> {
+        unpacked(bundle)
+    }
+
+    /// The contract of such bytes.
+    #[doc(hidden)]
+    pub fn of_kept(bytes: &[u8]) -> Option<Self> {
+        read(bytes).map(|plan| Contract::of(plan, &Options::default(), &[], None))
+    }
+}
+
+fn unpacked(bundle: &Bundle) -> Option<Vec<u8>> {
     let Made { by, of, text } = bundle.made.as_ref()?;
     if by != BY || *of != hash(bundle) {
         return None;
@@ -37,10 +67,7 @@ pub(crate) fn plan(bundle: &Bundle) -> Option<Plan> {
     let mut bytes = Vec::new();
     let packed = STANDARD.decode(text).ok()?;
     ZlibDecoder::new(&*packed).take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-    if bytes.len() > MOST_BYTES {
-        return None;
-    }
-    postcard::from_bytes(&bytes).ok()
+    (bytes.len() <= MOST_BYTES).then_some(bytes)
 }
 
 /// Bytes that take less room, and less time to read with the bundle.
@@ -61,13 +88,17 @@ fn hash(bundle: &Bundle) -> String {
 mod tests {
     use std::fmt::Write as _;
     use std::path::{Path, PathBuf};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
 
-    use castile_plan::plan::Plan;
+    use castile_plan::names::Ident;
+    use castile_plan::plan::{self, Base, Content, Facet, Field, Plan, Rule, Term};
     use castile_xsd::Files;
+    use serde_json::json;
 
     use super::*;
+    use crate::Operation;
     use crate::compile::{Types, leak};
-    use crate::{Contract, Options};
 
     /// Every construct of schemas and of SOAP encoding.
     fn contracts() -> Vec<PathBuf> {
@@ -185,7 +216,6 @@ mod tests {
     /// What holds itself, and what holds very much.
     #[test]
     fn a_plan_may_nest_without_end() {
-        use castile_plan::plan::{Base, Content, Item, Rule, Term};
         let (mut groups_there, mut unions, mut restrictions, mut all, mut read) = (0, 0, 0, 0, 0);
         let options = Options { facets: true, ..Options::default() };
         for path in contracts() {
@@ -241,8 +271,319 @@ mod tests {
         assert!(all > 10 && read > 5, "{all} {read}");
     }
 
-    fn within(number: usize, base: castile_plan::plan::Base) -> castile_plan::plan::Base {
-        use castile_plan::plan::Base;
+    fn within(number: usize, base: Base) -> Base {
         if number % 3 == 1 { Base::Shared(Box::new(base)) } else { base }
+    }
+
+    // ---- plans that nobody would make ----
+
+    /// A plan whose first request has these fields, beside these items.
+    fn plan_of(fields: Vec<Field>, items: Vec<Item>) -> Plan {
+        let contract = contracts().into_iter().find(|contract| contract.ends_with("sequence/service.wsdl")).unwrap();
+        let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
+        let (_, mut plan, _) = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
+        let Base::Item(path) = plan.services[0].operations[0].request.base.clone() else {
+            panic!("no type of its own")
+        };
+        let of = plan.items.iter_mut().find_map(|item| match item {
+            Item::Struct(of) if of.path == path => Some(of),
+            _ => None,
+        });
+        let of = of.unwrap();
+        (of.attributes, of.any_attributes, of.content) = (Vec::new(), None, Content::Sequence(fields));
+        plan.items.extend(items);
+        plan
+    }
+
+    fn path(name: &str) -> plan::Path {
+        plan::Path { module: 0, ident: Ident::new(name) }
+    }
+
+    fn field(term: Term, min_occurs: u32, max_occurs: Option<u32>) -> Field {
+        let (ident, documentation) = (Ident::new("field"), String::new());
+        Field { ident, documentation, min_occurs, max_occurs, term, held: plan::Held::InPlace, streams: false }
+    }
+
+    fn element(name: &str, base: Base, facets: Option<plan::Path>) -> Term {
+        let (namespace, tag, name) = (String::new(), name.to_owned(), name.to_owned());
+        let element = plan::Element { namespace, name, slot: 0, constraint: None, facets, types: None };
+        Term::Element { element, value: plan::Value { base, nil: plan::Nil::Never }, tag, counted: false }
+    }
+
+    fn group(name: &str, fields: Vec<Field>) -> Item {
+        Item::Struct(plan::Struct {
+            path: path(name),
+            table: Ident::new("TABLE"),
+            documentation: String::new(),
+            role: plan::Role::Group,
+            attributes: Vec::new(),
+            attribute_table: None,
+            any_attributes: None,
+            content: Content::Sequence(fields),
+            made: plan::Made::Whole,
+        })
+    }
+
+    fn union(name: &str, members: Vec<Base>) -> Item {
+        let member = |base| plan::Member { ident: Ident::new("Member"), base, is_enumeration: false, facets: None };
+        Item::Union(plan::Union {
+            path: path(name),
+            documentation: String::new(),
+            name: name.to_owned(),
+            members: members.into_iter().map(member).collect(),
+            has_facets: true,
+            has_names: false,
+        })
+    }
+
+    fn restriction(name: &str, rule: Rule) -> Item {
+        let base = Base::Primitive("String");
+        Item::Restriction(plan::Restriction { path: path(name), name: name.to_owned(), base, rule })
+    }
+
+    /// Reads a request of a plan with this content, of XML and of JSON, and does with it what can be done. It ends in time, on a stack as
+    /// threads have.
+    fn read_all(name: &'static str, plan: Plan, content: &'static str, json: serde_json::Value) {
+        on_a_thread(name, move || {
+            let contract = Contract::of(plan, &Options::default(), &[], None);
+            let operation: &'static Operation = &contract.services[0].operations()[0];
+            let root = &operation.soap().request.element;
+            let (prefix, namespace) = if root.namespace.is_empty() { ("", "") } else { ("r:", root.namespace) };
+            let declared = if prefix.is_empty() { String::new() } else { format!(" xmlns:r=\"{namespace}\"") };
+            let xml = format!("<{prefix}{}{declared}>{content}</{prefix}{}>", root.name, root.name);
+            let _ = operation.find_in_request(&["a", "b"]);
+            let mut values = vec![operation.request_from_json(&json), operation.request_from_json(&json!({}))];
+            values.extend(operation.request_from_xml(&xml).map(Ok));
+            let _ = operation.request_problems(&json!({"a": 1, "b": {}}));
+            for value in values.into_iter().flatten() {
+                let written = serde_json::to_value(&value).unwrap();
+                let _ = operation.request_from_json(&written);
+                let _ = castile_soap::message::write(
+                    castile_soap::Version::Soap11,
+                    &operation.soap().request,
+                    &value,
+                    Vec::new(),
+                );
+                assert!(value == value.clone() && !format!("{value:?}").is_empty());
+            }
+        });
+    }
+
+    fn on_a_thread(name: &'static str, work: impl FnOnce() + Send + 'static) {
+        // What is not optimised takes more.
+        let stack = if cfg!(debug_assertions) { 2 << 20 } else { 512 << 10 };
+        let (sender, receiver) = channel();
+        let worker = std::thread::Builder::new().stack_size(stack).spawn(move || {
+            work();
+            let _ = sender.send(());
+        });
+        let ended = receiver.recv_timeout(Duration::from_secs(120));
+        assert!(ended.is_ok(), "{name}: {ended:?}");
+        worker.unwrap().join().unwrap();
+    }
+
+    /// The process ended: groups were looked into without a look at the stack.
+    #[test]
+    fn groups_within_each_other_have_an_end() {
+        const MANY: usize = 10_000;
+        let chain = || {
+            let groups = (0..MANY).map(|number| {
+                let mut fields = vec![field(element(&format!("e{number}"), Base::Primitive("i32"), None), 0, Some(1))];
+                if number + 1 < MANY {
+                    fields.push(field(Term::Group(path(&format!("G{}", number + 1))), 1, Some(1)));
+                }
+                group(&format!("G{number}"), fields)
+            });
+            plan_of(vec![field(Term::Group(path("G0")), 1, Some(1))], groups.collect())
+        };
+        read_all("a chain of groups", chain(), "<e50>1</e50>", json!({"e50": 1}));
+        let repeated = || {
+            let groups = (0..MANY).map(|number| {
+                let mut fields = vec![field(element("e", Base::Primitive("i32"), None), 0, Some(1))];
+                if number + 1 < MANY {
+                    fields.push(field(Term::Group(path(&format!("G{}", number + 1))), 0, None));
+                }
+                group(&format!("G{number}"), fields)
+            });
+            plan_of(vec![field(Term::Group(path("G0")), 0, None)], groups.collect())
+        };
+        read_all("a chain of repeated groups", repeated(), "<e>1</e><e>2</e>", json!({"$group": [{"e": 1}]}));
+        // From the innermost outwards each finds the next one made.
+        on_a_thread("groups that were made before", move || {
+            let types: &'static Types = leak(Types::new(leak(chain())));
+            let mut maker = types.maker();
+            for number in (0..MANY).rev() {
+                let group = maker.group(&path(&format!("G{number}"))).unwrap();
+                assert!(group.particles().depth <= 128, "{}", group.particles().depth);
+            }
+        });
+    }
+
+    /// It took 2^60 steps.
+    #[test]
+    fn unions_that_double_have_an_end() {
+        let member = |number: usize| match number {
+            0 => Base::Primitive("i32"),
+            number => Base::Item(path(&format!("U{}", number - 1))),
+        };
+        let of = move |count: usize, members: usize| {
+            let unions = (0..count).map(|number| union(&format!("U{number}"), vec![member(number); members])).collect();
+            let base = Base::Item(path(&format!("U{}", count - 1)));
+            plan_of(vec![field(element("x", base, None), 1, Some(1))], unions)
+        };
+        read_all("unions that double", of(60, 2), "<x>1</x>", json!({"x": 0.30000000000000004}));
+        read_all("unions that double, of no value", of(60, 2), "<x>a</x>", json!({"x": ["a"]}));
+        read_all("a chain of unions", of(10_000, 1), "<x>1</x>", json!({"x": 1}));
+        // Those that were made before are as deep.
+        on_a_thread("unions that were made before", move || {
+            let types: &'static Types = leak(Types::new(leak(of(100_000, 1))));
+            for number in (0..100_000).step_by(100) {
+                types.maker().base(&Base::Item(path(&format!("U{number}"))));
+            }
+        });
+    }
+
+    /// The values of lists nested as their types did, and were dropped without a look at the stack.
+    #[test]
+    fn lists_have_no_lists() {
+        let unions = (0..10_000).map(|number: usize| {
+            let member = match number {
+                0 => Base::Primitive("i32"),
+                number => Base::Item(path(&format!("U{}", number - 1))),
+            };
+            union(&format!("U{number}"), vec![Base::List(Box::new(Base::List(Box::new(member))))])
+        });
+        let base = Base::Item(path("U9999"));
+        let plan = plan_of(vec![field(element("x", base, None), 1, Some(1))], unions.collect());
+        read_all("unions of lists", plan, "<x>1</x>", json!({"x": ["1"]}));
+    }
+
+    /// It took 2^60 steps.
+    #[test]
+    fn facets_that_double_have_an_end() {
+        let of = |count: usize, members: usize| {
+            let restrictions = (0..count).map(|number| {
+                let rule = match number {
+                    0 => Rule::Facets { facets: vec![Facet::Number("max_length", 1)], of: None },
+                    number => Rule::AnyOf(vec![path(&format!("R{}", number - 1)); members]),
+                };
+                restriction(&format!("R{number}"), rule)
+            });
+            let facets = Some(path(&format!("R{}", count - 1)));
+            plan_of(vec![field(element("x", Base::Primitive("String"), facets), 1, Some(1))], restrictions.collect())
+        };
+        read_all("facets that double", of(60, 2), "<x>ab</x>", json!({"x": "ab"}));
+        read_all("a chain of facets", of(10_000, 1), "<x>ab</x>", json!({"x": "ab"}));
+        let chain = (0..10_000).map(|number: usize| {
+            let before = (number > 0).then(|| path(&format!("R{}", number - 1)));
+            restriction(&format!("R{number}"), Rule::Facets { facets: Vec::new(), of: before })
+        });
+        let of_x = element("x", Base::Primitive("String"), Some(path("R9999")));
+        let plan = plan_of(vec![field(of_x, 1, Some(1))], chain.collect());
+        read_all("a chain of facets of facets", plan, "<x>ab</x>", json!({"x": "ab"}));
+    }
+
+    /// A plan is kept without facets, so a file that has some is of somebody else.
+    #[test]
+    fn facets_are_not_kept() {
+        let contract = contracts().into_iter().find(|contract| contract.ends_with("facets/service.wsdl")).unwrap();
+        let mut bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
+        let options = Options { facets: true, ..Options::default() };
+        let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
+        keep(&planned, &mut bundle);
+        assert!(bundle.made.is_some() && plan(&bundle).is_none());
+    }
+
+    /// It was read within itself without end.
+    #[test]
+    fn what_is_shared_is_a_node_once() {
+        let base = (0..100).fold(Base::Primitive("i32"), |base, _| Base::Shared(Box::new(base)));
+        let plan = plan_of(vec![field(element("x", base, None), 1, Some(1))], Vec::new());
+        read_all("nodes of nodes", plan, "<x>1</x>", json!({"x": 1}));
+    }
+
+    /// A group that was nothing came again and again.
+    #[test]
+    fn what_never_comes_ends_a_repeated_group() {
+        let never = field(element("x", Base::Primitive("i32"), None), 0, Some(0));
+        let groups = vec![group("G", vec![never])];
+        let plan = plan_of(vec![field(Term::Group(path("G")), 0, None)], groups);
+        read_all("a group of nothing", plan, "<x>1</x>", json!({}));
+    }
+
+    /// Each wildcard had all that is behind it, which took gigabytes.
+    #[test]
+    fn wildcards_before_groups_share_what_is_behind_them() {
+        const MANY: usize = 20_000;
+        let wildcards =
+            (0..MANY).map(|_| field(Term::Any(plan::Wildcard::OneOf(vec!["urn:w".to_owned()])), 0, Some(1)));
+        let group = vec![group("G", vec![field(element("x", Base::Primitive("i32"), None), 1, Some(1))])];
+        let groups = (0..MANY).map(|_| field(Term::Group(path("G")), 0, Some(1)));
+        let plan = plan_of(wildcards.chain(groups).collect(), group);
+        read_all("many wildcards", plan, "<x>1</x>", json!({}));
+    }
+
+    #[test]
+    fn a_particle_that_is_not_there_stands_for_nothing() {
+        let contract = contracts().into_iter().find(|contract| contract.ends_with("mixed/service.wsdl")).unwrap();
+        let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
+        let (_, mut plan, _) = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
+        let mut changed = 0;
+        for item in &mut plan.items {
+            if let Item::Choice(plan::Choice { order: order @ Some(_), .. }) = item {
+                let kind = plan::ParticleKind::Element(usize::MAX);
+                *order = Some(plan::Particle { min: 1, max: Some(1), kind });
+                changed += 1;
+            }
+        }
+        assert!(changed > 0);
+        leak(Types::new(leak(plan))).make();
+    }
+
+    // ---- what a contract says ----
+
+    /// It said what lacked of all operations, though others were asked for.
+    #[test]
+    fn a_summary_is_of_the_operations_that_are_asked_for() {
+        let contract =
+            contracts().into_iter().find(|contract| contract.ends_with("typed_faults/service.wsdl")).unwrap();
+        let planned = || {
+            let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
+            let (_, mut plan, _) = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
+            plan.left_out.push(plan::LeftOut { name: "lost".to_owned(), reason: None });
+            plan
+        };
+        let first = planned().services[0].operations[0].name.clone();
+        let summary = |operations: Vec<String>| {
+            Contract::of(planned(), &Options { operations, ..Options::default() }, &[], None).summary
+        };
+        assert_eq!(summary(vec![first.clone()]), None);
+        assert_eq!(summary(vec![first, "lost".to_owned()]).as_deref(), Some("1 of 2 operations; left out: lost"));
+        assert!(summary(Vec::new()).unwrap().ends_with(" operations; left out: lost"));
+    }
+
+    /// A service that had no operation that was asked for took its header blocks away from the others.
+    #[test]
+    fn header_blocks_may_be_those_of_another_service() {
+        let contract =
+            contracts().into_iter().find(|contract| contract.ends_with("header_blocks/service.wsdl")).unwrap();
+        let bundle = bundle(&contract).unwrap();
+        let mut plan = super::plan(&bundle).unwrap();
+        let mut first = super::plan(&bundle).unwrap();
+        for operation in first.services.iter_mut().flat_map(|service| &mut service.operations) {
+            operation.name.insert_str(0, "other");
+        }
+        plan.services.iter_mut().for_each(|service| service.headers.clear());
+        let with_headers = plan.services.iter().flat_map(|service| &service.operations);
+        let wanted = with_headers.filter(|operation| !operation.request.headers.is_empty()).map(|one| one.name.clone());
+        let wanted: Vec<String> = wanted.collect();
+        assert!(!wanted.is_empty());
+        plan.services.splice(0..0, first.services);
+        let contract = Contract::of(plan, &Options { operations: wanted, ..Options::default() }, &[], None);
+        assert!(!contract.services.is_empty());
+        for operation in contract.services.iter().flat_map(|service| service.operations()) {
+            let refused = operation.header_from_json(&json!({"nothing": 1})).unwrap_err();
+            assert!(refused.message.contains("expected one of"), "{refused}");
+        }
     }
 }

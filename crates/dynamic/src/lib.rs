@@ -15,8 +15,8 @@ mod types;
 mod value;
 mod write;
 
-pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Served, Service, keep};
+pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Port, Served, Service, keep};
 pub use form::Form;
-pub use json::JsonError;
-pub use members::NoMember;
+pub use json::{JsonError, with_files};
+pub use members::{NoMember, Simple, SimpleKind};
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

@@ -1,5 +1,7 @@
 //! Values out of XML, by the calls that generated code makes.
 
+use std::ptr;
+
 use castile_databinding::datatypes;
 use castile_databinding::encoded::Shared;
 use castile_databinding::schema::{Attributes, Element, First};
@@ -43,10 +45,10 @@ impl FromXml for Value {
     }
 
     fn referenced(decoder: &mut Decoder<'_>, element: &'static Element, offset: usize) -> Option<Self> {
-        match type_of(element).base {
-            Base::Shared(_) => Shared::<Node>::referenced(decoder, element, offset).map(Value::Shared),
-            _ => None,
-        }
+        let Base::Shared(inner) = type_of(element).base else { return None };
+        let node = Shared::<Node>::referenced(decoder, element, offset)?;
+        // The decoder keeps one node for all types. What was read as a value of another one is read again.
+        node.get().is_none_or(|Node(value)| is_of(value, inner)).then_some(Value::Shared(node))
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -60,6 +62,20 @@ impl FromXml for Value {
             return Ok(Value::Nil(attributes));
         }
         read(decoder, element, of)
+    }
+}
+
+/// Whether a value was read as one of a complex type.
+fn is_of(value: &Value, of: &'static ElementType) -> bool {
+    let Base::Complex(place) = of.base else { return true };
+    match (value, place.get()) {
+        (Value::Struct(value), Complex::Struct(of)) => ptr::eq(value.of, of),
+        (Value::Encoded(value), Complex::EncodedStruct(of)) => ptr::eq(value.of, of),
+        (Value::Array(value), Complex::EncodedArray(of)) => ptr::eq(value.of, of),
+        (Value::Derived(value), Complex::Derived(of)) => {
+            value.of.is_none_or(|variant| of.variants.iter().any(|known| ptr::eq(known, variant)))
+        }
+        _ => false,
     }
 }
 

@@ -12,7 +12,7 @@ use castile_databinding::datatypes::{
 };
 use castile_databinding::facets::{Check, Digits, FacetValue, Facets, Length, not_listed};
 use castile_databinding::schema::{Element, TypeName, XSD_NAMESPACE};
-use castile_databinding::{Decoder, Encoder, Error, FromXml, Lexical, datatypes};
+use castile_databinding::{Decoder, Encoder, Error, FromXml, Lexical, datatypes, deeper};
 
 /// A simple type.
 pub(crate) struct SimpleType {
@@ -21,6 +21,12 @@ pub(crate) struct SimpleType {
     pub(crate) kind: Kind,
     /// Whether values are names or have names in them.
     pub(crate) has_names: bool,
+    /// Whether values are lists, or may be.
+    pub(crate) has_lists: bool,
+    /// Whether values are numbers in binary, or may be.
+    pub(crate) is_binary_number: bool,
+    /// How many types and restrictions a text is held against until it is read, about.
+    pub(crate) size: usize,
 }
 
 #[derive(Debug)]
@@ -34,8 +40,11 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) of: &'static SimpleType,
-    pub(crate) facets: Option<&'static dyn Check>,
+    pub(crate) facets: Option<&'static Restriction>,
 }
+
+/// So many values that are listed take as long as one type does.
+const LISTED: usize = 100;
 
 /// A type may have itself in it.
 impl fmt::Debug for SimpleType {
@@ -148,7 +157,29 @@ impl SimpleType {
     pub(crate) fn built_in(datatype: Datatype) -> Self {
         let name = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::NAME);
         let has_names = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::HAS_NAMES);
-        SimpleType { name, kind: Kind::Datatype(datatype), has_names }
+        SimpleType::new(name, Kind::Datatype(datatype), has_names)
+    }
+
+    pub(crate) fn new(name: &'static str, kind: Kind, has_names: bool) -> Self {
+        let (has_lists, is_binary_number, size) = match &kind {
+            Kind::Datatype(datatype) => {
+                let is_list = matches!(datatype, Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities);
+                (is_list, matches!(datatype, Datatype::Float | Datatype::Double), 1)
+            }
+            Kind::List(item) => (true, false, item.size.saturating_add(1)),
+            Kind::Enumeration { listed, .. } => (false, false, 1 + listed.len() / LISTED),
+            Kind::Union { members, .. } => {
+                let sizes = members
+                    .iter()
+                    .map(|Member { of, facets }| of.size.saturating_add(facets.map_or(0, |facets| facets.size)));
+                (
+                    members.iter().any(|member| member.of.has_lists),
+                    members.iter().any(|member| member.of.is_binary_number),
+                    sizes.fold(1, usize::saturating_add),
+                )
+            }
+        };
+        SimpleType { name, kind, has_names, has_lists, is_binary_number, size }
     }
 
     /// The type that `xsi:type` names, if it is a built-in one.
@@ -196,6 +227,31 @@ impl SimpleType {
             _ => true,
         }
     }
+
+    /// Whether a text that can be read is a value that is listed, where an enumeration lists any: one that isn't strict reads others.
+    pub(crate) fn check_listed(&self, text: &str) -> Result<(), Option<String>> {
+        match &self.kind {
+            // Names are in no enumeration of texts, and their braces would be in the way.
+            _ if self.has_names => Ok(()),
+            Kind::Datatype(_) => Ok(()),
+            Kind::List(item) => {
+                let said = |word, problem| Some(Invalid::text(word, item.name, problem).message().to_owned());
+                words(text).try_for_each(|word| item.check_listed(word).map_err(|problem| said(word, problem)))
+            }
+            Kind::Enumeration { listed, white_space, .. } => match listed.contains(&&*white_space.normalise(text)) {
+                true => Ok(()),
+                false => Err(Some(not_listed(listed))),
+            },
+            Kind::Union { members, .. } => {
+                let takes = |Member { of, facets }: &Member| {
+                    let value = of.parse_in(text, &Unscoped);
+                    value.is_ok_and(|value| facets.is_none_or(|facets| facets.check(text, &value).is_ok()))
+                        && of.check_listed(text).is_ok()
+                };
+                if deeper::<Value, _>(|| members.iter().any(takes)) { Ok(()) } else { Err(None) }
+            }
+        }
+    }
 }
 
 impl Lexical<Value> for &SimpleType {
@@ -218,7 +274,8 @@ impl Lexical<Value> for &SimpleType {
             }
             Kind::Enumeration { .. } => 0,
             Kind::Union { members, .. } => {
-                members.iter().map(|member| member.of.heap_of(text)).max().unwrap_or_default()
+                let of_members = || members.iter().map(|member| member.of.heap_of(text)).max();
+                deeper::<Value, _>(of_members).unwrap_or_default()
             }
         }
     }
@@ -242,13 +299,16 @@ impl Lexical<Value> for &SimpleType {
             }
             Kind::Union { members, .. } => {
                 let last = members.len().saturating_sub(1);
-                let found = members.iter().enumerate().find_map(|(index, Member { of, facets })| {
-                    let value = of.parse_in(text, scope).ok()?;
-                    let is_listed = index == last || of.lists(&value);
-                    let is_allowed = facets.is_none_or(|facets| facets.check(text, &value).is_ok());
-                    (is_listed && is_allowed).then_some(value)
-                });
-                found.ok_or(None)
+                let mut members = members.iter().enumerate();
+                let first = || {
+                    members.find_map(|(index, Member { of, facets })| {
+                        let value = of.parse_in(text, scope).ok()?;
+                        let is_listed = index == last || of.lists(&value);
+                        let is_allowed = facets.is_none_or(|facets| facets.check(text, &value).is_ok());
+                        (is_listed && is_allowed).then_some(value)
+                    })
+                };
+                deeper::<Value, _>(first).ok_or(None)
             }
         }
     }
@@ -266,7 +326,7 @@ impl Lexical<Value> for &SimpleType {
             Kind::Union { members, has_facets } => {
                 let allowed = || members.iter().find_map(|member| member.of.parse_in(text, &Unscoped).ok());
                 let beyond = || members.iter().find_map(|member| member.of.parse_beyond_facets(text));
-                has_facets.then(|| allowed().or_else(beyond)).flatten()
+                has_facets.then(|| deeper::<Value, _>(|| allowed().or_else(beyond))).flatten()
             }
         }
     }
@@ -284,18 +344,41 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 // ---- facets ----
 
 /// What a value must be beside being of its type.
-#[derive(Debug)]
 pub(crate) struct Restriction {
     pub(crate) name: &'static str,
     pub(crate) of: &'static SimpleType,
     pub(crate) rule: Rule,
+    /// As that of a type.
+    pub(crate) size: usize,
 }
 
 #[derive(Debug)]
 pub(crate) enum Rule {
-    Facets { facets: Box<Facets<Seen>>, before: Option<&'static dyn Check> },
-    Items(&'static dyn Check),
-    AnyOf(Vec<&'static dyn Check>),
+    Facets { facets: Box<Facets<Seen>>, before: Option<&'static Restriction> },
+    Items(&'static Restriction),
+    AnyOf(Vec<&'static Restriction>),
+}
+
+impl Restriction {
+    pub(crate) fn new(name: &'static str, of: &'static SimpleType, rule: Rule) -> Self {
+        let sizes = match &rule {
+            Rule::Facets { facets, before } => {
+                let own = facets.patterns.len() + facets.enumeration.len() / LISTED;
+                before.map_or(0, |before| before.size).saturating_add(own)
+            }
+            Rule::Items(item) => item.size,
+            Rule::AnyOf(members) => members.iter().map(|member| member.size).fold(0, usize::saturating_add),
+        };
+        let size = of.size.saturating_add(sizes).saturating_add(1);
+        Restriction { name, of, rule, size }
+    }
+}
+
+/// One may be held against many others.
+impl fmt::Debug for Restriction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Restriction").field(&self.name).finish()
+    }
 }
 
 /// A value as facets look at it. Of a union they see that values are equal, and no more.
@@ -354,7 +437,25 @@ impl Check for Restriction {
             }
             (None, None) => return self.check_text(text),
         };
-        let Restriction { name, of, rule } = self;
+        deeper::<Value, _>(|| self.check_value(text, value))
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), Invalid> {
+        if let Rule::AnyOf(members) = &self.rule {
+            let is_taken = || members.iter().any(|member| member.check_text(text).is_ok());
+            return match deeper::<Value, _>(is_taken) {
+                true => Ok(()),
+                false => Err(Invalid::text(text, self.name, None)),
+            };
+        }
+        let value = self.of.parse_in(text, &Unscoped).map_err(|problem| Invalid::text(text, self.name, problem))?;
+        self.check(text, &value)
+    }
+}
+
+impl Restriction {
+    fn check_value(&self, text: &str, value: &Value) -> Result<(), Invalid> {
+        let Restriction { name, of, rule, .. } = self;
         match rule {
             Rule::Facets { facets, before } => {
                 if let Some(before) = before {
@@ -375,15 +476,6 @@ impl Check for Restriction {
             }
             Rule::AnyOf(_) => self.check_text(text),
         }
-    }
-
-    fn check_text(&self, text: &str) -> Result<(), Invalid> {
-        if let Rule::AnyOf(members) = &self.rule {
-            let is_taken = members.iter().any(|member| member.check_text(text).is_ok());
-            return if is_taken { Ok(()) } else { Err(Invalid::text(text, self.name, None)) };
-        }
-        let value = self.of.parse_in(text, &Unscoped).map_err(|problem| Invalid::text(text, self.name, problem))?;
-        self.check(text, &value)
     }
 }
 

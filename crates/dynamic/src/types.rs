@@ -3,6 +3,7 @@
 //! They are made once for a contract, and are there until the process ends: the tables of a decoder are.
 
 use std::fmt;
+use std::ptr;
 use std::sync::OnceLock;
 
 use castile_databinding::encoded::ArrayType;
@@ -131,6 +132,8 @@ pub(crate) struct Particles {
     pub(crate) keys: Vec<Key>,
     /// How many there are, those of groups counted.
     pub(crate) size: usize,
+    /// How many groups stand within each other in them.
+    pub(crate) depth: usize,
 }
 
 #[derive(Debug)]
@@ -252,6 +255,26 @@ static OPEN: Children = Children::Open;
 static NONE: Attributes = Attributes::NONE;
 
 impl ElementType {
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.inner().base {
+            Base::Simple(of) => of.name,
+            Base::Complex(place) => place.name,
+            Base::AnyType | Base::Shared(_) => "any type",
+            Base::Nothing => "no type",
+        }
+    }
+
+    /// Whether both have the same values. Simple and complex types are there once.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self.inner().base, other.inner().base) {
+            (Base::Simple(one), Base::Simple(other)) => ptr::eq(one, other),
+            (Base::Complex(one), Base::Complex(other)) => ptr::eq(one, other),
+            (Base::AnyType, Base::AnyType) | (Base::Nothing, Base::Nothing) => true,
+            _ => false,
+        }
+    }
+
     /// The type behind what is shared.
     fn inner(&self) -> &Self {
         match self.base {

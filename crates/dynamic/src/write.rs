@@ -1,7 +1,7 @@
 //! Values as XML, by the calls that generated code makes.
 
 use castile_databinding::schema::First;
-use castile_databinding::{Decoder, Encoder, Error, Group as GroupTrait, ToXml};
+use castile_databinding::{Decoder, Encoder, Error, Group as GroupTrait, ToXml, deeper};
 
 use crate::simple;
 use crate::types::{Content, GroupKind, Particle, Particles, Presence, Struct, Term};
@@ -172,7 +172,7 @@ impl GroupTrait for GroupValue {
     }
 
     fn write(&self, out: &mut Encoder) {
-        match (&self.content, &self.of.kind) {
+        deeper::<GroupValue, _>(|| match (&self.content, &self.of.kind) {
             (GroupContent::Text(text), _) => out.text(text),
             (GroupContent::Particles(slots), GroupKind::Sequence(particles) | GroupKind::All(particles)) => {
                 write_all(slots, particles, out);
@@ -183,7 +183,7 @@ impl GroupTrait for GroupValue {
                 }
             }
             (GroupContent::Particles(_) | GroupContent::Choice(..), _) => {}
-        }
+        });
     }
 }
 

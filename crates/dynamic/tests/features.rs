@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::server::Endpoint;
-use castile_dynamic::{Contract, Operation, Options, Served, Value};
+use castile_dynamic::{Contract, Operation, Options, Served, SimpleKind, Value};
 use castile_soap::{Fault, Request, Response};
 use castile_xml::tree::{Attribute, Document, Element, Node};
 use castile_xsd::Files;
@@ -85,21 +85,86 @@ fn find_all<'j>(operation: &Operation, json: &'j serde_json::Value, names: &mut 
     }
 }
 
+fn contract(feature: &str) -> Contract {
+    let path = Path::new("../codegen/tests/features").join(feature).join("service.wsdl");
+    Contract::open(&path, &Files::new(), &Options::default()).unwrap()
+}
+
 #[test]
 fn names_that_lead_nowhere_are_told() {
-    let contract = |feature: &str| {
-        let path = Path::new("../codegen/tests/features").join(feature).join("service.wsdl");
-        Contract::open(&path, &Files::new(), &Options::default()).unwrap()
-    };
     let table: [(&str, &[&str], usize, &[&str]); 3] = [
         ("optional_and_repeated", &["last", "optionl"], 1, &["optional"]),
         ("optional_and_repeated", &["optional", "x"], 1, &[]),
         ("optional_and_repeated", &["x"], 0, &["optional", "any", "some", "few", "last"]),
     ];
     for (feature, names, known, expected) in table {
-        let contract = contract(feature);
-        let wrong = contract.services[0].operations()[0].find_in_request(names).unwrap_err();
+        let wrong = contract(feature).services[0].operations()[0].find_in_request(names).unwrap_err();
         assert_eq!((wrong.known, wrong.expected.iter().map(String::as_str).collect()), (known, expected.to_vec()));
+    }
+}
+
+/// A type that takes any attribute has no element of any name for that.
+#[test]
+fn any_attribute_is_no_element() {
+    let operation = &contract("attributes").services[0].operations()[0];
+    assert_eq!(operation.find_in_request(&["open", "@{urn:x}y"]), Ok(()));
+    let wrong = operation.find_in_request(&["open", "elemnt"]).unwrap_err();
+    assert_eq!(wrong.expected, ["@decoder", "@name", "@*", "element"]);
+}
+
+/// What is wrong with a text at a place; empty where it is a value.
+#[test]
+fn texts_are_held_against_the_type_of_a_place() {
+    let of_color =
+        "none of the enumeration: \"red\", \"Red\", \"dark-blue\", \"\", \"other\", \"1\", \"+\", \"self\", …";
+    let of_color = format!("\"blue\" is not a valid Color: it is {of_color}");
+    let of_size = "it is none of the enumeration: \"small\", \"large\"";
+    let of_sizes = format!("\"small huge\" is not a valid list: \"huge\" is not a valid Size: {of_size}");
+    let of_size = format!("\"huge\" is not a valid Size: {of_size}");
+    let table: [(&str, &[&str], &str, &str); 16] = [
+        ("enumerations", &["color"], "blue", &of_color),
+        ("enumerations", &["color"], "Red", ""),
+        ("enumerations", &["@size"], "huge", &of_size),
+        ("enumerations", &["sizes"], "small huge", &of_sizes),
+        ("enumerations", &["sizes"], " small  large ", ""),
+        ("enumerations", &["either"], "2026-11-26", ""),
+        ("simple_content", &["plain"], "two", "\"two\" is not a valid xs:decimal"),
+        ("simple_content", &["plain", "$"], "2", ""),
+        ("simple_content", &["plain", "@value"], "2.5", "\"2.5\" is not a valid xs:int"),
+        ("simple_content", &["name"], "{urn:a}b", ""),
+        ("attributes", &["open", "@decoder"], "x", "\"x\" is not a valid xs:int"),
+        ("derivation", &["shape", "name"], "x", ""),
+        ("simple_types", &["string"], "a\u{1}", "found the character U+0001, which XML can't carry"),
+        ("encoded", &["point", "x"], "x", "\"x\" is not a valid xs:int"),
+        ("datatypes", &["hexBinary"], "0g", "\"0g\" is not a valid xs:hexBinary"),
+        ("mtom", &["typed", "$"], "AQ ID", ""),
+    ];
+    for (feature, names, text, expected) in table {
+        let simple = contract(feature).services[0].operations()[0].simple_in_request(names);
+        let found = simple.unwrap_or_else(|| panic!("{feature} {names:?}")).check(text);
+        assert_eq!(found.err().unwrap_or_default(), expected, "{feature} {names:?} {text}");
+    }
+}
+
+#[test]
+fn places_tell_whether_they_are_simple() {
+    let kind = |feature: &str, names: &[&str]| {
+        contract(feature).services[0].operations()[0].simple_in_request(names).map(|simple| simple.kind())
+    };
+    for (feature, names, expected) in [
+        ("mtom", &["photo"][..], Some(SimpleKind::Base64Binary)),
+        ("mtom", &["typed"], Some(SimpleKind::Base64Binary)),
+        ("mtom", &["typed", "@{http://www.w3.org/2005/05/xmlmime}contentType"], Some(SimpleKind::Other)),
+        ("datatypes", &["hexBinary"], Some(SimpleKind::HexBinary)),
+        ("simple_content", &["plain"], Some(SimpleKind::Other)),
+        ("simple_content", &[], None),
+        ("simple_content", &["nothing"], None),
+        ("attributes", &["open", "@{urn:x}y"], None),
+        ("derivation", &["shape"], None),
+        ("wildcards", &["anything"], None),
+        ("mixed", &["paragraph", "$"], None),
+    ] {
+        assert_eq!(kind(feature, names), expected, "{feature} {names:?}");
     }
 }
 

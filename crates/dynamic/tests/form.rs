@@ -1,9 +1,11 @@
 //! What a form gives is what is read where its places are filled, of XML and of JSON.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use std::cell::Cell;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use castile_dynamic::{Contract, Form, Operation, Options, Value};
 use castile_xsd::Files;
@@ -94,6 +96,50 @@ fn check(
         }
     }
     known
+}
+
+/// A template as JSON: a text of a length, and so many places behind it.
+fn form(length: usize, places: usize) -> (Option<Form>, usize) {
+    let contract = Contract::open(
+        Path::new("../codegen/tests/features/optional_and_repeated/service.wsdl"),
+        &Files::new(),
+        &Options::default(),
+    );
+    let contract = contract.unwrap();
+    let operation = &contract.services[0].operations()[0];
+    let text = "x".repeat(length);
+    let reads = Cell::new(0);
+    let texts: Vec<String> = (0..places).map(|place| format!("text {place}")).collect();
+    let form = Form::new(&operation.soap().request, &texts, |texts| {
+        reads.set(reads.get() + 1);
+        let some: Vec<&str> = [text.as_str()].into_iter().chain(texts.iter().copied()).collect();
+        operation.request_from_json(&serde_json::json!({"some": some, "few": [1, 2]})).ok()
+    });
+    (form, reads.get())
+}
+
+/// A large template was read for each of its places, and what was made of it was kept.
+#[test]
+fn forms_are_bounded_by_the_size_of_their_template() {
+    let (large, reads) = form(1 << 20, 17);
+    assert!(large.is_none() && reads == 1, "{reads}");
+    let filled = |form: Form| form.fill(&[Box::new(Json::from("a"))]).map(|value| Arc::strong_count(&value));
+    assert_eq!(filled(form(1 << 20, 1).0.unwrap()), Some(1));
+    let (small, _) = form(10, 1);
+    let small = small.unwrap();
+    let value = small.fill(&[Box::new(Json::from("a"))]).unwrap();
+    assert_eq!(Arc::strong_count(&value), 2);
+}
+
+/// Places without a text had that of an answer before.
+#[test]
+fn a_form_has_a_text_for_each_place() {
+    let (form, _) = form(10, 2);
+    let form = form.unwrap();
+    let text = |text: &str| Box::new(Json::from(text));
+    assert!(form.fill(&[text("a"), text("b")]).is_some());
+    assert!(form.fill(&[text("a")]).is_none());
+    assert!(form.fill(&[text("a"), text("b"), text("c")]).is_none());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use castile_dynamic::{Contract, Operation, Options, Value};
+use castile_dynamic::{Contract, Operation, Options, Value, with_files};
 use castile_soap::{Version, message};
 use castile_xsd::Files;
 
@@ -63,6 +63,35 @@ fn what_siblings_share_is_shared_again() {
     }
 }
 
+/// The contract `encoded`, with a call whose parts are nodes of two types.
+fn graph_of_two_types() -> Contract {
+    let text = std::fs::read_to_string("../codegen/tests/features/encoded/service.wsdl").unwrap();
+    let leaf = "<xs:complexType name=\"Leaf\"><xs:sequence><xs:element name=\"name\" type=\"xs:string\"/>\
+                <xs:element name=\"next\" type=\"t:Leaf\" minOccurs=\"0\"/></xs:sequence></xs:complexType>";
+    let before = "<xs:complexType name=\"Nodes\">";
+    let text = text.replacen(before, &format!("{leaf}{before}"), 1);
+    let text =
+        text.replacen("<wsdl:part name=\"two\" type=\"t:Node\"/>", "<wsdl:part name=\"two\" type=\"t:Leaf\"/>", 1);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-types.wsdl");
+    std::fs::write(&path, text).unwrap();
+    Contract::open(&path, &Files::new(), &Options::default()).unwrap()
+}
+
+/// A reference led to a value of any type.
+#[test]
+fn references_lead_to_values_of_their_type() {
+    let graphs = operation(&graph_of_two_types(), "graph");
+    let json = serde_json::json!({"one": {"$id": 1, "name": "a"}, "two": {"$ref": 1}});
+    let refused = graphs.request_from_json(&json).unwrap_err();
+    assert_eq!(refused.to_string(), "two: found the $id 1 of a value of Node, expected one of Leaf");
+    let json = serde_json::json!({"two": {"$id": 7, "name": "a", "next": {"$ref": 7}}});
+    graphs.request_from_json(&json).unwrap();
+    // What both are made of is read for each.
+    let value = graphs.request_from_xml(&graph("<one id=\"n\"><name>a</name></one><two href=\"#n\"/>", "")).unwrap();
+    let expected = serde_json::json!({"one": {"$id": 1, "name": "a"}, "two": {"$id": 2, "name": "a"}});
+    assert_eq!(serde_json::to_value(&value).unwrap(), expected);
+}
+
 /// Its bytes were taken for those of the encoding that it declares.
 #[test]
 fn a_text_is_not_decoded_again() {
@@ -92,6 +121,48 @@ fn a_text_has_only_what_xml_can_carry() {
     assert_eq!(error.to_string(), "string: found the character U+0001, which XML can't carry");
     let error = echo.request_from_json(&serde_json::json!({"string": "\u{fffe}"})).unwrap_err();
     assert_eq!(error.to_string(), "string: found the character U+FFFE, which XML can't carry");
+    // Of mixed content it was.
+    let echo = operation(&contract("mixed"), "echo");
+    let error = echo.request_from_json(&serde_json::json!({"paragraph": [{"$": ["a", "b\u{1}"]}]})).unwrap_err();
+    assert_eq!(error.to_string(), "paragraph[0].$[1]: found the character U+0001, which XML can't carry");
+}
+
+/// An attribute could declare a namespace, and so change the names of elements, or come twice.
+#[test]
+fn attributes_have_one_name_and_declare_nothing() {
+    let echo = operation(&contract("attributes"), "echo");
+    const DECLARES: &str = "no declaration of a namespace: names have theirs with them";
+    for (name, expected) in [
+        ("@xmlns", DECLARES),
+        ("@{}xmlns", DECLARES),
+        ("@{http://www.w3.org/2000/xmlns/}x", DECLARES),
+        ("@{http://www.w3.org/2001/XMLSchema-instance}type", "$type for the type of an element"),
+        ("@{http://www.w3.org/2001/XMLSchema-instance}nil", "$nil for an element that is nil"),
+        ("@{}y", "@y"),
+        ("@xs:y", "@{http://www.w3.org/2001/XMLSchema}y"),
+    ] {
+        for (member, json) in [("open", "\"element\": 1"), ("nil", "\"$nil\": true")] {
+            let json = format!("{{{member:?}: {{{json}, {name:?}: \"x\"}}}}");
+            let refused = echo.request_from_json(&serde_json::from_str(&json).unwrap()).unwrap_err();
+            assert_eq!(refused.to_string(), format!("{member}.{name}: found an attribute {name}, expected {expected}"));
+        }
+    }
+    let control = serde_json::json!({"open": {"element": 1, "@{urn:\u{1}}y": "x"}});
+    let refused = echo.request_from_json(&control).unwrap_err().to_string();
+    assert!(refused.ends_with("found the character U+0001, which XML can't carry"), "{refused}");
+    let fine = serde_json::json!({"open": {"element": 1, "@{http://www.w3.org/XML/1998/namespace}lang": "de"}});
+    let value = echo.request_from_json(&fine).unwrap();
+    assert!(written(echo, &value).contains(" xml:lang=\"de\""));
+    assert_eq!(serde_json::to_value(&value).unwrap(), fine);
+}
+
+#[test]
+fn the_type_of_any_value_has_a_name() {
+    let echo = operation(&contract("wildcards"), "echo");
+    let wrong = serde_json::json!({"anything": [{"$type": "{urn:a}b c", "$": "x"}]});
+    let problems = echo.request_problems(&wrong);
+    let expected = "anything[0].$type: \"b c\" is no name of a type";
+    assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
 }
 
 /// The process ended: references nest without depth in XML.
@@ -166,6 +237,83 @@ fn what_xml_would_not_be_is_refused() {
     }
 }
 
+/// One was told at a time.
+#[test]
+fn all_problems_are_told() {
+    let table = [
+        (
+            "optional_and_repeated",
+            r#"{"optional": "x", "any": [1, "y", "z"], "few": [1], "lst": {"optional": 1}}"#,
+            &[
+                "lst: there is no such member; did you mean last?",
+                "optional: \"x\" is not a valid xs:int",
+                "any[1]: \"y\" is not a valid xs:int",
+                "any[2]: \"z\" is not a valid xs:int",
+                "some: found 0 items, expected at least 1",
+                "few: found 1 items, expected at least 2",
+            ][..],
+        ),
+        // What is misspelt is not missing as well.
+        (
+            "optional_and_repeated",
+            r#"{"sme": ["a"], "few": [1, 2], "last": {"optionl": "a"}, "nothing": 1}"#,
+            &[
+                "nothing: there is no such member; there are optional, any, some, few, last",
+                "sme: there is no such member; did you mean some?",
+                "last.optionl: there is no such member; did you mean optional?",
+            ],
+        ),
+        ("choice", r#"{"onc": {"a": 1}}"#, &["onc: there is no such member; did you mean once?"]),
+        (
+            "choice",
+            r#"{"once": {"a": "x"}, "end": "y"}"#,
+            &["once.a: \"x\" is not a valid xs:int", "end: \"y\" is not a valid xs:int"],
+        ),
+        // Nor is what is there twice unknown.
+        ("choice", r#"{"once": {"a": 1}, "ordered": {}}"#, &["found both once and ordered, expected one of them"]),
+        (
+            "attributes",
+            r#"{"item": [{"@size": "x", "@kynd": 1, "id": 1}, {"@id": "y"}]}"#,
+            &[
+                "item[0].@size: \"x\" is not a valid xs:int",
+                "item[0].@kynd: there is no such member; did you mean @kind?",
+                "item[0].@id: it is required, and missing",
+                "item[1].@id: \"y\" is not a valid xs:int",
+            ],
+        ),
+        ("optional_and_repeated", r#"{"some": ["a"], "few": [1, 2]}"#, &[]),
+    ];
+    for (feature, json, expected) in table {
+        let contract = contract(feature);
+        let operation = &contract.services[0].operations()[0];
+        let json = serde_json::from_str(json).unwrap();
+        let mut told: Vec<String> = operation.request_problems(&json).iter().map(ToString::to_string).collect();
+        let first = operation.request_from_json(&json).err().map(|problem| problem.to_string());
+        assert_eq!(told.first(), first.as_ref(), "{json}");
+        let mut expected: Vec<String> = expected.iter().map(|problem| (*problem).to_owned()).collect();
+        // Members of JSON have an order of their own.
+        told.sort();
+        expected.sort();
+        assert_eq!(told, expected, "{json}");
+    }
+}
+
+#[test]
+fn more_problems_are_counted() {
+    let echo = operation(&contract("optional_and_repeated"), "echo");
+    let of = |count: usize| {
+        echo.request_problems(&serde_json::json!({"any": vec!["x"; count], "some": ["a"], "few": [1, 2]}))
+    };
+    assert_eq!(of(100).len(), 100);
+    let told = of(101);
+    assert_eq!((told.len(), told[100].to_string()), (101, "there is 1 more problem".to_owned()));
+    assert_eq!(of(1_000).last().unwrap().to_string(), "there are 900 more problems");
+    assert_eq!(of(50_000).last().unwrap().to_string(), "there are at least 9901 more problems");
+    let unknown: serde_json::Map<String, serde_json::Value> =
+        (0..50_000).map(|number| (format!("x{number}"), serde_json::json!(1))).collect();
+    assert_eq!(echo.request_problems(&unknown.into()).len(), 101);
+}
+
 #[test]
 fn details_of_faults_may_have_several_elements_of_a_name() {
     let contract = contract("typed_faults");
@@ -185,4 +333,48 @@ fn details_of_faults_may_have_several_elements_of_a_name() {
     echo.fault_detail_from_json(&own).unwrap();
     let refused = echo.fault_detail_from_json(&serde_json::json!({"closed": ["2026-11-26T12:00:00Z", 1]})).unwrap_err();
     assert_eq!(refused.path, "closed[1]");
+}
+
+/// It was thrown away; PHP and Perl write nothing else.
+#[test]
+fn details_of_faults_may_have_a_text() {
+    let echo = operation(&contract("typed_faults"), "echo");
+    let closed = "<t:closed xmlns:t=\"urn:typed_faults\">2026-11-26T12:00:00Z</t:closed>";
+    for (xml, expected) in [
+        ("\n  why &amp; how\n", serde_json::json!({"$": "why & how"})),
+        (&format!("why\n{closed}\n"), serde_json::json!({"$": "why", "closed": "2026-11-26T12:00:00Z"})),
+        (&format!("\n{closed}\n"), serde_json::json!({"closed": "2026-11-26T12:00:00Z"})),
+        ("  ", serde_json::json!({})),
+    ] {
+        let json = serde_json::to_value(echo.fault_detail(xml)).unwrap();
+        assert_eq!(json, expected, "{xml}");
+        let written = echo.fault_detail_from_json(&json).unwrap();
+        assert_eq!(serde_json::to_value(echo.fault_detail(&written)).unwrap(), json, "{written}");
+    }
+    let refused = echo.fault_detail_from_json(&serde_json::json!({"$": "a\u{1}"})).unwrap_err();
+    assert_eq!(refused.to_string(), "$: found the character U+0001, which XML can't carry");
+}
+
+#[test]
+fn bytes_may_go_into_files() {
+    let echo = operation(&contract("mtom"), "echo");
+    let json = serde_json::json!({"photo": ["AAAA", "AAAAAAAA"], "typed": {"$": "BBBBBBBB"}});
+    let value = echo.request_from_json(&json).unwrap();
+    let mut number = 0;
+    let files = move |bytes: &[u8]| {
+        number += 1;
+        match bytes.len() {
+            0..4 => Ok(None),
+            4..7 => Ok(Some(format!("{number} of {} bytes", bytes.len()))),
+            _ => Err(std::io::Error::other("no room")),
+        }
+    };
+    let written = with_files(files, || serde_json::to_value(&value).unwrap());
+    assert_eq!(written["photo"], serde_json::json!(["AAAA", {"$file": "2 of 6 bytes"}]));
+    assert!(written["typed"].to_string().contains("\"3 of 6 bytes\""), "{written}");
+    // It is over.
+    assert_eq!(serde_json::to_value(&value).unwrap()["photo"], json["photo"]);
+    let value = echo.request_from_json(&serde_json::json!({"photo": ["AAAAAAAAAAAA"]})).unwrap();
+    let refused = with_files(files, || serde_json::to_value(&value).unwrap_err());
+    assert_eq!(refused.to_string(), "no room");
 }

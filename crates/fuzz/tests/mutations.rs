@@ -6,10 +6,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use castile_fuzz::{CHECKS, Check, mutate, seeds};
+use castile_fuzz::{CHECKS, Check, mutate, mutate_plan, plan, plans, seeds};
 
 /// How many changed inputs each check runs.
 const MUTATIONS: u64 = 150;
+/// How many changed plans are opened.
+const PLANS: u64 = 500;
 /// The longest input, in bytes.
 const LONGEST: usize = 16 << 10;
 /// How much processor time an input may take. It takes milliseconds; what hangs takes any time.
@@ -22,12 +24,31 @@ fn valid_inputs_pass() {
     }
 }
 
-#[test]
-fn changed_inputs_pass_in_bounded_time() {
-    let number = |name: &str, default: u64| match std::env::var(name) {
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
         Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, expected a number")),
         Err(_) => default,
-    };
+    }
+}
+
+/// Anybody can write the plan that a bundle keeps.
+#[test]
+fn changed_plans_pass_in_bounded_time() {
+    let check = Check { name: "plan", run: plan, work: 0, work_per_byte: 0, is_structured: false };
+    if std::env::var("FUZZ_TARGET").is_ok_and(|target| target != check.name) {
+        return;
+    }
+    run(check, plans().into_iter());
+    let (count, first, plans) = (number("FUZZ_MUTATIONS", PLANS), number("FUZZ_SEED", 1), plans());
+    let changed = (0..count).map(move |number| {
+        let seed = first.wrapping_mul(1 << 32).wrapping_add(number);
+        mutate_plan(&plans[number as usize % plans.len()], seed)
+    });
+    run(check, changed);
+}
+
+#[test]
+fn changed_inputs_pass_in_bounded_time() {
     let (count, first) = (number("FUZZ_MUTATIONS", MUTATIONS), number("FUZZ_SEED", 1));
     let target = std::env::var("FUZZ_TARGET").ok();
     for check in CHECKS {

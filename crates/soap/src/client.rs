@@ -92,8 +92,8 @@ pub fn response_with<R: FromPayload, D: FaultDetail>(
     Ok(answer.map(|(response, header)| Response::came(response, header, Attachments::none())))
 }
 
-/// What is read of a response that may have come in a package. Its attachments are read as they are asked for, or passed over
-/// unless `takes_attachments`.
+/// What is read of a response that may have come in a package. Its attachments, or those of a fault, are read as they are asked for, or
+/// passed over unless `takes_attachments`.
 ///
 /// # Errors
 /// As for [`response`], or that the package is broken.
@@ -112,7 +112,13 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     if package.fetch(takes_attachments).await? {
         answer = read_anywhere(operation, &package.received, options, &package.included).await?;
     }
-    Ok(answer.map(|(response, header)| Response::came(response, header, package.received.attachments)))
+    let attachments = package.received.attachments;
+    Ok(match answer {
+        Ok((response, header)) => Ok(Response::came(response, header, attachments)),
+        // Whoever doesn't take them must not hold the connection.
+        Err(fault) if takes_attachments => Err(fault.attached(attachments)),
+        Err(fault) => Err(fault),
+    })
 }
 
 /// Reads an answer, elsewhere if it is large.

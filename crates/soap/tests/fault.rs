@@ -4,7 +4,8 @@
 mod common;
 
 use castile_databinding::datatypes::QName;
-use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Version, client};
+use castile_mime::{Attachments, Packaging, Part};
+use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Received, Version, client};
 use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, envelope, in_version, note};
 
 /// A fault that says no more than this; messages of SOAP 1.1 don't say in which language.
@@ -363,4 +364,25 @@ fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
     let name = name("urn:a", &"n".repeat(1_000));
     let fault: Fault = (0..1_000).fold(Fault::receiver("no"), |fault, _| fault.with_subcode(name.clone()));
     assert!(fault.to_string().len() < 2_000, "{fault}");
+}
+
+/// They were lost.
+#[test]
+fn a_fault_keeps_its_attachments_for_who_takes_them() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let answer = body("<e:Fault><faultcode>e:Server</faultcode><faultstring>no</faultstring></e:Fault>");
+    for is_taken in [true, false] {
+        let received = Received {
+            message: answer.clone().into(),
+            charset: None,
+            packaging: Some(Packaging::Attachments),
+            attachments: Attachments::of(vec![Part::attachment("text/plain", "why").unwrap()]).unwrap(),
+        };
+        let options = Options::default();
+        let read = client::response_package::<Note, Trouble>(&OPERATIONS[0], received, &options, is_taken);
+        let mut fault = runtime.block_on(read).unwrap().err().unwrap();
+        let mut copy = fault.clone();
+        let count = |fault: &mut Fault<Trouble>| runtime.block_on(fault.take_attachments().collect(100)).unwrap().len();
+        assert_eq!([count(&mut fault), count(&mut copy), count(&mut fault)], [usize::from(is_taken), 0, 0]);
+    }
 }

@@ -1,25 +1,34 @@
 //! What came, for people and for programs.
 
-use std::fmt;
-use std::io::{IsTerminal, Write};
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castile::mime::Attachments;
 use castile::{CallError, Detail, Fault, FaultCode, Response};
 use castile_databinding::deeper;
-use castile_dynamic::{FaultDetail, Operation, Value};
+use castile_dynamic::{FaultDetail, Operation, Value, with_files};
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Arguments;
 use super::tap::Tap;
+use super::{Arguments, parts};
 use crate::indented::MOST_INDENTED;
-use crate::{describe, outcome, problems};
+use crate::{describe, outcome, output, problems};
 
 /// The exit code of a fault: it was done, and came out wrong.
 const FAULT: u8 = 1;
+
+/// How long a binary value may be that stays in an answer which is saved, in bytes.
+const LARGE: usize = 64 << 10;
+
+/// What the files of a saved answer are called, with a number behind.
+const ATTACHMENT: &str = "attachment";
+const VALUE: &str = "value";
 
 /// Prints an answer, which is none where the operation has no response.
 pub(super) async fn print(
@@ -28,7 +37,19 @@ pub(super) async fn print(
     tap: &Tap,
     arguments: &Arguments,
 ) -> anyhow::Result<u8> {
-    let is_for_people = !arguments.as_json && std::io::stdout().is_terminal();
+    let is_for_people = !arguments.as_json && io::stdout().is_terminal();
+    let folder = arguments.save.as_deref();
+    let printed = |shown: &dyn Fn() -> anyhow::Result<String>| {
+        if arguments.raw {
+            tap.print_response();
+            return Ok(());
+        }
+        let shown = match folder {
+            Some(folder) => with_files(values(folder, tap.has_mtom()), shown),
+            None => shown(),
+        };
+        shown.map(|shown| output::text(&shown))
+    };
     match answer {
         Ok(None) => {
             note!("the request was taken; {} has no response", operation.name());
@@ -39,18 +60,14 @@ pub(super) async fn print(
                 show_blocks(&response)?;
             }
             let (value, attachments) = response.into_parts();
-            match arguments.raw {
-                true => tap.print_response(),
-                false => show(&value, is_for_people)?,
-            }
-            save(attachments, arguments.save.as_deref()).await?;
+            printed(&|| shown(&value, is_for_people))?;
+            save(attachments, folder).await?;
             Ok(0)
         }
-        Err(CallError::Fault { fault, .. }) => {
-            match arguments.raw {
-                true => tap.print_response(),
-                false => show_fault(operation, &fault, is_for_people)?,
-            }
+        Err(CallError::Fault { mut fault, .. }) => {
+            let attachments = fault.take_attachments();
+            printed(&|| fault_shown(operation, &fault, is_for_people))?;
+            save(attachments, folder).await?;
             Ok(FAULT)
         }
         Err(error) => {
@@ -69,14 +86,16 @@ pub(super) async fn print(
     }
 }
 
-fn show(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<()> {
+/// A value as it is printed: lines of a tree, or of JSON.
+fn shown(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<String> {
     match is_for_people {
-        false => out!("{}", describe::json(value)?.trim_end()),
+        false => describe::json(value),
         true => {
-            Tree::of(value)?.print("", 0);
+            let mut lines = String::new();
+            Tree::of(value)?.write("", 0, &mut lines);
+            Ok(lines)
         }
     }
-    Ok(())
 }
 
 /// Prints the header blocks of an answer on standard error.
@@ -90,7 +109,7 @@ fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
 /// What a fault says.
 #[derive(Serialize)]
 struct Told<'f> {
-    code: &'f str,
+    code: Cow<'f, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subcodes: Vec<String>,
     reason: &'f str,
@@ -100,15 +119,17 @@ struct Told<'f> {
     detail: Option<FaultDetail>,
 }
 
-fn show_fault(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<()> {
+/// A fault as it is printed.
+fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<String> {
     let code = match &fault.code {
-        FaultCode::VersionMismatch => "VersionMismatch",
-        FaultCode::MustUnderstand => "MustUnderstand",
-        FaultCode::DataEncodingUnknown => "DataEncodingUnknown",
-        FaultCode::Sender => "Sender",
-        FaultCode::Receiver => "Receiver",
-        FaultCode::Other(name) => name.local.as_str(),
-        _ => "Other",
+        FaultCode::VersionMismatch => "VersionMismatch".into(),
+        FaultCode::MustUnderstand => "MustUnderstand".into(),
+        FaultCode::DataEncodingUnknown => "DataEncodingUnknown".into(),
+        FaultCode::Sender => "Sender".into(),
+        FaultCode::Receiver => "Receiver".into(),
+        // Somebody else's name means nothing without its namespace.
+        FaultCode::Other(name) => name.to_string().into(),
+        _ => "Other".into(),
     };
     let detail = match &fault.detail {
         Detail::Other(xml) if !xml.trim().is_empty() => Some(operation.fault_detail(xml)),
@@ -121,29 +142,54 @@ fn show_fault(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyh
         struct Whole<'f> {
             fault: Told<'f>,
         }
-        return show(&Whole { fault: told }, false);
+        return shown(&Whole { fault: told }, false);
     }
     let style = problems::ERROR;
-    out!("{style}fault{style:#} {code}: {}", castile_xml::visible_lines(told.reason));
+    let (code, reason) = (visible(&told.code), castile_xml::visible_lines(told.reason));
+    let mut lines = format!("{style}fault{style:#} {code}: {reason}\n");
     for subcode in &told.subcodes {
-        out!("  subcode: {}", visible(subcode));
+        // A `String` takes all that is written.
+        let _ = writeln!(lines, "  subcode: {}", visible(subcode));
     }
     if let Some(detail) = &told.detail {
-        Tree::of(detail)?.print("detail", 1);
+        Tree::of(detail)?.write("detail", 1, &mut lines);
     }
-    Ok(())
+    Ok(lines)
 }
 
-/// Where the first attachment of an answer is written.
-pub(super) fn first_file(folder: &Path) -> PathBuf {
-    file(folder, 1)
+/// The files that a saved answer begins with.
+pub(super) fn first_files(folder: &Path) -> [PathBuf; 2] {
+    [ATTACHMENT, VALUE].map(|kind| file(folder, kind, 1))
 }
 
-fn file(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("attachment-{number}"))
+fn file(folder: &Path, kind: &str, number: usize) -> PathBuf {
+    folder.join(format!("{kind}-{number}"))
 }
 
-/// Writes the attachments of an answer into a folder. Without one it says how many there are.
+/// Writes a file. What is there may be somebody's.
+fn write_new(file: &Path, content: &[u8]) -> io::Result<()> {
+    File::create_new(file)?.write_all(content)
+}
+
+/// Writes binary values into a folder, and gives the names of their files: of an answer with MTOM all, of others those that are large.
+fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Option<String>> + use<> {
+    let folder = folder.to_owned();
+    let mut number = 0;
+    move |content| {
+        if content.is_empty() || !has_mtom && content.len() <= LARGE {
+            return Ok(None);
+        }
+        number += 1;
+        let file = file(&folder, VALUE, number);
+        let written = std::fs::create_dir_all(&folder).and_then(|()| write_new(&file, content));
+        let shown = file.display().to_string();
+        written.map_err(|error| io::Error::other(format!("can't write {shown}: {error}")))?;
+        note!("{}: {}", visible(&shown), problems::counted(content.len(), "byte"));
+        Ok(file.file_name().map(|name| name.to_string_lossy().into_owned()))
+    }
+}
+
+/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many there are.
 async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Result<()> {
     /// One after the other is held while it is written.
     const MOST: usize = 1 << 30;
@@ -152,12 +198,12 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Re
         number += 1;
         let Some(folder) = folder else { continue };
         outcome::make_folder(folder)?;
+        let head = attachment.head().clone();
         let content = attachment.collect(MOST).await?;
-        let file = file(folder, number);
-        // What is there may be somebody's.
-        let made = std::fs::File::create_new(&file).and_then(|mut made| made.write_all(&content));
-        made.with_context(|| format!("can't write {}", file.display()))?;
-        note!("{}", visible(&file.display().to_string()));
+        let file = file(folder, ATTACHMENT, number);
+        write_new(&file, &content).with_context(|| format!("can't write {}", file.display()))?;
+        let described = parts::described(&head, content.len());
+        note!("{}: {}", visible(&file.display().to_string()), visible(&described));
     }
     if number > 0 && folder.is_none() {
         let (attachments, them) = (problems::counted(number, "attachment"), if number == 1 { "it" } else { "them" });
@@ -182,31 +228,35 @@ impl Tree {
         Tree::deserialize(&mut deserializer)
     }
 
-    fn print(&self, name: &str, depth: usize) {
-        deeper::<Tree, _>(|| self.print_here(name, depth));
+    /// Appends its lines.
+    fn write(&self, name: &str, depth: usize, lines: &mut String) {
+        deeper::<Tree, _>(|| self.write_here(name, depth, lines));
     }
 
-    fn print_here(&self, name: &str, depth: usize) {
+    fn write_here(&self, name: &str, depth: usize, lines: &mut String) {
         const NAME: anstyle::Style = anstyle::Style::new().bold();
         let indent = "  ".repeat(depth.min(MOST_INDENTED));
         let name_shown = visible(name);
-        match self {
-            Tree::Leaf(text) if name.is_empty() => out!("{indent}{}", castile_xml::visible_lines(text)),
-            Tree::Leaf(text) => out!("{indent}{NAME}{name_shown}{NAME:#}: {}", visible(text)),
+        // A `String` takes all that is written.
+        let _ = match self {
+            Tree::Leaf(text) if name.is_empty() => writeln!(lines, "{indent}{}", castile_xml::visible_lines(text)),
+            Tree::Leaf(text) => writeln!(lines, "{indent}{NAME}{name_shown}{NAME:#}: {}", visible(text)),
             Tree::Items(items) => {
                 for (number, item) in items.iter().enumerate() {
-                    item.print(&format!("{name}[{number}]"), depth);
+                    item.write(&format!("{name}[{number}]"), depth, lines);
                 }
+                Ok(())
             }
             Tree::Members(members) => {
-                let mut inner = depth;
-                if !name.is_empty() {
-                    out!("{indent}{NAME}{name_shown}{NAME:#}");
-                    inner += 1;
-                }
-                members.iter().for_each(|(name, member)| member.print(name, inner));
+                let inner = if name.is_empty() { depth } else { depth + 1 };
+                let headed = match name.is_empty() {
+                    true => Ok(()),
+                    false => writeln!(lines, "{indent}{NAME}{name_shown}{NAME:#}"),
+                };
+                members.iter().for_each(|(name, member)| member.write(name, inner, lines));
+                headed
             }
-        }
+        };
     }
 }
 
@@ -268,6 +318,10 @@ impl<'de> Visitor<'de> for InOrder {
 
 #[cfg(test)]
 mod tests {
+    use castile::datatypes::QName;
+    use castile_dynamic::{Contract, Options};
+    use castile_wsdl::Files;
+
     use super::*;
 
     /// A limit for JSON of others refused it.
@@ -282,5 +336,82 @@ mod tests {
             depth += 1;
         }
         assert_eq!(depth, DEPTH);
+    }
+
+    fn operation() -> &'static Operation {
+        let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validate/orders.wsdl");
+        let contract = Contract::open(Path::new(contract), &Files::new(), &Options::default()).unwrap();
+        &contract.services[0].operations()[0]
+    }
+
+    /// Without the colours of a terminal.
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn a_value_is_a_tree_for_people() {
+        let json = serde_json::json!({
+            "@priority": "high",
+            "customer": {"name": "Ann\u{1b}", "note": null},
+            "item": [{"name": "tea", "quantity": 2}, "x", [true, 1.5]],
+            "nothing": {},
+            "none": [],
+        });
+        let expected = "\
+@priority: high
+customer
+  name: Ann\\u{1b}
+  note: nil
+item[0]
+  name: tea
+  quantity: 2
+item[1]: x
+item[2][0]: true
+item[2][1]: 1.5
+nothing
+";
+        assert_eq!(plain(&shown(&json, true).unwrap()), expected);
+        assert_eq!(plain(&shown(&"a\nb", true).unwrap()), "a\nb\n");
+    }
+
+    #[test]
+    fn a_fault_is_a_tree_for_people() {
+        let mut fault = Fault::sender("no\nroom").with_subcode(QName::new("urn:x", "Full").unwrap());
+        fault.detail = Detail::Other(
+            " why <refused xmlns='urn:orders'><limit>3</limit></refused><other xmlns='urn:o'/>".to_owned(),
+        );
+        let expected = "\
+fault Sender: no
+room
+  subcode: {urn:x}Full
+  detail
+    $: why
+    refused
+      limit: 3
+    other: <other xmlns='urn:o'/>
+";
+        assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), expected);
+        let json: serde_json::Value = serde_json::from_str(&fault_shown(operation(), &fault, false).unwrap()).unwrap();
+        assert_eq!(json["fault"]["detail"]["$"], "why");
+        // The namespace of what isn't SOAP's own was thrown away.
+        let code = FaultCode::Other(Box::new(QName::new("urn:x", "Full").unwrap()));
+        let fault = Fault::new(code, "no room");
+        assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), "fault {urn:x}Full: no room\n");
+    }
+
+    #[test]
+    fn binary_values_go_into_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let within = folder.path().join("new");
+        let mut of_others = values(&within, false);
+        assert_eq!(of_others(&[1; LARGE]).unwrap(), None);
+        assert_eq!(of_others(&[2; LARGE + 1]).unwrap().as_deref(), Some("value-1"));
+        assert_eq!(std::fs::read(within.join("value-1")).unwrap(), [2; LARGE + 1]);
+        let mut of_mtom = values(&within, true);
+        assert_eq!(of_mtom(&[]).unwrap(), None);
+        let refused = of_mtom(&[3]).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("can't write {}: ", within.join("value-1").display())), "{refused}");
+        assert_eq!(of_mtom(&[4]).unwrap().as_deref(), Some("value-2"));
     }
 }

@@ -1,8 +1,12 @@
 //! Values on the command line: where they stand in the request, and what they are.
 
+use std::path::Path;
+
 use anyhow::{Context, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use castile_databinding::datatypes::HexBinary;
+use castile_dynamic::{Operation, SimpleKind};
 use serde_json::{Map, Value as Json};
 
 use crate::path::{Step, steps};
@@ -10,8 +14,8 @@ use crate::path::{Step, steps};
 /// Items of an array are not made beyond this many: a number may be mistyped.
 const ITEMS: usize = 10_000;
 
-/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object.
-pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> {
+/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object, which stands for a request of the operation.
+pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation) -> anyhow::Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for argument in values {
         let Some((path, text)) = end_of_path(argument).map(|end| (&argument[..end], &argument[end + 1..])) else {
@@ -21,8 +25,7 @@ pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> 
             let value = serde_json::from_str(text);
             (path, value.with_context(|| format!("what stands behind {path}:= is no JSON"))?)
         } else if let Some(path) = path.strip_suffix('@') {
-            let content = std::fs::read(text).with_context(|| format!("{path}: {text} can't be read"))?;
-            (path, Json::String(BASE64_STANDARD.encode(content)))
+            (path, Json::String(of_file(path, text, operation)?))
         } else {
             (path, Json::String(text.to_owned()))
         };
@@ -37,6 +40,29 @@ pub(super) fn put_all(json: &mut Json, values: &[String]) -> anyhow::Result<()> 
         put(json, path, value)?;
     }
     Ok(())
+}
+
+/// The content of a file as the type of this place takes it.
+fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<String> {
+    let steps = steps(path)?;
+    let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
+    let kind = match operation.simple_in_request(&names) {
+        Some(simple) => simple.kind(),
+        // That there is no such place is told with all that there is.
+        None if operation.find_in_request(&names).is_err() => SimpleKind::Base64Binary,
+        None => bail!("{path} has no simple type that the content of a file could be of, expected {path}:=JSON"),
+    };
+    let content = super::content(Path::new(file)).with_context(|| path.to_owned())?;
+    match kind {
+        SimpleKind::Base64Binary => Ok(BASE64_STANDARD.encode(content)),
+        SimpleKind::HexBinary => Ok(HexBinary(content).to_string()),
+        SimpleKind::Other => String::from_utf8(content).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            anyhow::anyhow!(
+                "{path}: {file} is no UTF-8 from byte {at} on, expected the text of a value that isn't binary"
+            )
+        }),
+    }
 }
 
 /// Where the `=` stands behind a path. A namespace in braces may have one, too.
@@ -98,12 +124,26 @@ fn shown(walked: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use castile_dynamic::{Contract, Options};
+    use castile_wsdl::Files;
+
     use super::*;
 
+    fn operation(feature: &str) -> &'static Operation {
+        let features = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/features");
+        let contract = Path::new(features).join(feature).join("service.wsdl");
+        let contract = Contract::open(&contract, &Files::new(), &Options::default()).unwrap();
+        &contract.services[0].operations()[0]
+    }
+
     fn made(values: &[&str]) -> Result<String, String> {
+        made_for(operation("simple_types"), values)
+    }
+
+    fn made_for(operation: &Operation, values: &[&str]) -> Result<String, String> {
         let mut json = Json::Object(Map::new());
         let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-        put_all(&mut json, &values).map(|()| json.to_string()).map_err(|error| format!("{error:#}"))
+        put_all(&mut json, &values, operation).map(|()| json.to_string()).map_err(|error| format!("{error:#}"))
     }
 
     #[test]
@@ -142,5 +182,52 @@ mod tests {
             assert_eq!(made(values).unwrap_err(), expected, "{values:?}");
         }
         assert!(made(&["a:={"]).unwrap_err().starts_with("what stands behind a:= is no JSON: "));
+    }
+
+    #[test]
+    fn the_content_of_a_file_is_what_its_place_takes() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &[u8]| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, content).unwrap();
+            file.display().to_string()
+        };
+        let text = write("text", "ä\n".as_bytes());
+        let bytes = write("bytes", &[0x41, 0xff]);
+        let large = folder.path().join("large");
+        std::fs::File::create(&large).unwrap().set_len((64 << 20) + 1).unwrap();
+        let large = large.display().to_string();
+        let simple = operation("simple_content");
+        for (operation, path, file, expected) in [
+            (operation("mtom"), "photo[0]", &text, Ok(r#"{"photo":["w6QK"]}"#.to_owned())),
+            (operation("mtom"), "typed.$", &text, Ok(r#"{"typed":{"$":"w6QK"}}"#.to_owned())),
+            (operation("datatypes"), "hexBinary", &bytes, Ok(r#"{"hexBinary":"41FF"}"#.to_owned())),
+            (simple, "name.@lang", &text, Ok(r#"{"name":{"@lang":"ä\n"}}"#.to_owned())),
+            // It is told when the request is read.
+            (simple, "nothing", &text, Ok(r#"{"nothing":"w6QK"}"#.to_owned())),
+            (
+                simple,
+                "plain",
+                &bytes,
+                Err(format!(
+                    "plain: {bytes} is no UTF-8 from byte 1 on, expected the text of a value that isn't binary"
+                )),
+            ),
+            (
+                operation("wildcards"),
+                "extensible",
+                &text,
+                Err("extensible has no simple type that the content of a file could be of, expected extensible:=JSON"
+                    .to_owned()),
+            ),
+            (
+                operation("mtom"),
+                "photo",
+                &large,
+                Err(format!("photo: {large} has 67108865 bytes, expected 64 MiB at most")),
+            ),
+        ] {
+            assert_eq!(made_for(operation, &[&format!("{path}@={file}")]), expected, "{path}");
+        }
     }
 }

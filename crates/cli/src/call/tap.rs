@@ -12,10 +12,12 @@ use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::{ConnectTimes, Transport};
 use castile_xml::visible_lines;
-use http::{HeaderMap, Request, Response};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName};
+use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
+use super::parts;
 use crate::{login, output};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -27,7 +29,8 @@ const MOST: usize = 64 << 20;
 #[derive(Clone)]
 pub(super) struct Tap {
     transport: Transport,
-    is_dry: bool,
+    /// In a dry run, the header lines that the transport would add.
+    dry: Option<Arc<[(HeaderName, String)]>>,
     records: bool,
     carried: Arc<Mutex<Carried>>,
 }
@@ -36,6 +39,8 @@ pub(super) struct Tap {
 struct Carried {
     request: Option<Message>,
     response: Option<Message>,
+    /// The media type of the answer, empty if it has none.
+    answered_as: String,
     times: Option<Times>,
 }
 
@@ -51,12 +56,18 @@ struct Times {
 struct Message {
     head: String,
     body: Bytes,
+    content_type: String,
 }
 
 impl Tap {
-    /// What goes over `transport`, or in a dry run would go, is kept where that is asked for.
-    pub(super) fn new(transport: Transport, is_dry: bool, records: bool) -> Self {
-        Tap { transport, is_dry, records: records || is_dry, carried: Arc::default() }
+    /// What goes over `transport` is kept where that is asked for.
+    pub(super) fn new(transport: Transport, records: bool) -> Self {
+        Tap { transport, dry: None, records, carried: Arc::default() }
+    }
+
+    /// Nothing goes over `transport`. What would is kept, with the header lines that are added.
+    pub(super) fn dry(transport: Transport, added: Vec<(HeaderName, String)>) -> Self {
+        Tap { transport, dry: Some(added.into()), records: true, carried: Arc::default() }
     }
 
     fn carried(&self) -> MutexGuard<'_, Carried> {
@@ -69,12 +80,16 @@ impl Tap {
         carried.request.is_some() || carried.times.is_some()
     }
 
+    /// Whether the answer came as an XOP document, whose binary values are in parts of their own.
+    pub(super) fn has_mtom(&self) -> bool {
+        self.carried().answered_as.to_ascii_lowercase().contains("application/xop+xml")
+    }
+
     /// Prints the request of a dry run, if there is one.
     pub(super) fn print_request(&self) -> bool {
         match &self.carried().request {
-            Some(Message { head, body }) => {
-                out!("{}", visible_lines(head));
-                out!("{}", visible_lines(&String::from_utf8_lossy(body)));
+            Some(message) => {
+                out!("{}", visible_lines(&message.shown(std::io::stdout().is_terminal())));
                 true
             }
             None => false,
@@ -96,18 +111,8 @@ impl Tap {
 
     /// Tells how long the call took that ends now, on standard error.
     pub(super) fn tell_times(&self) {
-        let carried = self.carried();
-        let Some(Times { begun, first_byte, connection }) = &carried.times else { return };
-        let lines = [
-            ("look-up", connection.and_then(|times| times.lookup)),
-            ("connection", connection.map(|times| times.tcp)),
-            ("TLS", connection.and_then(|times| times.tls)),
-            ("first byte", *first_byte),
-            ("total", Some(begun.elapsed())),
-        ];
-        for (name, time) in lines {
-            let time = time.map_or_else(|| "-".to_owned(), |time| format!("{:.1} ms", time.as_secs_f64() * 1_000.0));
-            note!("{name:<10} {time:>10}");
+        if let Some(times) = &self.carried().times {
+            times.lines(times.begun.elapsed()).iter().for_each(|line| note!("{line}"));
         }
     }
 
@@ -127,6 +132,47 @@ impl Tap {
     }
 }
 
+impl Times {
+    /// A line for each, at the end of the call.
+    fn lines(&self, total: Duration) -> [String; 5] {
+        let Times { first_byte, connection, .. } = self;
+        let times = [
+            ("look-up", connection.and_then(|times| times.lookup)),
+            ("connection", connection.map(|times| times.tcp)),
+            ("TLS", connection.and_then(|times| times.tls)),
+            ("first byte", *first_byte),
+            ("total", Some(total)),
+        ];
+        times.map(|(name, time)| {
+            let time = time.map_or_else(|| "-".to_owned(), |time| format!("{:.1} ms", time.as_secs_f64() * 1_000.0));
+            format!("{name:<10} {time:>10}")
+        })
+    }
+}
+
+impl Message {
+    /// The head, and the envelope, indented for people. Attachments are told and not shown, since their bytes are no text.
+    fn shown(&self, is_for_people: bool) -> String {
+        let (envelope, parts) = match parts::opened(&self.content_type, &self.body) {
+            Some((envelope, parts)) => (envelope.into(), parts),
+            None => (self.body.clone(), Vec::new()),
+        };
+        let mut envelope = String::from_utf8_lossy(&envelope).into_owned();
+        if is_for_people {
+            let indented = castile_plan::indented(&envelope);
+            // What is no XML has no elements.
+            if !indented.is_empty() {
+                envelope = indented;
+            }
+        }
+        let mut shown = format!("{}\n{envelope}", self.head);
+        for part in parts {
+            shown += &format!("\nattachment: {part}");
+        }
+        shown
+    }
+}
+
 /// Header lines, in which secrets are not shown.
 fn lines(headers: &HeaderMap) -> String {
     let mut lines = String::new();
@@ -139,6 +185,10 @@ fn lines(headers: &HeaderMap) -> String {
         let _ = writeln!(lines, "{name}: {shown}");
     }
     lines
+}
+
+fn content_type(headers: &HeaderMap) -> String {
+    headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
 impl Service<Request<Body>> for Tap {
@@ -158,9 +208,16 @@ impl Service<Request<Body>> for Tap {
                 true => {
                     let (head, body) = request.into_parts();
                     let body = body.collect().await?.to_bytes();
-                    let shown = format!("{} {}\n{}", head.method, head.uri, lines(&head.headers));
-                    tap.carried().request = Some(Message { head: shown, body: body.clone() });
-                    if tap.is_dry {
+                    let mut shown = format!("{} {}\n{}", head.method, head.uri, lines(&head.headers));
+                    for (name, value) in tap.dry.iter().flat_map(|added| added.iter()) {
+                        // What is said with --header stands.
+                        if !head.headers.contains_key(name) {
+                            shown += &format!("{name}: {value}\n");
+                        }
+                    }
+                    let content_type = content_type(&head.headers);
+                    tap.carried().request = Some(Message { head: shown, body: body.clone(), content_type });
+                    if tap.dry.is_some() {
                         return Err("a dry run sends nothing".into());
                     }
                     Request::from_parts(head, Body::from(body))
@@ -169,6 +226,7 @@ impl Service<Request<Body>> for Tap {
             tap.carried().times = Some(Times { begun: Instant::now(), first_byte: None, connection: None });
             let response = tap.transport.call(request).await?;
             let (head, body) = response.into_parts();
+            tap.carried().answered_as = content_type(&head.headers);
             if let Some(times) = &mut tap.carried().times {
                 times.first_byte = Some(times.begun.elapsed());
                 times.connection = head.extensions.get().copied();
@@ -178,9 +236,42 @@ impl Service<Request<Body>> for Tap {
             }
             let body = Limited::new(body, MOST).collect().await?.to_bytes();
             let shown = format!("{}\n{}", head.status, lines(&head.headers));
-            tap.carried().response = Some(Message { head: shown, body: body.clone() });
+            let content_type = content_type(&head.headers);
+            tap.carried().response = Some(Message { head: shown, body: body.clone(), content_type });
             let body = Full::new(body).map_err(|never| match never {}).boxed_unsync();
             Ok(Response::from_parts(head, body))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_nobody_took_have_a_dash() {
+        let times = Times { begun: Instant::now(), first_byte: Some(Duration::from_micros(6_040)), connection: None };
+        let expected = [
+            "look-up             -",
+            "connection          -",
+            "TLS                 -",
+            "first byte     6.0 ms",
+            "total         12.0 ms",
+        ];
+        assert_eq!(times.lines(Duration::from_millis(12)), expected);
+    }
+
+    #[test]
+    fn a_dry_run_is_indented_for_people_alone() {
+        let head = "POST http://a/\n".to_owned();
+        let body = Bytes::from_static(b"<a><b>c</b></a>");
+        let plain = Message { head: head.clone(), body, content_type: "text/xml".to_owned() };
+        assert_eq!(plain.shown(false), "POST http://a/\n\n<a><b>c</b></a>");
+        assert_eq!(plain.shown(true), "POST http://a/\n\n<a>\n  <b>c</b>\n</a>");
+        let body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <a@b>\r\n\r\n\u{0}\r\n--b--";
+        let content_type = "multipart/related; type=\"text/xml\"; boundary=b".to_owned();
+        let package = Message { head, body: Bytes::from(body), content_type };
+        let expected = "POST http://a/\n\n<a/>\nattachment: image/png, Content-ID <a@b>, 1 byte";
+        assert_eq!(package.shown(true), expected);
     }
 }

@@ -1,17 +1,17 @@
 //! Answers as files and rules have them: checked by the contract when the mock starts, filled when a request comes.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use castile_databinding::datatypes::QName;
+use castile_databinding::schema::Element;
 use castile_dynamic::{Form, JsonError, Operation, Value};
 use castile_soap::FaultCode;
 use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
 
-use super::place::{Facts, Names, Piece, Place, Room, Text, size, text_of};
+use super::place::{Facts, Names, Piece, Place, Room, Text, UNCLOSED, size, text_of};
 use crate::path::{self, Step};
 use crate::template::Template;
 
@@ -49,8 +49,8 @@ pub(super) struct JsonForm {
 #[derive(Debug)]
 pub(super) struct Xml {
     template: Template<usize>,
-    /// What the places are filled with, in their order.
-    places: Vec<Place>,
+    /// What its texts are filled with, in their order. Each is all that stands between two tags, or a value of an attribute.
+    texts: Vec<Text>,
 }
 
 /// What is wrong with an answer, and where, as far as that is known.
@@ -106,12 +106,12 @@ impl Answer {
     /// An answer as XML: what stands in the body, or an envelope.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let xml = Xml::new(text, names)?;
-        if xml.places.is_empty() {
+        if xml.is_literal() {
             return Ok(Answer::Fixed(Arc::new(names.operation.response_from_xml(text)?)));
         }
         let read = |text: &str| names.operation.response_from_xml(text);
         let texts = xml.check(|text| read(text).map(|_| ()))?;
-        let with = |texts: &[&str]| xml.with(|place| texts.get(place).copied().unwrap_or_default());
+        let with = |texts: &[&str]| xml.with(|number| texts.get(number).copied().unwrap_or_default());
         let root = names.operation.soap().response.as_ref();
         let form =
             root.zip(texts).and_then(|(root, texts)| Form::new(root, &texts, |texts| read(&with(texts).ok()?).ok()));
@@ -123,7 +123,7 @@ impl Answer {
         let filled = match self {
             Answer::Fixed(value) => return Ok(value.clone()),
             Answer::Json(_, Some(form)) => form.fill(facts)?,
-            Answer::Xml(xml, Some(form)) => form.fill(&xml.texts(facts)?),
+            Answer::Xml(xml, Some(form)) => form.fill(&xml.filled(facts)?),
             Answer::Json(_, None) | Answer::Xml(_, None) => None,
         };
         filled.map_or_else(|| self.read(operation, facts), Ok)
@@ -144,12 +144,12 @@ impl Answer {
         }
     }
 
-    /// Whether something of the request is asked for, as a value and as a tree.
+    /// What of the request is asked for.
     pub(super) fn asks(&self) -> Asks {
         match self {
             Answer::Fixed(_) => Asks::default(),
             Answer::Json(node, _) => node.asks(),
-            Answer::Xml(xml, _) => xml.places.iter().map(Asks::of).collect(),
+            Answer::Xml(xml, _) => xml.asks(),
         }
     }
 }
@@ -159,11 +159,17 @@ impl Answer {
 pub(super) struct Asks {
     pub(super) value: bool,
     pub(super) tree: bool,
+    /// The address at which it came.
+    pub(super) url: bool,
 }
 
 impl Asks {
     fn of(place: &Place) -> Self {
-        Asks { value: matches!(place, Place::Request(_)), tree: matches!(place, Place::XPath(_)) }
+        Asks {
+            value: matches!(place, Place::Request(_)),
+            tree: matches!(place, Place::XPath(_)),
+            url: matches!(place, Place::Url(_)),
+        }
     }
 
     pub(super) fn of_text(text: &Text) -> Self {
@@ -174,8 +180,11 @@ impl Asks {
 
 impl FromIterator<Asks> for Asks {
     fn from_iter<I: IntoIterator<Item = Asks>>(all: I) -> Self {
-        all.into_iter()
-            .fold(Asks::default(), |one, other| Asks { value: one.value || other.value, tree: one.tree || other.tree })
+        all.into_iter().fold(Asks::default(), |one, other| Asks {
+            value: one.value || other.value,
+            tree: one.tree || other.tree,
+            url: one.url || other.url,
+        })
     }
 }
 
@@ -186,14 +195,10 @@ impl Node {
         let node = match json {
             Json::String(text) if text.contains("{{") => {
                 let wrong = |message| Wrong { path: path.clone(), place: None, message };
-                let mut text = names.text(text).map_err(wrong)?;
-                match &mut *text.0 {
-                    [Piece::Place(_)] => match text.0.pop() {
-                        Some(Piece::Place(place)) => Node::Place(place),
-                        _ => Node::Literal(json.clone()),
-                    },
-                    pieces if pieces.iter().any(|piece| matches!(piece, Piece::Place(_))) => Node::Text(text),
-                    _ => Node::Literal(json.clone()),
+                let text = names.text(text).map_err(wrong)?;
+                match &text.0[..] {
+                    [Piece::Place(place)] => Node::Place(place.clone()),
+                    _ => Node::Text(text),
                 }
             }
             Json::Array(items) => {
@@ -402,36 +407,42 @@ impl Xml {
         if text[..document.root().offset()].contains("<!DOCTYPE") {
             return Err("found a document type declaration, which messages may not have".to_owned().into());
         }
-        let places = RefCell::new(Vec::new());
-        let template = Template::new(text.to_owned(), |name| {
-            let mut places = places.borrow_mut();
-            places.push(names.place(name)?);
-            Ok(places.len() - 1)
+        let mut texts = Vec::new();
+        let template = Template::of_texts(text.to_owned(), |pieces| {
+            texts.push(names.pieces(pieces)?);
+            Ok(texts.len() - 1)
         });
-        Ok(Xml { template: template?, places: places.into_inner() })
-    }
-
-    /// What fills the places, in their order; nothing is an empty text.
-    fn texts(&self, facts: &Facts<'_>) -> Result<Vec<Cow<'static, Json>>, String> {
-        let mut room = Room::new();
-        room.take(self.template.text().len())?;
-        let texts = self.places.iter().map(|place| {
-            let text = facts.text(place)?.unwrap_or_default();
-            room.take(text.len())?;
-            Ok(Cow::Owned(Json::String(text)))
-        });
-        texts.collect()
-    }
-
-    fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
-        room.take(self.template.text().len())?;
-        let mut texts = Vec::with_capacity(self.places.len());
-        for place in &self.places {
-            let text = facts.text(place)?.unwrap_or_default();
-            room.take(text.len())?;
-            texts.push(text);
+        let wrong = |(at, message)| Wrong { path: String::new(), place: Some(position(text, at)), message };
+        let template = template.map_err(wrong)?;
+        if let Some(at) = template.unclosed() {
+            return Err(wrong((at, UNCLOSED.to_owned())));
         }
-        self.with(|place| texts.get(place).map_or("", String::as_str))
+        Ok(Xml { template, texts })
+    }
+
+    /// Whether it has no places.
+    pub(super) fn is_literal(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    pub(super) fn asks(&self) -> Asks {
+        self.texts.iter().map(Asks::of_text).collect()
+    }
+
+    /// What fills the texts, in their order; nothing is an empty text.
+    fn filled(&self, facts: &Facts<'_>) -> Result<Vec<Cow<'static, Json>>, String> {
+        let texts = self.texts_with(facts, &mut Room::new())?;
+        Ok(texts.into_iter().map(|text| Cow::Owned(Json::String(text))).collect())
+    }
+
+    pub(super) fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
+        let texts = self.texts_with(facts, room)?;
+        self.with(|number| texts.get(number).map_or("", String::as_str))
+    }
+
+    fn texts_with(&self, facts: &Facts<'_>, room: &mut Room) -> Result<Vec<String>, String> {
+        room.take(self.template.text().len())?;
+        self.texts.iter().map(|text| facts.fill(text, room)).collect()
     }
 
     fn with<'v>(&self, value: impl Fn(usize) -> &'v str) -> Result<String, String> {
@@ -447,14 +458,14 @@ impl Xml {
         &self,
         read: impl Fn(&str) -> Result<(), castile_soap::Error>,
     ) -> Result<Option<Vec<String>>, Wrong> {
-        let mut tried = vec![0; self.places.len()];
+        let mut tried = vec![0; self.texts.len()];
         // Each turn tries the next value at a place, or ends.
-        for _ in 0..=TRIED.len() * self.places.len() {
+        for _ in 0..=TRIED.len() * self.texts.len() {
             let value =
                 |place: usize| tried.get(place).and_then(|tried| TRIED.get(*tried)).copied().unwrap_or_default();
             let text = self.with(value)?;
             let Err(error) = read(&text) else {
-                return Ok(Some((0..self.places.len()).map(|place| value(place).to_owned()).collect()));
+                return Ok(Some((0..self.texts.len()).map(|place| value(place).to_owned()).collect()));
             };
             let wrong = Wrong::from(error);
             let Some((line, column)) = wrong.place else { return Err(wrong) };
@@ -476,6 +487,19 @@ impl Xml {
         let start = if text[offset..].starts_with('<') && !text[offset..].starts_with("</") { offset } else { start };
         let end = text[start + 1..].find('<').map_or(text.len(), |end| start + 1 + end);
         self.template.starts().position(|at| (start..end).contains(&at))
+    }
+}
+
+/// Refuses an element that is called as declared ones are, and is of another namespace than any of them.
+pub(super) fn expect_namespace<'e>(text: &str, declared: impl Iterator<Item = &'e Element>) -> Result<(), Wrong> {
+    let document = Document::parse(text).map_err(|error| error.message().to_string())?;
+    let (namespace, local) = (document.root().namespace(), document.root().local());
+    let alike: Vec<&Element> = declared.filter(|element| element.name == local).collect();
+    match alike.first() {
+        Some(known) if alike.iter().all(|element| element.namespace != namespace) => {
+            Err(format!("found <{local}> of {namespace:?}, expected that of {:?}", known.namespace).into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -525,14 +549,7 @@ impl Detail {
     /// A detail as XML: one element.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let xml = Xml::new(text, names)?;
-        let document = Document::parse(text).map_err(|error| error.message().to_string())?;
-        let (namespace, local) = (document.root().namespace(), document.root().local());
-        let mut alike = names.operation.faults().filter(|element| element.name == local).peekable();
-        if let Some(known) = alike.peek()
-            && names.operation.faults().all(|element| (element.namespace, element.name) != (namespace, local))
-        {
-            return Err(format!("found <{local}> of {namespace:?}, expected that of {:?}", known.namespace).into());
-        }
+        expect_namespace(text, names.operation.faults())?;
         xml.check(|text| names.operation.check_fault_detail(text))?;
         Ok(Detail::Xml(xml))
     }
@@ -568,7 +585,7 @@ impl FaultTemplate {
         let of_detail = match &self.detail {
             None => Asks::default(),
             Some(Detail::Json(node)) => node.asks(),
-            Some(Detail::Xml(xml)) => xml.places.iter().map(Asks::of).collect(),
+            Some(Detail::Xml(xml)) => xml.asks(),
         };
         [of_detail, Asks::of_text(&self.reason)].into_iter().collect()
     }
@@ -577,4 +594,106 @@ impl FaultTemplate {
 /// Text without what XML files may begin with that no text has.
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     castile_xml::decode(bytes, None).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use castile_dynamic::{Contract, Options};
+    use castile_xsd::Files;
+
+    use super::*;
+
+    /// What comes of requests, right and wrong.
+    const FILLED: [&str; 17] = [
+        "",
+        " ",
+        "7",
+        "-0",
+        "+07",
+        "007.50",
+        "1e3",
+        "26",
+        "two words",
+        " around ",
+        "a\tb\r\nc",
+        "<&>\"'",
+        "]]>",
+        "ü€😀",
+        "&#38;",
+        "\u{1}",
+        "\u{FFFE}",
+    ];
+
+    /// A form answers what would be read of its template.
+    #[test]
+    fn a_form_answers_as_its_template_does() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");
+        let contract = Contract::open(&path, &Files::new(), &Options::default()).unwrap();
+        let contract: &'static Contract = Box::leak(Box::new(contract));
+        let mut known = 0;
+        for (name, template, has_form) in [
+            ("Price", r#"{"item": "item-{{stored.a}}", "price": "{{stored.a}}.50"}"#, true),
+            (
+                "Price",
+                "<PriceResponse xmlns='urn:orders'><item>{{stored.a}}</item><price>1</price></PriceResponse>",
+                true,
+            ),
+            (
+                "Price",
+                "<PriceResponse xmlns='urn:orders'>\n  <item>item-{{stored.a}}</item>\n  <price>\n    {{stored.a}}.50\n  </price>\n\
+                 </PriceResponse>",
+                true,
+            ),
+            (
+                "GetOrder",
+                "<o:GetOrderResponse xmlns:o='urn:orders'><o:order><o:customer>&lt;{{stored.a}}&#38;{{stored.a}} é</o:customer>\
+                 <o:item><o:name>]]&gt;{{number}}> {{stored.a}}</o:name><o:quantity> 1{{stored.a}} </o:quantity></o:item>\
+                 <o:number>{{stored.none}}-{{stored.a}}</o:number><o:placed>2026-11-{{stored.a}}T10:00:00Z</o:placed></o:order>\
+                 </o:GetOrderResponse>",
+                true,
+            ),
+            // A text with white space around it that counts, and a part of a text.
+            (
+                "GetOrder",
+                "<GetOrderResponse xmlns='urn:orders'><order><customer> a{{stored.a}}</customer><number>1</number></order>\
+                 </GetOrderResponse>",
+                false,
+            ),
+            (
+                "GetOrder",
+                "<GetOrderResponse xmlns='urn:orders'><order><customer>a<!-- b -->{{stored.a}}</customer><number>1</number></order>\
+                 </GetOrderResponse>",
+                false,
+            ),
+        ] {
+            let operation =
+                contract.services[0].operations().iter().find(|operation| operation.name() == name).unwrap();
+            let names = Names { operation, prefixes: &[] };
+            let answer = match template.starts_with('{') {
+                true => Answer::of_json(&serde_json::from_str(template).unwrap(), names, || None),
+                false => Answer::of_xml(template, names),
+            };
+            let answer = answer.unwrap();
+            assert_eq!(matches!(answer, Answer::Json(_, Some(_)) | Answer::Xml(_, Some(_))), has_form, "{template}");
+            for filled in FILLED {
+                let stored = serde_json::json!({ "a": filled });
+                let stored = Some(&stored);
+                let facts = Facts { request: None, tree: None, stored, key: None, at: None, number: 7 };
+                let of_form = match &answer {
+                    Answer::Json(_, Some(form)) => form.fill(&facts),
+                    Answer::Xml(xml, Some(form)) => xml.filled(&facts).map(|texts| form.fill(&texts)),
+                    _ => Ok(None),
+                };
+                let read = answer.read(operation, &facts);
+                assert_eq!(answer.make(operation, &facts), read, "{filled:?} in {template}");
+                if let Some(value) = of_form.unwrap() {
+                    known += 1;
+                    assert_eq!(Ok(value), read, "{filled:?} in {template}");
+                }
+            }
+        }
+        assert!(known > 20, "{known}");
+    }
 }

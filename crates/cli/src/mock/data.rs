@@ -1,11 +1,13 @@
-//! The files of a mock: answers and rules.
+//! The files of a mock: answers, rules, and what is attached to answers.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use bytes::Bytes;
 
 /// The largest file, in bytes, and what all may have.
 const MOST: u64 = 16 << 20;
@@ -15,11 +17,15 @@ const FILES: usize = 10_000;
 /// The file that says when which answer is given.
 pub(super) const RULES: &str = "rules.toml";
 
-/// The files of a folder whose names end in `.json` or `.xml`, and the rules.
+/// The files of a folder whose names end in `.json` or `.xml`, and the rules. What else is there is read when rules name it.
 #[derive(Debug, Default)]
 pub(super) struct Data {
-    folder: PathBuf,
-    files: BTreeMap<String, Vec<u8>>,
+    /// `None` if there are no files but these.
+    folder: Option<PathBuf>,
+    files: BTreeMap<String, Bytes>,
+    others: RefCell<BTreeMap<String, Bytes>>,
+    /// How many bytes may still be read.
+    left: Cell<u64>,
 }
 
 impl Data {
@@ -30,7 +36,7 @@ impl Data {
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let shown = folder.display();
         let mut files = BTreeMap::new();
-        let mut left = MOST_OF_ALL;
+        let left = Cell::new(MOST_OF_ALL);
         for entry in std::fs::read_dir(folder).with_context(|| format!("the folder {shown} can't be read"))? {
             let path = entry.with_context(|| format!("the folder {shown} can't be read"))?.path();
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -40,30 +46,49 @@ impl Data {
             if files.len() == FILES {
                 bail!("{shown} has more than {FILES} files");
             }
-            let bytes = read(&path)?;
-            left = left
-                .checked_sub(bytes.len() as u64)
-                .with_context(|| format!("the files of {shown} have more than {} MiB", MOST_OF_ALL >> 20))?;
-            files.insert(name.to_owned(), bytes);
+            files.insert(name.to_owned(), read_within(&path, folder, &left)?);
         }
-        Ok(Data { folder: folder.to_owned(), files })
+        Ok(Data { folder: Some(folder.to_owned()), files, others: RefCell::default(), left })
     }
 
     /// These files.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
-        let files = files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
-        Data { folder: PathBuf::new(), files: files.collect() }
+        let files = files.iter().map(|(name, text)| ((*name).to_owned(), Bytes::copy_from_slice(text.as_bytes())));
+        Data { files: files.collect(), ..Data::default() }
     }
 
-    /// The bytes of a file.
+    /// The bytes of an answer, or of the rules.
     pub(super) fn file(&self, name: &str) -> Option<&[u8]> {
-        self.files.get(name).map(Vec::as_slice)
+        self.files.get(name).map(|bytes| &**bytes)
+    }
+
+    /// The bytes of any file, which is in the folder itself.
+    ///
+    /// # Errors
+    /// It is not there, can't be read, or is too large.
+    pub(super) fn any_file(&self, name: &str) -> Result<Bytes, String> {
+        let mut others = self.others.borrow_mut();
+        if let Some(bytes) = self.files.get(name).or_else(|| others.get(name)) {
+            return Ok(bytes.clone());
+        }
+        let absent = || format!("there is no file {}", self.shown(name));
+        let folder = self.folder.as_deref().ok_or_else(absent)?;
+        let path = folder.join(name);
+        if !path.is_file() {
+            return Err(absent());
+        }
+        if self.files.len() + others.len() >= FILES {
+            return Err(format!("{} has more than {FILES} files", folder.display()));
+        }
+        let bytes = read_within(&path, folder, &self.left).map_err(|error| format!("{error:#}"))?;
+        others.insert(name.to_owned(), bytes.clone());
+        Ok(bytes)
     }
 
     /// What a file is called for people.
     pub(super) fn shown(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+        self.folder.as_deref().unwrap_or(Path::new("")).join(name).display().to_string()
     }
 
     /// The names of all answers.
@@ -74,6 +99,15 @@ impl Data {
 
 fn is_answer(name: &str) -> bool {
     name.ends_with(".json") || name.ends_with(".xml")
+}
+
+/// Reads a file of a folder, as long as so many bytes are left for all.
+fn read_within(path: &Path, folder: &Path, left: &Cell<u64>) -> anyhow::Result<Bytes> {
+    let bytes = read(path)?;
+    let rest = left.get().checked_sub(bytes.len() as u64);
+    let too_many = || format!("the files of {} have more than {} MiB", folder.display(), MOST_OF_ALL >> 20);
+    left.set(rest.with_context(too_many)?);
+    Ok(bytes.into())
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! What came in and what was answered, for a page.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -11,6 +12,7 @@ use bytes::Bytes;
 use castile::http::Body;
 use castile::soap::{Layer, Options, Pending, Redaction, ReplyMessage, RequestMessage, Service};
 use castile_soap::Description;
+use castile_xml::Charset;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use minijinja::{Environment, context};
 
@@ -43,9 +45,18 @@ enum Message {
 }
 
 impl Message {
-    fn of(bytes: &Bytes) -> Self {
-        // A part of a larger buffer would keep all of that.
-        if bytes.len() > LARGEST { Message::Size(bytes.len()) } else { Message::Whole(Bytes::copy_from_slice(bytes)) }
+    /// A message in this charset, if a media type says one.
+    fn of(bytes: &Bytes, charset: Option<Charset>) -> Self {
+        if bytes.len() > LARGEST {
+            return Message::Size(bytes.len());
+        }
+        // What is shown knows the text alone, and an encoding that the text declares would be another one.
+        let text = charset.and_then(|charset| castile_xml::decode(bytes, Some(charset)).ok());
+        match text {
+            Some(Cow::Owned(text)) => Message::Whole(Bytes::copy_from_slice(without_declaration(&text).as_bytes())),
+            // A part of a larger buffer would keep all of that.
+            _ => Message::Whole(Bytes::copy_from_slice(bytes)),
+        }
     }
 
     /// The message as it is shown: indented, where `redact` leaves out what is secret, and as long as there is room.
@@ -53,7 +64,8 @@ impl Message {
         let size = match self {
             Message::Whole(bytes) if bytes.is_empty() => return "nothing".to_owned(),
             Message::Whole(bytes) if *room > 0 => {
-                let shown = castile_plan::indented(&redact(bytes));
+                let text = redact(bytes);
+                let shown = castile_plan::indented(without_declaration(&text));
                 if let Some(rest) = room.checked_sub(shown.len()) {
                     *room = rest;
                     return shown;
@@ -66,6 +78,15 @@ impl Message {
             Message::Stream => return "a stream".to_owned(),
         };
         format!("{size} bytes, more than are shown")
+    }
+}
+
+/// A text behind its XML declaration, if it has one.
+fn without_declaration(text: &str) -> &str {
+    let text = text.trim_start_matches('\u{feff}');
+    match text.strip_prefix("<?xml").filter(|rest| rest.starts_with(char::is_whitespace)) {
+        Some(rest) => rest.split_once("?>").map_or(text, |(_, rest)| rest.trim_start()),
+        None => text,
     }
 }
 
@@ -137,11 +158,11 @@ impl<S: Service> Service for Noted<S> {
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
         let (at, begun) = (SystemTime::now(), Instant::now());
         let (service, log) = (self.description().name, self.log.clone());
-        let of_request = Message::of(&request.message);
+        let of_request = Message::of(&request.message, request.charset);
         let pending = self.service.call(request, options);
         Box::pin(async move {
             let reply: ReplyMessage = pending.await;
-            let of_reply = reply.message.bytes().map_or(Message::Stream, Message::of);
+            let of_reply = reply.message.bytes().map_or(Message::Stream, |bytes| Message::of(bytes, None));
             let (took, is_fault) = (begun.elapsed(), reply.is_fault());
             log.note(Exchange { at, took, service, request: of_request, reply: of_reply, is_fault });
             reply
@@ -218,6 +239,23 @@ mod tests {
         service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
         let page = log.page().unwrap();
         assert!(!page.contains("hush") && page.contains("faultcode"), "{page}");
+    }
+
+    /// A message with an XML declaration stood in one line, and one of another charset was no XML.
+    #[tokio::test]
+    async fn declarations_and_charsets_are_understood() {
+        let log = Log::default();
+        let service = log.layer(Orders);
+        let declared = "<?xml version='1.0' encoding='utf-8'?>\n<a><b>1</b><b>2</b></a>";
+        let latin = b"<?xml version='1.0'?><a><c>caf\xE9</c><c/></a>".to_vec();
+        let charset = Charset::of_label("iso-8859-1");
+        for (message, charset) in [(declared.as_bytes().to_vec(), None), (latin, charset)] {
+            let request = RequestMessage::new(Version::Soap11, message).with_charset(charset);
+            service.call(request, &Options::default()).await;
+        }
+        let page = log.page().unwrap();
+        assert!(page.contains("\n  &lt;b&gt;1&lt;"), "{page}");
+        assert!(page.contains("\n  &lt;c&gt;caf\u{e9}&lt;"), "{page}");
     }
 
     /// Every piece of a page is in memory, and each may be many times the message.

@@ -1,10 +1,11 @@
 //! Places in answers, written `{{NAME}}`, and what fills them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use castile_dynamic::Operation;
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 
 use crate::expression::{Expression, Tree};
 use crate::path::{self, Step};
@@ -12,6 +13,9 @@ use crate::template;
 
 /// The largest answer that is made of a template, in bytes of memory: requests decide how often something stands in it.
 const MOST: usize = 16 << 20;
+
+/// What is wrong with braces that begin a place and don't end it: it may be mistyped.
+pub(super) const UNCLOSED: &str = "found {{ that no }} closes";
 
 /// What a place is filled with.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub(super) enum Place {
     Key,
     /// What an expression selects in the request.
     XPath(Expression),
+    /// The address at which the request came, or another path there.
+    Url(Option<String>),
     /// The time, as `xs:dateTime`.
     Now,
     /// The day, as `xs:date`.
@@ -50,13 +56,16 @@ impl Names<'_> {
             ("stored", "") => Ok(Place::Stored(Vec::new())),
             ("stored", path) => steps(path).map(Place::Stored),
             ("xpath", text) if !text.is_empty() => self.expression(text).map(Place::XPath),
+            ("url", "") => Ok(Place::Url(None)),
+            ("url", path) if path.starts_with('/') && !path.starts_with("//") => Ok(Place::Url(Some(path.to_owned()))),
+            ("url", path) => Err(format!("found the path {path:?} behind url, expected one that begins with a slash")),
             ("key", "") => Ok(Place::Key),
             ("now", "") => Ok(Place::Now),
             ("today", "") => Ok(Place::Today),
             ("uuid", "") => Ok(Place::Uuid),
             ("number", "") => Ok(Place::Number),
             _ => Err(format!(
-                "found {{{{{name}}}}}, expected request.PATH, stored.PATH, key, now, today, uuid, number or xpath EXPRESSION"
+                "found {{{{{name}}}}}, expected request.PATH, stored.PATH, key, url, now, today, uuid, number or xpath EXPRESSION"
             )),
         }
     }
@@ -92,17 +101,44 @@ impl Names<'_> {
         Expression::new(text, self.prefixes, remedy).map_err(|error| error.to_string())
     }
 
+    /// Whether what stands at a path of a request can have a value.
+    ///
+    /// # Errors
+    /// Its type has no such value.
+    pub(super) fn check_value(self, steps: &[Step], value: &Json) -> Result<(), String> {
+        let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
+        let (Some(of), Some(text)) = (self.operation.simple_in_request(&names), text_of(value)) else { return Ok(()) };
+        // That of a value that is nil.
+        if text.is_empty() {
+            return Ok(());
+        }
+        of.check(&text).or_else(|message| match value.as_f64() {
+            // Numbers are equal however they are written: 5.0 is one of xs:int.
+            Some(number) => of.check(&number.to_string()).map_err(|_| message),
+            None => Err(message),
+        })
+    }
+
     /// A text with places in it.
     pub(super) fn text(self, text: &str) -> Result<Text, String> {
-        let mut pieces = Vec::new();
-        for piece in template::split(text) {
+        let pieces = template::split(text);
+        if pieces.iter().any(|piece| piece.is_ok_and(|literal| literal.contains("{{"))) {
+            return Err(UNCLOSED.to_owned());
+        }
+        self.pieces(&pieces)
+    }
+
+    /// A text with places in it, whose pieces are literals, and names of places.
+    pub(super) fn pieces(self, pieces: &[Result<impl AsRef<str>, &str>]) -> Result<Text, String> {
+        let mut found = Vec::with_capacity(pieces.len());
+        for piece in pieces {
             match piece {
-                Ok("") => {}
-                Ok(literal) => pieces.push(Piece::Literal(literal.to_owned())),
-                Err(name) => pieces.push(Piece::Place(self.place(name)?)),
+                Ok(literal) if literal.as_ref().is_empty() => {}
+                Ok(literal) => found.push(Piece::Literal(literal.as_ref().to_owned())),
+                Err(name) => found.push(Piece::Place(self.place(name)?)),
             }
         }
-        Ok(Text(pieces))
+        Ok(Text(found))
     }
 }
 
@@ -129,7 +165,23 @@ pub(super) struct Facts<'f> {
     pub(super) tree: Option<&'f Tree>,
     pub(super) stored: Option<&'f Json>,
     pub(super) key: Option<&'f str>,
+    /// Where it came, if something asks for that and it is known.
+    pub(super) at: Option<&'f At>,
     pub(super) number: u64,
+}
+
+/// An address at which a request came.
+#[derive(Debug)]
+pub(super) struct At {
+    /// Scheme, host, and what a proxy takes off paths.
+    pub(super) base: String,
+    pub(super) path: Arc<str>,
+}
+
+impl At {
+    fn url(&self, path: Option<&str>) -> String {
+        format!("{}{}", self.base, path.unwrap_or(&self.path))
+    }
 }
 
 /// How much may still be written.
@@ -180,6 +232,7 @@ impl<'f> Facts<'f> {
                 Some(tree) => expression.value(tree)?.and_then(text),
                 None => None,
             },
+            Place::Url(path) => self.at.and_then(|at| text(at.url(path.as_deref()))),
             Place::Now => text(humantime::format_rfc3339_millis(SystemTime::now()).to_string()),
             Place::Today => {
                 let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -227,7 +280,7 @@ pub(super) fn text_of(json: &Json) -> Option<String> {
     match json {
         Json::Null => Some(String::new()),
         Json::Bool(value) => Some(value.to_string()),
-        Json::Number(value) => Some(value.to_string()),
+        Json::Number(value) => Some(number(value)),
         Json::String(text) => Some(text.clone()),
         Json::Object(members) => match members.get("$")? {
             Json::Object(_) | Json::Array(_) => None,
@@ -238,6 +291,15 @@ pub(super) fn text_of(json: &Json) -> Option<String> {
             [Json::Array(_)] | [_, _, ..] => None,
             [one] => text_of(one),
         },
+    }
+}
+
+/// A number without an exponent, which decimals have not.
+fn number(value: &Number) -> String {
+    let text = value.to_string();
+    match value.as_f64() {
+        Some(value) if text.contains('e') => value.to_string(),
+        _ => text,
     }
 }
 
@@ -266,6 +328,7 @@ mod tests {
         for (json, expected) in [
             (r#""a""#, Some("a")),
             ("1.50", Some("1.5")),
+            ("0.0000001", Some("0.0000001")),
             ("true", Some("true")),
             ("null", Some("")),
             (r#"{"@unit": "kg", "$": 2}"#, Some("2")),

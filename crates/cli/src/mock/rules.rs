@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 
 use castile_databinding::datatypes::QName;
 use castile_soap::FaultCode;
+use castile_wsdl::Attachment;
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Array, Document, Item, Table, TableLike, Value as Toml};
 
 use super::answer::{self, Answer, Asks, Detail, FaultTemplate, Node, Wrong};
+use super::beside::{self, Attached, Beside, Blocks};
 use super::chance::Latency;
 use super::data::{Data, RULES};
 use super::json;
@@ -19,6 +22,8 @@ use crate::path::{self, Step};
 
 /// How many rules there may be.
 const MOST: usize = 10_000;
+/// How many attachments an answer may have.
+const MOST_ATTACHMENTS: usize = 1_000;
 /// The table of prefixes, and those of what the store has at the start.
 const PREFIXES: &str = "prefixes";
 const ENTRY: &str = "entry";
@@ -32,6 +37,8 @@ pub(super) struct Rule {
     pub(super) stores: Option<Stored>,
     /// What it answers; `None` is what the operation answers without a rule.
     pub(super) answer: Option<Outcome>,
+    /// What goes with that.
+    pub(super) beside: Beside,
 }
 
 /// A response or a fault.
@@ -84,6 +91,7 @@ impl Rule {
         let conditions = self.conditions.iter().map(|condition| Asks {
             value: matches!(condition, Condition::Field(..)),
             tree: matches!(condition, Condition::XPath(_)),
+            url: false,
         });
         let of_store = self.stores.iter().flat_map(|stored| {
             [
@@ -92,7 +100,8 @@ impl Rule {
                 stored.otherwise.as_ref().map(FaultTemplate::asks).unwrap_or_default(),
             ]
         });
-        conditions.chain(of_store).chain(self.answer.as_ref().map(Outcome::asks)).collect()
+        let of_answer = self.answer.iter().map(Outcome::asks).chain([self.beside.asks()]);
+        conditions.chain(of_store).chain(of_answer).collect()
     }
 }
 
@@ -123,12 +132,16 @@ pub(super) struct Of<'o> {
     pub(super) sample: &'o dyn Fn() -> Option<Json>,
     /// A sample of what stands in the detail of a fault, by the name of the element.
     pub(super) fault_sample: &'o dyn Fn(&str) -> Option<Json>,
+    /// The parts of its response that stand beside the envelope.
+    pub(super) attachments: &'o [Attachment],
 }
 
 /// What the rules and the answers of a folder say. What is wrong is collected.
 pub(super) struct Reader<'d> {
     data: &'d Data,
     pub(super) problems: Vec<String>,
+    /// Whether requests that are not as the contract says are refused.
+    is_strict: bool,
     /// The answers that are named somewhere.
     used: BTreeSet<String>,
 }
@@ -163,8 +176,8 @@ fn article(name: &str) -> String {
 }
 
 impl<'d> Reader<'d> {
-    pub(super) fn new(data: &'d Data) -> Self {
-        Reader { data, problems: Vec::new(), used: BTreeSet::new() }
+    pub(super) fn new(data: &'d Data, is_strict: bool) -> Self {
+        Reader { data, problems: Vec::new(), is_strict, used: BTreeSet::new() }
     }
 
     /// What an operation answers without a rule: the file that is called as it is.
@@ -194,6 +207,9 @@ impl<'d> Reader<'d> {
         self.used.insert(file.to_owned());
         let shown = self.data.shown(file);
         let Some(bytes) = self.data.file(file) else { return Err(format!("there is no file {shown}")) };
+        if of.names.operation.soap().response.is_none() {
+            return Err(format!("{shown}: {} has no response", of.names.operation.name()));
+        }
         let read = match file.ends_with(".json") {
             true => from_json(bytes, |json| Answer::of_json(json, of.names, of.sample)),
             false => decoded(bytes).and_then(|text| Answer::of_xml(&text, of.names)),
@@ -322,8 +338,19 @@ impl<'d> Reader<'d> {
         place: Option<Range<usize>>,
         operations: &[Of<'_>],
     ) -> Result<Vec<(usize, Rule)>, Bad> {
-        const KEYS: [&str; 9] =
-            ["operation", "service", "when", "xpath", "latency", "store", "otherwise", "answer", "fault"];
+        const KEYS: [&str; 11] = [
+            "operation",
+            "service",
+            "when",
+            "xpath",
+            "latency",
+            "store",
+            "otherwise",
+            "answer",
+            "headers",
+            "attachments",
+            "fault",
+        ];
         expect_keys(table, &KEYS)?;
         let Some(item) = table.get("operation") else {
             return Err(Bad { place, message: "found a rule without an operation".to_owned() });
@@ -352,6 +379,12 @@ impl<'d> Reader<'d> {
                     Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
                     value => value,
                 };
+                // It would never hold.
+                if self.is_strict
+                    && let Err(message) = of.names.check_value(&steps, &value)
+                {
+                    return Err(Bad::at(item, format!("no request has this {path}: {message}")));
+                }
                 conditions.push(Condition::Field(steps, value));
             }
         }
@@ -382,10 +415,120 @@ impl<'d> Reader<'d> {
                     expect_file_name(file, item)?;
                     self.answer(file, of).map_err(|problem| Bad::at(item, problem))?
                 }
-                None => Answer::of_json(&value(item)?, of.names, of.sample).map_err(within(item))?,
+                None => {
+                    let json = value(item)?;
+                    let is_empty = json.as_object().is_some_and(Map::is_empty);
+                    if of.names.operation.soap().response.is_none() && !is_empty {
+                        return Err(Bad::at(item, format!("{} has no response", of.names.operation.name())));
+                    }
+                    Answer::of_json(&json, of.names, of.sample).map_err(within(item))?
+                }
             })),
         };
-        Ok(Rule { conditions, latency, stores, answer })
+        Ok(Rule { conditions, latency, stores, answer, beside: self.beside(table, of)? })
+    }
+
+    /// What goes with an answer.
+    fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>) -> Result<Beside, Bad> {
+        let (headers, attachments) = (table.get("headers"), table.get("attachments"));
+        for (key, item) in [("headers", headers), ("attachments", attachments)] {
+            let Some(item) = item else { continue };
+            if table.contains_key("fault") {
+                return Err(Bad::at(item, format!("found {key} beside a fault, expected an answer that they go with")));
+            }
+            if of.names.operation.soap().response.is_none() {
+                let name = of.names.operation.name();
+                return Err(Bad::at(item, format!("found {key}, but {name} has no response that they go with")));
+            }
+        }
+        let blocks = match (headers, headers.and_then(Item::as_array)) {
+            (None, _) => Vec::new(),
+            (Some(_), Some(several)) => {
+                let items = several.iter().map(|one| Item::Value(one.clone()));
+                items.map(|item| self.blocks(&item, of)).collect::<Result<_, _>>()?
+            }
+            (Some(item), None) => vec![self.blocks(item, of)?],
+        };
+        let attachments = attachments.map(|item| self.attachments(item, of)).transpose()?.unwrap_or_default();
+        Ok(Beside { blocks, attachments })
+    }
+
+    /// Header blocks: one in a file, or a table of them.
+    fn blocks(&mut self, item: &Item, of: &Of<'_>) -> Result<Blocks, Bad> {
+        let Some(file) = item.as_str() else {
+            return Blocks::of_json(&value(item)?, of.names).map_err(within(item));
+        };
+        expect_file_name(file, item)?;
+        self.used.insert(file.to_owned());
+        let shown = self.data.shown(file);
+        let bytes = self.data.file(file).ok_or_else(|| Bad::at(item, format!("there is no file {shown}")))?;
+        let read = match file.ends_with(".json") {
+            true => from_json(bytes, |json| Blocks::of_json(json, of.names)),
+            false => decoded(bytes).and_then(|text| Blocks::of_xml(&text, of.names)),
+        };
+        read.map_err(|wrong| Bad::at(item, placed(&shown, wrong)))
+    }
+
+    fn attachments(&mut self, item: &Item, of: &Of<'_>) -> Result<Vec<Attached>, Bad> {
+        const EXPECTED: &str = "an array of tables such as { file = \"photo.jpg\" }";
+        let tables: Option<Vec<&dyn TableLike>> = match item {
+            Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| table as &dyn TableLike).collect()),
+            Item::Value(Toml::Array(items)) => {
+                items.iter().map(|item| item.as_inline_table().map(|table| table as &dyn TableLike)).collect()
+            }
+            _ => None,
+        };
+        let tables = tables.ok_or_else(|| Bad::value("attachments", item, EXPECTED))?;
+        if tables.len() > MOST_ATTACHMENTS {
+            return Err(Bad::at(item, format!("expected at most {MOST_ATTACHMENTS} attachments")));
+        }
+        let mut ids = BTreeSet::new();
+        let mut attachments = Vec::with_capacity(tables.len());
+        for table in tables {
+            let attached = self.attachment(table, item, of)?;
+            if let Some(id) = &attached.id
+                && !ids.insert(id.as_str().to_owned())
+            {
+                return Err(Bad::at(table.get("id").unwrap_or(item), format!("found the id {:?} twice", id.as_str())));
+            }
+            attachments.push(attached);
+        }
+        Ok(attachments)
+    }
+
+    fn attachment(&mut self, table: &dyn TableLike, all: &Item, of: &Of<'_>) -> Result<Attached, Bad> {
+        expect_keys(table, &["file", "part", "id", "type"])?;
+        let get = |key: &'static str| -> Result<Option<(&Item, &str)>, Bad> {
+            table.get(key).map(|item| Ok((item, text(key, item)?))).transpose()
+        };
+        let Some((item, file)) = get("file")? else {
+            return Err(Bad::at(all, "found an attachment without a file"));
+        };
+        if Path::new(file).file_name() != Some(file.as_ref()) || file.contains(['/', '\\']) {
+            return Err(Bad::at(item, format!("found {file:?}, expected a file beside the rules")));
+        }
+        self.used.insert(file.to_owned());
+        let content = self.data.any_file(file).map_err(|problem| Bad::at(item, problem))?;
+        let (of_type, media_type) = match (get("type")?, beside::media_type(file)) {
+            (Some(given), _) => given,
+            (None, Some(known)) => (item, known),
+            (None, None) => {
+                let message = "whose name doesn't say what it is: expected a type, such as type = \"image/jpeg\"";
+                return Err(Bad::at(item, format!("found {file:?}, {message}")));
+            }
+        };
+        let part = get("part")?;
+        if let Some((item, part)) = part {
+            let known = declared(part, of).map_err(|message| Bad::at(item, message))?;
+            if !beside::takes(known, media_type) {
+                let expected = known.media_types.join(", ");
+                let message = format!("found {media_type:?} for the part {part}, expected one of {expected}");
+                return Err(Bad::at(of_type, message));
+            }
+        }
+        let id = get("id")?;
+        let attached = Attached::new(content, media_type, id.map(|(_, id)| id), part.map(|(_, part)| part));
+        attached.map_err(|message| Bad::at(id.map_or(of_type, |(item, _)| item), message))
     }
 
     fn stored(&mut self, item: &Item, otherwise: Option<&Item>, of: &Of<'_>) -> Result<Stored, Bad> {
@@ -476,6 +619,16 @@ impl<'d> Reader<'d> {
         });
         told.collect()
     }
+}
+
+/// The part of a response that stands beside the envelope, by its name.
+fn declared<'o>(part: &str, of: &Of<'o>) -> Result<&'o Attachment, String> {
+    let parts: Vec<&str> = of.attachments.iter().map(|known| known.part.as_str()).collect();
+    let name = of.names.operation.name();
+    of.attachments.iter().find(|known| known.part == part).ok_or_else(|| match parts.is_empty() {
+        true => format!("found the part {part:?}, but the response of {name} has none beside its envelope"),
+        false => format!("found the part {part:?}, expected one of {}", castile_xsd::candidates(part, &parts)),
+    })
 }
 
 /// Creates the entry that a table is.

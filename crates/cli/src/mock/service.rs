@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::Context;
 use castile::Raw;
 use castile::codegen::{Encoder, Root};
+use castile::http::server::Address;
 use castile_dynamic::{Contract, Operation, Service, Value};
+use castile_mime::Part;
 use castile_soap::{
     AnyHeader, Description, Detail, Dispatch, Error, Fault, Headers, Payload, Pending, Request, Response, ToPayload,
     Version, WriteHeader, Written, message,
@@ -17,8 +19,10 @@ use castile_xml::escape;
 use serde_json::Value as Json;
 
 use super::answer::Asks;
+use super::beside::Beside;
 use super::chance::{Chance, Latency};
-use super::place::{Facts, Room};
+use super::place::{At, Facts, Room};
+use super::reached;
 use super::rules::{Outcome, Rule, Stored};
 use super::store::{Action, Store};
 use crate::expression::Tree;
@@ -37,11 +41,15 @@ pub(super) struct Shared {
     pub(super) is_strict: bool,
     /// Whether it is told what is wrong with those that are answered nonetheless.
     pub(super) is_verbose: bool,
+    /// What the server says of its address, once it is set up.
+    pub(super) address: OnceLock<Address>,
 }
 
 /// A service of a mock.
 pub(super) struct Mock {
     service: Service,
+    /// Where it is served.
+    path: Arc<str>,
     operations: Vec<Arc<Mocked>>,
     shared: Arc<Shared>,
 }
@@ -88,8 +96,8 @@ impl Mocked {
 }
 
 impl Mock {
-    pub(super) fn new(service: Service, operations: Vec<Mocked>, shared: Arc<Shared>) -> Self {
-        Mock { service, operations: operations.into_iter().map(Arc::new).collect(), shared }
+    pub(super) fn new(service: Service, path: &str, operations: Arc<[Mocked]>, shared: Arc<Shared>) -> Self {
+        Mock { service, path: path.into(), operations, shared }
     }
 }
 
@@ -99,20 +107,24 @@ impl Dispatch for Mock {
     }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        let (mocked, shared) = (self.operations[operation].clone(), self.shared.clone());
+        let (operations, shared, path) = (self.operations.clone(), self.shared.clone(), self.path.clone());
         match shared.is_strict {
             true => payload.handle(async move |request: Request<Value>| {
-                let (version, blocks) = (request.version(), mocked.blocks(&request)?);
-                mocked.answer(&shared, &Came::Value(request.into_inner(), version, blocks)).await
+                let mocked = &operations[operation];
+                let (surroundings, at) = mocked.surroundings(&shared, &request, path)?;
+                let message = Message::Value(request.into_inner());
+                mocked.answer(&shared, &Came { message, surroundings, at }).await
             }),
             false => payload.handle(async move |request: Request<Raw>| {
-                let (version, blocks) = (request.version(), mocked.blocks(&request)?);
+                let mocked = &operations[operation];
+                let (surroundings, at) = mocked.surroundings(&shared, &request, path)?;
                 let raw = request.into_inner();
-                let value = mocked.operation.request_from_xml(&envelope(&raw, version, &[]));
+                let value = mocked.operation.request_from_xml(&envelope(&raw, surroundings.version, &[]));
                 if let (Err(error), true) = (&value, shared.is_verbose) {
                     note!("{}: answered nonetheless: {error}", mocked.operation.name());
                 }
-                mocked.answer(&shared, &Came::Raw(raw, value.ok(), version, blocks)).await
+                let message = Message::Raw(raw, value.ok());
+                mocked.answer(&shared, &Came { message, surroundings, at }).await
             }),
         }
     }
@@ -140,24 +152,39 @@ fn envelope(raw: &Raw, version: Version, blocks: &[AnyHeader]) -> String {
 }
 
 /// A request.
-enum Came {
-    Value(Value, Version, Vec<AnyHeader>),
+struct Came {
+    message: Message,
+    surroundings: Surroundings,
+    /// Where it came, if something asks for that and it is known.
+    at: Option<At>,
+}
+
+enum Message {
+    Value(Value),
     /// As it came, with its value if it has one.
-    Raw(Raw, Option<Value>, Version, Vec<AnyHeader>),
+    Raw(Raw, Option<Value>),
+}
+
+/// What is known of a request beside its message.
+struct Surroundings {
+    version: Version,
+    /// Its header blocks, if something looks at its envelope.
+    blocks: Vec<AnyHeader>,
 }
 
 impl Came {
     fn value(&self) -> Option<&Value> {
-        match self {
-            Came::Value(value, ..) => Some(value),
-            Came::Raw(_, value, ..) => value.as_ref(),
+        match &self.message {
+            Message::Value(value) => Some(value),
+            Message::Raw(_, value) => value.as_ref(),
         }
     }
 
     fn tree(&self, operation: &'static Operation) -> Result<Tree, String> {
-        match self {
-            Came::Raw(raw, _, version, blocks) => Tree::read(&envelope(raw, *version, blocks)),
-            Came::Value(value, version, blocks) => {
+        let Surroundings { version, blocks } = &self.surroundings;
+        match &self.message {
+            Message::Raw(raw, _) => Tree::read(&envelope(raw, *version, blocks)),
+            Message::Value(value) => {
                 let blocks: Vec<&dyn WriteHeader> = blocks.iter().map(|block| block as &dyn WriteHeader).collect();
                 let (header, root) = (Headers::new(&blocks), &operation.soap().request);
                 let written = message::write_with(*version, header, root, value, Vec::new());
@@ -183,13 +210,37 @@ impl ToPayload for Answered {
     }
 }
 
+/// What is answered, with what goes with it.
+struct Sent {
+    value: Arc<Value>,
+    blocks: Vec<AnyHeader>,
+    parts: Vec<Part>,
+}
+
+impl Sent {
+    fn response(self) -> Response<Answered> {
+        let Sent { value, blocks, parts } = self;
+        let response = blocks.into_iter().fold(Response::new(Answered(value)), Response::with_header);
+        parts.into_iter().fold(response, Response::with_attachment)
+    }
+}
+
 impl Mocked {
-    /// The header blocks of a request, if something looks at its envelope.
-    fn blocks<T>(&self, request: &Request<T>) -> Result<Vec<AnyHeader>, Fault> {
-        match self.asks.tree {
-            true => request.headers().map_err(|error| Fault::receiver(error.to_string())),
-            false => Ok(Vec::new()),
-        }
+    /// What is known of a request beside its message, and at which URL it came, as far as something asks for that.
+    fn surroundings<T>(
+        &self,
+        shared: &Shared,
+        request: &Request<T>,
+        path: Arc<str>,
+    ) -> Result<(Surroundings, Option<At>), Fault> {
+        let blocks = match self.asks.tree {
+            true => request.headers().map_err(|error| Fault::receiver(error.to_string()))?,
+            false => Vec::new(),
+        };
+        let address = shared.address.get().filter(|_| self.asks.url);
+        let base = address.and_then(|address| reached::base(address, request, self.service.description().address));
+        let at = base.map(|base| At { base, path });
+        Ok((Surroundings { version: request.version(), blocks }, at))
     }
 
     async fn answer(&self, shared: &Shared, came: &Came) -> Result<Response<Answered>, Fault> {
@@ -198,11 +249,11 @@ impl Mocked {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        answer.map(|value| Response::from(Answered(value)))
+        answer.map(Sent::response)
     }
 
     /// How long the answer to a request takes, and what it is.
-    fn decide(&self, shared: &Shared, came: &Came) -> (Latency, Result<Arc<Value>, Fault>) {
+    fn decide(&self, shared: &Shared, came: &Came) -> (Latency, Result<Sent, Fault>) {
         let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
         if shared.chance.is_fault() {
             return (shared.latency, Err(self.fault_by_chance(shared)));
@@ -223,7 +274,7 @@ impl Mocked {
         came: &Came,
         number: u64,
         latency: &mut Latency,
-    ) -> Result<Result<Arc<Value>, Fault>, String> {
+    ) -> Result<Result<Sent, Fault>, String> {
         let request = match (self.asks.value, came.value()) {
             (true, Some(value)) => {
                 let json = value.to_json(MOST_OF_REQUEST);
@@ -232,7 +283,8 @@ impl Mocked {
             _ => None,
         };
         let tree = if self.asks.tree { Some(came.tree(self.operation)?) } else { None };
-        let mut facts = Facts { request: request.as_ref(), tree: tree.as_ref(), stored: None, key: None, number };
+        let (request, tree, at) = (request.as_ref(), tree.as_ref(), came.at.as_ref());
+        let mut facts = Facts { request, tree, stored: None, key: None, at, number };
         for rule in &self.rules {
             if !rule.holds(&facts)? {
                 continue;
@@ -255,9 +307,24 @@ impl Mocked {
                     }
                 }
             }
-            return self.outcome(shared, rule.answer.as_ref().or(self.default.as_ref()), &facts);
+            return self.sent(shared, rule.answer.as_ref().or(self.default.as_ref()), &rule.beside, &facts);
         }
-        self.outcome(shared, self.default.as_ref(), &facts)
+        self.sent(shared, self.default.as_ref(), &Beside::default(), &facts)
+    }
+
+    fn sent(
+        &self,
+        shared: &Shared,
+        outcome: Option<&Outcome>,
+        beside: &Beside,
+        facts: &Facts<'_>,
+    ) -> Result<Result<Sent, Fault>, String> {
+        let value = match self.outcome(shared, outcome, facts)? {
+            Ok(value) => value,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let (blocks, parts) = beside.make(self.operation, facts)?;
+        Ok(Ok(Sent { value, blocks, parts }))
     }
 
     fn outcome(

@@ -1,20 +1,20 @@
 //! JSON as values.
 
 mod encoded;
+mod reading;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use castile_databinding::datatypes::{self, Datatype, Invalid, QName, Scope, Unscoped};
-use castile_databinding::encoded::Shared;
+use castile_databinding::datatypes::{self, Invalid, QName, Scope, Unscoped};
 use castile_databinding::facets::Check;
-use castile_databinding::schema::{Element, ValueConstraint};
-use castile_databinding::{
-    Any, AnyAttribute, AnyElements, AnyPiece, AnyType, ExpandedName, Lexical, Recursive, deeper,
-};
-use castile_xml::escape::is_char;
+use castile_databinding::schema::{Element, ValueConstraint, XSI_NAMESPACE};
+use castile_databinding::{Any, AnyAttribute, AnyPiece, AnyType, ExpandedName, Lexical, Recursive, deeper};
+use castile_xml::XMLNS_NAMESPACE;
+use castile_xml::escape::{is_char, push_text};
 use serde_json::{Map, Value as Json};
 
+use self::reading::Reading;
 use super::{CONTENT, DIGITS, ID, Key, NIL, TYPE, XML, expanded, members, type_text};
 use crate::simple::{Kind, SimpleType};
 use crate::types::{
@@ -22,8 +22,13 @@ use crate::types::{
     Struct, Term,
 };
 use crate::value::{
-    ContentValue, DerivedValue, GroupContent, GroupValue, Node, Others, SimpleValue, Slot, StructValue, Value,
+    ContentValue, DerivedValue, GroupContent, GroupValue, Others, SimpleValue, Slot, StructValue, Value,
 };
+
+/// What is said of a member that must be there.
+const MISSING: &str = "it is required, and missing";
+/// How that begins which is said of a choice of which nothing is there.
+const NONE_OF: &str = "found none of ";
 
 /// Why JSON is no value of a type: where, and what was found and expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,13 +131,26 @@ pub(crate) fn simple_from_json(
     simple(json, of, held, &At::Root)
 }
 
-/// The nodes of a graph that were read so far, by their numbers.
-type Nodes = HashMap<u64, Shared<Node>>;
+/// A text that stands between tags, out of the member of this name.
+pub(crate) fn escaped_from_json(json: &Json, name: &str) -> Result<String, JsonError> {
+    let text = scalar(json, &At::Member(&At::Root, name))?;
+    let mut escaped = Vec::with_capacity(text.len());
+    // All of it can be carried.
+    let _ = push_text(&mut escaped, &text);
+    Ok(String::from_utf8_lossy(&escaped).into_owned())
+}
 
 impl Value {
     /// The value of an element, out of JSON.
     pub(crate) fn from_json(json: &Json, element: &'static Element) -> Result<Self, JsonError> {
-        value(json, crate::read::type_of(element), Held::of(element), &mut Nodes::new(), &At::Root)
+        value(json, crate::read::type_of(element), Held::of(element), &mut Reading::to_first(), &At::Root)
+    }
+
+    /// All that is wrong with JSON as the value of an element, that which [`from_json`](Self::from_json) tells first.
+    pub(crate) fn problems_of_json(json: &Json, element: &'static Element) -> Vec<JsonError> {
+        let mut reading = Reading::to_end();
+        let read = value(json, crate::read::type_of(element), Held::of(element), &mut reading, &At::Root);
+        reading.problems(read.err())
     }
 }
 
@@ -140,7 +158,7 @@ fn value(
     json: &Json,
     of: &'static ElementType,
     held: Held,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
     if of.nil != Nil::Never {
@@ -154,14 +172,14 @@ fn value(
             _ => {}
         }
     }
-    of_base(json, of, held, nodes, at)
+    of_base(json, of, held, reading, at)
 }
 
 fn of_base(
     json: &Json,
     of: &'static ElementType,
     held: Held,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
     match of.base {
@@ -175,19 +193,19 @@ fn of_base(
             Json::Object(members) if members.is_empty() => Ok(Value::Empty),
             json => Err(at.instead(json, "nothing: {} or null")),
         },
-        Base::Shared(inner) => encoded::node(json, inner, held, nodes, at),
+        Base::Shared(inner) => encoded::node(json, inner, held, reading, at),
         Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
             Complex::Struct(of) => {
-                structure(json, of, held, false, nodes, at).map(|value| Value::Struct(Recursive::new(value)))
+                structure(json, of, held, false, reading, at).map(|value| Value::Struct(Recursive::new(value)))
             }
             Complex::Derived(of) => {
-                derived(json, of, held, nodes, at).map(|value| Value::Derived(Recursive::new(value)))
+                derived(json, of, held, reading, at).map(|value| Value::Derived(Recursive::new(value)))
             }
             Complex::EncodedStruct(of) => {
-                encoded::structure(json, of, &[], nodes, at).map(|value| Value::Encoded(Recursive::new(value)))
+                encoded::structure(json, of, &[], reading, at).map(|value| Value::Encoded(Recursive::new(value)))
             }
             Complex::EncodedArray(of) => {
-                encoded::array(json, of, nodes, at).map(|value| Value::Array(Recursive::new(value)))
+                encoded::array(json, of, reading, at).map(|value| Value::Array(Recursive::new(value)))
             }
         }),
     }
@@ -259,13 +277,13 @@ fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> 
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
-            Some(value) if loses_digits(value) && !of.is_binary_number(0) => {
+            Some(value) if loses_digits(value) && !of.is_binary_number => {
                 Err(at.wrong(format!("found the number {number}, of which digits may be lost: write it as a text")))
             }
             Some(value) => Ok(value.to_string()),
         },
         // Those of a list type whose items have no type here.
-        Json::Array(items) if of.has_lists(0) => {
+        Json::Array(items) if of.has_lists => {
             let items = items.iter().enumerate().map(|(number, item)| {
                 let at = At::Item(at, number);
                 if item.is_array() {
@@ -293,36 +311,6 @@ fn loses_digits(value: f64) -> bool {
     let shortest = value.to_string();
     let digits = shortest.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
     digits > DIGITS && format!("{value:.PLACES$}").trim_end_matches('0').trim_end_matches('.') != shortest
-}
-
-/// Unions nest no deeper in a contract.
-const UNIONS: usize = 32;
-
-impl SimpleType {
-    /// Whether its values are numbers in binary, or may be.
-    fn is_binary_number(&self, depth: usize) -> bool {
-        match &self.kind {
-            Kind::Datatype(datatype) => matches!(datatype, Datatype::Float | Datatype::Double),
-            Kind::List(_) | Kind::Enumeration { .. } => false,
-            Kind::Union { members, .. } => {
-                depth < UNIONS && members.iter().any(|member| member.of.is_binary_number(depth + 1))
-            }
-        }
-    }
-
-    /// Whether its values are lists, or may be.
-    fn has_lists(&self, depth: usize) -> bool {
-        match &self.kind {
-            Kind::Datatype(datatype) => {
-                matches!(datatype, Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities)
-            }
-            Kind::List(_) => true,
-            Kind::Enumeration { .. } => false,
-            Kind::Union { members, .. } => {
-                depth < UNIONS && members.iter().any(|member| member.of.has_lists(depth + 1))
-            }
-        }
-    }
 }
 
 /// Names stand for themselves: `{namespace}local`.
@@ -385,6 +373,16 @@ fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError>
     if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
         return Err(at.wrong(format!("{:?} is no name of an attribute", name.local)));
     }
+    let expected = match (&*carried(&name.namespace, &at)?, name.local.as_str()) {
+        ("", "xmlns") | (XMLNS_NAMESPACE, _) => "no declaration of a namespace: names have theirs with them".to_owned(),
+        (XSI_NAMESPACE, "type") => format!("{TYPE} for the type of an element"),
+        (XSI_NAMESPACE, "nil") => format!("{NIL} for an element that is nil"),
+        // Each has one name here, so that none comes twice.
+        (namespace, local) => format!("@{}", expanded(namespace, local)),
+    };
+    if expected != key {
+        return Err(at.wrong(format!("found an attribute {key}, expected {expected}")));
+    }
     Ok(AnyAttribute { name, value: scalar(json, &at)? })
 }
 
@@ -398,7 +396,13 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
     for (key, json) in members {
         let at = At::Member(at, key);
         match key.as_str() {
-            TYPE => made.type_name = Some(name(&scalar(json, &at)?)),
+            TYPE => {
+                let name = name(&scalar(json, &at)?);
+                if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
+                    return Err(at.wrong(format!("{:?} is no name of a type", name.local)));
+                }
+                made.type_name = Some(name);
+            }
             // It may be a node.
             ID => {}
             CONTENT => {
@@ -458,12 +462,31 @@ impl<'j> Object<'j> {
         self.members.iter().map(|(name, json)| (name.as_str(), json)).filter(|(name, _)| !self.used.contains(name))
     }
 
-    /// That all members had a use.
-    fn finish(&self, expected: impl Iterator<Item = String>, at: &At<'_>) -> Result<(), JsonError> {
-        match self.rest().next() {
-            Some((name, _)) => Err(unknown(name, expected.collect(), at)),
-            None => Ok(()),
+    /// That all members had a use. Those that had none are told before the problems from `reason` on, which they may be the reason of.
+    fn finish(
+        &self,
+        expected: impl Iterator<Item = String>,
+        reason: Option<usize>,
+        reading: &mut Reading,
+        at: &At<'_>,
+    ) -> Result<(), JsonError> {
+        let mut rest = self.rest().map(|(name, _)| name).peekable();
+        if rest.peek().is_none() {
+            return Ok(());
         }
+        let expected: Vec<String> = expected.collect();
+        let known: HashSet<&str> = expected.iter().map(String::as_str).collect();
+        let mut before = reason.unwrap_or_else(|| reading.told());
+        // What has a problem of its own may have found no use for a member that there is.
+        for name in rest.filter(|name| reason.is_none() || !known.contains(name)) {
+            if reading.tell(before, || unknown(name, &expected, at))? {
+                before += 1;
+                if let Some(meant) = meant(name, &expected).filter(|meant| !self.has(meant)) {
+                    reading.take_back(before, meant, at);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What to tell of a problem: where a member is missing, a misspelt one is the reason.
@@ -471,25 +494,44 @@ impl<'j> Object<'j> {
         let expected: Vec<String> = expected.collect();
         let is_unknown = |name: &&String| !matches!(name.as_str(), TYPE | ID | NIL) && !expected.contains(name);
         match self.members.keys().find(is_unknown) {
-            Some(name) => unknown(name, expected, at),
+            Some(name) => unknown(name, &expected, at),
             None => problem,
         }
     }
 }
 
-fn unknown(name: &str, mut expected: Vec<String>, at: &At<'_>) -> JsonError {
+/// Which of the names that are expected is meant by another one.
+fn meant<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
+    castile_xsd::similar(name, expected.iter().map(String::as_str), 1).first().copied()
+}
+
+fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
     /// More names don't help.
     const SHOWN: usize = 12;
-    let known = expected.iter().map(String::as_str);
-    if let Some(similar) = castile_xsd::similar(name, known, 1).first() {
+    if let Some(similar) = meant(name, expected) {
         return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
     }
+    let mut shown = expected.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
     if expected.len() > SHOWN {
-        expected.truncate(SHOWN);
-        expected.push("…".to_owned());
+        shown.push("…");
     }
-    let expected = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
+    let expected = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     At::Member(at, name).wrong(format!("there is no such member; there are {expected}"))
+}
+
+/// The items of an array, but for those with a problem.
+fn items<T>(
+    items: &[Json],
+    reading: &mut Reading,
+    at: &At<'_>,
+    mut read: impl FnMut(&Json, &mut Reading, &At<'_>) -> Result<T, JsonError>,
+) -> Result<Vec<T>, JsonError> {
+    let mut values = Vec::with_capacity(items.len());
+    for (number, json) in items.iter().enumerate() {
+        let value = read(json, reading, &At::Item(at, number));
+        values.extend(reading.keep(value)?);
+    }
+    Ok(values)
 }
 
 fn structure(
@@ -497,7 +539,7 @@ fn structure(
     of: &'static Struct,
     of_element: Held,
     is_typed: bool,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<StructValue, JsonError> {
     let empty = Json::Object(Map::new());
@@ -508,18 +550,29 @@ fn structure(
     if is_typed {
         object.take(TYPE);
     }
+    // The first problem that a misspelt member may be the reason of.
+    let mut reason = None;
     let mut attributes = Vec::with_capacity(of.attributes.len());
     for (declared, attribute) in of.table.declared.iter().zip(&of.attributes) {
         let key = format!("@{}", expanded(declared.namespace, declared.name));
         let outer = at;
         let at = At::Member(at, &key);
         let found = match object.take(&key) {
-            Some(json) => Some(simple(json, attribute.of, Held::new(declared.facets, declared.constraint), &at)?),
+            Some(json) => {
+                let read = simple(json, attribute.of, Held::new(declared.facets, declared.constraint), &at);
+                let Some(value) = reading.keep(read)? else {
+                    attributes.push(None);
+                    continue;
+                };
+                Some(value)
+            }
             None => None,
         };
         attributes.push(match (attribute.presence, found) {
             (Presence::Required, None) => {
-                return Err(object.reason(at.wrong("it is required, and missing"), of.names(), outer));
+                reason.get_or_insert(reading.told());
+                let missing = reading.keep(Err(at.wrong(MISSING)));
+                missing.map_err(|problem| object.reason(problem, of.names(), outer))?
             }
             (Presence::Default, None) => {
                 let default = declared.constraint.map_or("", ValueConstraint::value);
@@ -530,6 +583,7 @@ fn structure(
             (_, found) => found,
         });
     }
+    let (told, count) = (reading.told(), reading.count());
     let content = match &of.content {
         Content::Simple { of: simple_type, facets } => {
             let of_content = At::Member(at, CONTENT);
@@ -540,11 +594,15 @@ fn structure(
                     None => (&Json::String(String::new()), &of_content),
                 },
             };
-            ContentValue::Simple(simple(json, simple_type, of_element.or(*facets), at)?)
+            let read = simple(json, simple_type, of_element.or(*facets), at);
+            reading.keep(read)?.map_or(ContentValue::Mixed(Vec::new()), ContentValue::Simple)
         }
         _ if !is_object => return Err(at.instead(json, "an object")),
         Content::Sequence(particles) | Content::All(particles) => {
-            let read = slots(&mut object, particles, nodes, at);
+            let read = slots(&mut object, particles, reading, at);
+            if reading.count() > count {
+                reason.get_or_insert(told);
+            }
             ContentValue::Particles(read.map_err(|problem| object.reason(problem, of.names(), at))?)
         }
         Content::Mixed(piece) => {
@@ -553,25 +611,23 @@ fn structure(
                 Some(Json::Array(pieces)) => pieces,
                 Some(json) => std::slice::from_ref(json),
             };
-            let at = At::Member(at, CONTENT);
-            let pieces = pieces.iter().enumerate().map(|(number, json)| {
-                let at = At::Item(&at, number);
-                match json {
-                    Json::String(text) => Ok(GroupValue { of: piece, content: GroupContent::Text(text.clone()) }),
-                    json => group_object(json, piece, nodes, &at),
+            let pieces = items(pieces, reading, &At::Member(at, CONTENT), |json, reading, at| match json {
+                Json::String(text) => {
+                    carried(text, at).map(|text| GroupValue { of: piece, content: GroupContent::Text(text) })
                 }
+                json => group_object(json, piece, reading, at),
             });
-            ContentValue::Mixed(pieces.collect::<Result<_, _>>()?)
+            ContentValue::Mixed(pieces?)
         }
     };
     let mut others = Vec::new();
     if of.has_others {
         for (key, json) in object.rest().filter(|(key, _)| key.starts_with('@')).collect::<Vec<_>>() {
-            others.push(other(key, json, at)?);
+            others.extend(reading.keep(other(key, json, at))?);
             object.take(key);
         }
     }
-    object.finish(of.names(), at)?;
+    object.finish(of.names(), reason, reading, at)?;
     Ok(StructValue { of, attributes, others: Others(others), content })
 }
 
@@ -591,11 +647,16 @@ impl Struct {
 fn slots(
     object: &mut Object<'_>,
     particles: &'static Particles,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Vec<Slot>, JsonError> {
     let Particles { table, list, keys, .. } = particles;
-    list.iter().zip(keys).map(|(particle, key)| slot(object, table, particle, key, nodes, at)).collect()
+    let mut slots = Vec::with_capacity(list.len());
+    for (particle, key) in list.iter().zip(keys) {
+        let slot = slot(object, table, particle, key, reading, at);
+        slots.push(reading.keep(slot)?.unwrap_or(Slot::Absent));
+    }
+    Ok(slots)
 }
 
 fn slot(
@@ -603,7 +664,7 @@ fn slot(
     table: &'static [Element],
     particle: &'static Particle,
     key: &'static Key,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Slot, JsonError> {
     let occurrence = particle.occurrence();
@@ -614,7 +675,7 @@ fn slot(
             if occurrence == Occurrence::Optional && !is_there {
                 return Ok(Slot::Absent);
             }
-            return group(object, of, nodes, at).map(|group| Slot::Group(Box::new(group)));
+            return group(object, of, reading, at).map(|group| Slot::Group(Box::new(group)));
         }
         (Key::Flat, _) => return Ok(Slot::Absent),
     };
@@ -627,36 +688,34 @@ fn slot(
             match json {
                 Some(Json::Null) if occurrence == Occurrence::Optional && of.nil == Nil::Never => Ok(Slot::Absent),
                 None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-                None => Err(at.wrong("it is required, and missing")),
-                Some(json) => value(json, of, Held::of(element), nodes, &at).map(Slot::One),
+                None => Err(at.wrong(MISSING)),
+                Some(json) => value(json, of, Held::of(element), reading, &at).map(Slot::One),
             }
         }
         (Term::Element { index, .. }, Occurrence::Repeated) => {
             let element = &table[*index];
             let of = crate::read::type_of(element);
-            let items = many(json, particle, &at)?.iter().enumerate();
-            let items = items.map(|(number, json)| value(json, of, Held::of(element), nodes, &At::Item(&at, number)));
-            items.collect::<Result<_, _>>().map(Slot::Many)
+            let read =
+                |json: &Json, reading: &mut Reading, at: &At<'_>| value(json, of, Held::of(element), reading, at);
+            items(many(json, particle, &at)?, reading, &at, read).map(Slot::Many)
         }
         (Term::Group(of), Occurrence::Repeated) => {
-            let items = many(json, particle, &at)?.iter().enumerate();
-            let groups = items.map(|(number, json)| group_object(json, of, nodes, &At::Item(&at, number)));
-            groups.collect::<Result<_, _>>().map(Slot::Groups)
+            let read = |json: &Json, reading: &mut Reading, at: &At<'_>| group_object(json, of, reading, at);
+            items(many(json, particle, &at)?, reading, &at, read).map(Slot::Groups)
         }
         (Term::Group(of), _) => match json {
-            Some(json) => group_object(json, of, nodes, &at).map(|group| Slot::Group(Box::new(group))),
+            Some(json) => group_object(json, of, reading, &at).map(|group| Slot::Group(Box::new(group))),
             None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-            None => Err(at.wrong("it is required, and missing")),
+            None => Err(at.wrong(MISSING)),
         },
         (Term::Any(..), Occurrence::Repeated) => {
-            let items = many(json, particle, &at)?.iter().enumerate();
-            let elements = items.map(|(number, json)| xml(json, &At::Item(&at, number)));
-            elements.collect::<Result<AnyElements, _>>().map(Slot::Elements)
+            let elements = items(many(json, particle, &at)?, reading, &at, |json, _, at| xml(json, at))?;
+            Ok(Slot::Elements(elements.into_iter().collect()))
         }
         (Term::Any(..), _) => match json {
             Some(json) => xml(json, &at).map(Slot::Any),
             None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
-            None => Err(at.wrong("it is required, and missing")),
+            None => Err(at.wrong(MISSING)),
         },
     }
 }
@@ -678,18 +737,35 @@ fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<
     }
 }
 
-fn group_object(json: &Json, of: &'static Group, nodes: &mut Nodes, at: &At<'_>) -> Result<GroupValue, JsonError> {
+fn group_object(json: &Json, of: &'static Group, reading: &mut Reading, at: &At<'_>) -> Result<GroupValue, JsonError> {
     let mut object = Object::of(json, at)?;
     let names = || of.members().into_iter().map(str::to_owned);
-    let group = group(&mut object, of, nodes, at).map_err(|problem| object.reason(problem, names(), at))?;
-    object.finish(names(), at)?;
-    Ok(group)
+    let (told, count) = (reading.told(), reading.count());
+    let read = group(&mut object, of, reading, at);
+    let group = reading.keep(read).map_err(|problem| object.reason(problem, names(), at))?;
+    let reason = (reading.count() > count).then_some(told);
+    object.finish(names(), reason, reading, at)?;
+    Ok(group.unwrap_or_else(|| GroupValue { of, content: GroupContent::Text(String::new()) }))
 }
 
-fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At<'_>) -> Result<GroupValue, JsonError> {
+fn group(
+    object: &mut Object<'_>,
+    of: &'static Group,
+    reading: &mut Reading,
+    at: &At<'_>,
+) -> Result<GroupValue, JsonError> {
+    deeper::<GroupValue, _>(|| own_group(object, of, reading, at))
+}
+
+fn own_group(
+    object: &mut Object<'_>,
+    of: &'static Group,
+    reading: &mut Reading,
+    at: &At<'_>,
+) -> Result<GroupValue, JsonError> {
     let particles = match &of.kind {
         GroupKind::Sequence(particles) | GroupKind::All(particles) => {
-            let slots = slots(object, particles, nodes, at)?;
+            let slots = slots(object, particles, reading, at)?;
             return Ok(GroupValue { of, content: GroupContent::Particles(slots) });
         }
         GroupKind::Choice(particles) | GroupKind::Piece(particles, _) => particles,
@@ -706,7 +782,7 @@ fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At
         [] => match list.iter().position(|particle| particle.min == 0) {
             // Nothing of it is a choice as well.
             Some(number) => number,
-            None => return Err(at.wrong(format!("found none of {}, expected one", of.members().join(", ")))),
+            None => return Err(at.wrong(format!("{NONE_OF}{}, expected one", of.members().join(", ")))),
         },
         [one, another, ..] => {
             let [one, another] = [one, another].map(|number| match &keys[number] {
@@ -719,7 +795,7 @@ fn group(object: &mut Object<'_>, of: &'static Group, nodes: &mut Nodes, at: &At
             return Err(at.wrong(format!("found both {one} and {another}, expected one of them")));
         }
     };
-    let slot = slot(object, table, &list[number], &keys[number], nodes, at)?;
+    let slot = slot(object, table, &list[number], &keys[number], reading, at)?;
     Ok(GroupValue { of, content: GroupContent::Choice(number, slot) })
 }
 
@@ -727,7 +803,7 @@ fn derived(
     json: &Json,
     of: &'static Derived,
     held: Held,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<DerivedValue, JsonError> {
     let said = json.get(TYPE);
@@ -764,16 +840,16 @@ fn derived(
     let of_content = At::Member(at, CONTENT);
     let value = match (variant.of.base, said) {
         (Base::Complex(place), Some(_)) => match place.get() {
-            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, held, true, nodes, at)?)),
+            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, held, true, reading, at)?)),
             Complex::EncodedStruct(of) => {
-                Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], nodes, at)?))
+                Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], reading, at)?))
             }
             Complex::Derived(_) | Complex::EncodedArray(_) => {
-                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, nodes, &of_content)?
+                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, reading, &of_content)?
             }
         },
-        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, held, nodes, at)?,
-        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, nodes, &of_content)?,
+        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, held, reading, at)?,
+        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, reading, &of_content)?,
     };
     Ok(DerivedValue { of: Some(variant), value })
 }

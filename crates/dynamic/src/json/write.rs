@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io;
 
 use castile_databinding::datatypes::{self, QName, SimpleType as _};
 use castile_databinding::encoded::Shared;
 use castile_databinding::{AnyAttribute, AnyPiece, AnyType, ExpandedName};
-use serde::ser::{SerializeMap, SerializeSeq};
+use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::{CONTENT, DIGITS, ID, ITEMS, JsonError, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
+use super::{CONTENT, DIGITS, FILE, ID, ITEMS, JsonError, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
 use crate::types::{Content, Particles, Presence};
 use crate::value::{
     ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, SimpleValue, Slot,
@@ -44,6 +45,35 @@ impl Writing {
 
 thread_local! {
     static WRITING: RefCell<Writing> = RefCell::new(Writing::new());
+    static FILES: RefCell<Option<Files>> = const { RefCell::new(None) };
+}
+
+/// Takes bytes, and gives the name of the file that has them now; nothing if they are to stay.
+type Files = Box<dyn FnMut(&[u8]) -> io::Result<Option<String>>>;
+
+/// Calls `write`, in which values are written as JSON by this thread, and hands the bytes of `xs:base64Binary` to `files`. Those for which
+/// it gives the name of a file are written as `{"$file": "NAME"}`.
+pub fn with_files<T>(files: impl FnMut(&[u8]) -> io::Result<Option<String>> + 'static, write: impl FnOnce() -> T) -> T {
+    /// Puts back what was there, whatever happens.
+    struct Before(Option<Files>);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            FILES.set(self.0.take());
+        }
+    }
+
+    let _before = Before(FILES.replace(Some(Box::new(files))));
+    write()
+}
+
+/// The name of the file that takes these bytes, if one does.
+fn file_of(bytes: &[u8]) -> io::Result<Option<String>> {
+    // Nothing is borrowed while it is called.
+    let Some(mut files) = FILES.take() else { return Ok(None) };
+    let name = files(bytes);
+    FILES.set(Some(files));
+    name
 }
 
 /// A level of the value that is being written, which ends when this is dropped. The outermost ends all of it.
@@ -273,14 +303,14 @@ fn member<M: SerializeMap>(slot: &Slot, key: &Key, map: &mut M) -> Result<(), M:
 impl GroupValue {
     fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let particles = self.of.particles();
-        match &self.content {
+        castile_databinding::deeper::<GroupValue, _>(|| match &self.content {
             GroupContent::Particles(slots) => members(slots, particles, map),
             GroupContent::Choice(number, slot) => match particles.keys.get(*number) {
                 Some(key) => member(slot, key, map),
                 None => Ok(()),
             },
             GroupContent::Text(_) => Ok(()),
-        }
+        })
     }
 }
 
@@ -374,6 +404,10 @@ impl Serialize for Simple<'_> {
             Value::Decimal(value) => number(&value.to_string(), serializer),
             Value::Float(value) => number(&text_of(value), serializer),
             Value::Double(value) if value.is_finite() => serializer.serialize_f64(*value),
+            Value::Base64Binary(bytes) => match file_of(&bytes.0).map_err(S::Error::custom)? {
+                Some(name) => serializer.collect_map([(FILE, name)]),
+                None => serializer.collect_str(bytes),
+            },
             Value::QName(name) => name_of(name, serializer),
             Value::Notation(name) => name_of(&name.0, serializer),
             Value::List(items) => {

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use castile_soap::{Description, Document};
 use http::request::Parts;
-use http::uri::Scheme;
-use http::{Uri, header};
+use http::uri::{Authority, Scheme};
+use http::{Extensions, HeaderMap, Uri, header};
 
 use super::listener::TlsPeer;
 use forwarded::Forwarded;
@@ -71,12 +71,46 @@ impl Address {
     pub(super) fn url(&self, path: &str, head: &Parts) -> Option<String> {
         match self {
             Address::Fixed(url) => Some(url.clone()),
-            Address::Asked { scheme, hosts, trusted } => {
-                let forwarded = Forwarded::read(trusted, &head.headers);
-                let origin = origin(head, scheme, hosts, &forwarded)?;
-                Some(format!("{origin}{}{path}", forwarded.prefix))
+            Address::Asked { .. } => {
+                let base = self.base_of(head.uri.authority(), &head.headers, &head.extensions)?;
+                Some(base + path)
             }
         }
+    }
+
+    /// The URL of the paths at the host that a request came to: scheme, host, and what a proxy takes off paths. A contract at the same
+    /// host names it before its path. `None` for a [`Fixed`](Self::Fixed) address, and where the host would be the address of this
+    /// machine that a connection came to, which is not among the extensions of a message.
+    pub fn base(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<String> {
+        self.base_of(None, headers, extensions)
+    }
+
+    fn base_of(&self, target: Option<&Authority>, headers: &HeaderMap, extensions: &Extensions) -> Option<String> {
+        let Address::Asked { scheme, hosts, trusted } = self else { return None };
+        let forwarded = Forwarded::read(trusted, headers);
+        let scheme = match &forwarded.scheme {
+            Some(scheme) => scheme,
+            None if extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
+            None => scheme,
+        };
+        // An absolute request target wins over Host (RFC 9112 §3.2.2).
+        let named = match (forwarded.host, target) {
+            (Some(host), _) => host,
+            (None, Some(authority)) => authority.as_str(),
+            (None, None) => headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
+        };
+        let named = forwarded.with_port(named, scheme);
+        let allowed = hosts.iter().find(|host| host.eq_ignore_ascii_case(&named)).or(hosts.first());
+        let authority = match (allowed, forwarded.host) {
+            (Some(host), _) => host.clone(),
+            (None, Some(_)) => named,
+            (None, None) => {
+                let Local(local) = *extensions.get()?;
+                // A socket that takes both kinds of addresses has one kind; and a zone means nothing elsewhere.
+                SocketAddr::new(local.ip().to_canonical(), local.port()).to_string()
+            }
+        };
+        Some(format!("{scheme}://{authority}{}", forwarded.prefix))
     }
 }
 
@@ -120,33 +154,6 @@ fn path_of(location: &str) -> Option<String> {
     let location: Uri = location.parse().ok()?;
     location.authority()?;
     Some(location.path_and_query()?.as_str().to_owned())
-}
-
-/// The scheme and the host that clients are told to use.
-fn origin(head: &Parts, scheme: &Scheme, hosts: &[String], forwarded: &Forwarded<'_>) -> Option<String> {
-    let scheme = match &forwarded.scheme {
-        Some(scheme) => scheme,
-        None if head.extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
-        None => scheme,
-    };
-    // An absolute request target wins over Host (RFC 9112 §3.2.2).
-    let named = match (forwarded.host, head.uri.authority()) {
-        (Some(host), _) => host,
-        (None, Some(authority)) => authority.as_str(),
-        (None, None) => head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
-    };
-    let named = forwarded.with_port(named, scheme);
-    let allowed = hosts.iter().find(|host| host.eq_ignore_ascii_case(&named)).or(hosts.first());
-    let authority = match (allowed, forwarded.host) {
-        (Some(host), _) => host.clone(),
-        (None, Some(_)) => named,
-        (None, None) => {
-            let Local(local) = *head.extensions.get()?;
-            // A socket that takes both kinds of addresses has one kind; and a zone means nothing elsewhere.
-            SocketAddr::new(local.ip().to_canonical(), local.port()).to_string()
-        }
-    };
-    Some(format!("{scheme}://{authority}"))
 }
 
 /// The element that has an address, whichever version of SOAP it is of.

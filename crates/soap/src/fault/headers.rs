@@ -1,5 +1,9 @@
-//! What goes beside a fault: header blocks, and headers of HTTP.
+//! What goes beside a fault: header blocks, headers of HTTP, and attachments of one that came.
 
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use castile_mime::Attachments;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Fault;
@@ -7,7 +11,7 @@ use crate::blocks::Blocks;
 use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
-/// The header blocks and the headers of HTTP of a fault.
+/// The header blocks, the headers of HTTP and the attachments of a fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     blocks: Blocks,
@@ -15,6 +19,8 @@ pub(crate) struct Beside {
     http_headers: Option<Box<HeaderMap>>,
     /// Those that came.
     came: Option<Box<HeaderMap>>,
+    /// Those that came. Copies of a fault share them, since they can be read once.
+    attachments: Option<Arc<Mutex<Attachments>>>,
 }
 
 impl Beside {
@@ -53,6 +59,21 @@ impl<D> Fault<D> {
     pub fn carried_with(mut self, http_headers: HeaderMap) -> Self {
         self.beside.get_or_insert_default().came = Some(Box::new(http_headers));
         self
+    }
+
+    /// This fault as one that came with these attachments.
+    pub(crate) fn attached(mut self, attachments: Attachments) -> Self {
+        self.beside.get_or_insert_default().attachments = Some(Arc::new(Mutex::new(attachments)));
+        self
+    }
+
+    /// The attachments that the fault came with. They are handed out once, whichever of its copies is asked, and only `send` of a call
+    /// keeps them: where a call is awaited by itself, they are passed over.
+    pub fn take_attachments(&mut self) -> Attachments {
+        let shared = self.beside.as_mut().and_then(|beside| beside.attachments.take());
+        shared.map_or_else(Attachments::none, |shared| {
+            mem::replace(&mut *shared.lock().unwrap_or_else(PoisonError::into_inner), Attachments::none())
+        })
     }
 
     /// The headers of HTTP that the fault came with; of one that did not come, those that it is sent with.

@@ -4,7 +4,7 @@ use castile_databinding::encoded::Shared;
 use serde_json::Value as Json;
 
 use super::super::{CONTENT, ID, ITEMS, REF, SIZES};
-use super::{At, Held, JsonError, Nodes, Object, of_base, value};
+use super::{At, Held, JsonError, Object, Reading, items, of_base, value};
 use crate::types::{ElementType, EncodedArray, EncodedStruct};
 use crate::value::{ArrayValue, EncodedValue, Node, Slot, Value};
 
@@ -12,7 +12,7 @@ pub(super) fn structure(
     json: &Json,
     of: &'static EncodedStruct,
     others: &[&str],
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<EncodedValue, JsonError> {
     let mut object = Object::of(json, at)?;
@@ -25,32 +25,30 @@ pub(super) fn structure(
     for (element, accessor) in of.table.iter().zip(&of.accessors) {
         let at = At::Member(at, element.name);
         let of = crate::read::type_of(element);
-        let mut one = |json: &Json, at: &At<'_>| match json {
+        let one = |json: &Json, reading: &mut Reading, at: &At<'_>| match json {
             Json::Null => Ok(None),
-            json => value(json, of, Held::of(element), nodes, at).map(Some),
+            json => value(json, of, Held::of(element), reading, at).map(Some),
         };
-        accessors.push(match (object.take(element.name), accessor.is_repeated) {
-            (None, false) => Slot::Absent,
-            (Some(json), false) => one(json, &at)?.map_or(Slot::Absent, Slot::One),
-            (None, true) => Slot::Accessors(Vec::new()),
-            (Some(Json::Array(items)), true) => {
-                let items = items.iter().enumerate().map(|(number, json)| one(json, &At::Item(&at, number)));
-                Slot::Accessors(items.collect::<Result<_, _>>()?)
-            }
-            (Some(json), true) => Slot::Accessors(vec![one(json, &at)?]),
-        });
+        let read = match (object.take(element.name), accessor.is_repeated) {
+            (None, false) => Ok(Slot::Absent),
+            (Some(json), false) => one(json, reading, &at).map(|value| value.map_or(Slot::Absent, Slot::One)),
+            (None, true) => Ok(Slot::Accessors(Vec::new())),
+            (Some(Json::Array(all)), true) => items(all, reading, &at, one).map(Slot::Accessors),
+            (Some(json), true) => one(json, reading, &at).map(|value| Slot::Accessors(vec![value])),
+        };
+        accessors.push(reading.keep(read)?.unwrap_or(Slot::Absent));
     }
-    object.finish(of.table.iter().map(|element| element.name.to_owned()), at)?;
+    object.finish(of.table.iter().map(|element| element.name.to_owned()), None, reading, at)?;
     Ok(EncodedValue { of, accessors })
 }
 
 pub(super) fn array(
     json: &Json,
     of: &'static EncodedArray,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<ArrayValue, JsonError> {
-    let (sizes, items) = match json {
+    let (sizes, all) = match json {
         Json::Array(items) if of.array.rank == 1 => (vec![items.len()], items),
         Json::Object(members) if of.array.rank > 1 => {
             let sizes: Option<Vec<usize>> = members.get(SIZES).and_then(Json::as_array).and_then(|sizes| {
@@ -66,16 +64,16 @@ pub(super) fn array(
         json => return Err(at.instead(json, &format!("an object with {SIZES} and {ITEMS}"))),
     };
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
-    if sizes.len() != of.array.rank || count != Some(items.len()) {
-        let message = format!("found {} items, expected as many as {SIZES} says", items.len());
+    if sizes.len() != of.array.rank || count != Some(all.len()) {
+        let message = format!("found {} items, expected as many as {SIZES} says", all.len());
         return Err(at.wrong(message));
     }
     let item = crate::read::type_of(&of.array.item);
-    let items = items.iter().enumerate().map(|(number, json)| match json {
+    let items = items(all, reading, at, |json, reading, at| match json {
         Json::Null => Ok(None),
-        json => value(json, item, Held::of(&of.array.item), nodes, &At::Item(at, number)).map(Some),
+        json => value(json, item, Held::of(&of.array.item), reading, at).map(Some),
     });
-    Ok(ArrayValue { of, dimensions: sizes, items: items.collect::<Result<_, _>>()? })
+    Ok(ArrayValue { of, dimensions: sizes, items: items? })
 }
 
 /// A node of a graph: one that has a number may be referred to.
@@ -83,12 +81,18 @@ pub(super) fn node(
     json: &Json,
     of: &'static ElementType,
     held: Held,
-    nodes: &mut Nodes,
+    reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
     if let Some(number) = json.get(REF).and_then(Json::as_u64) {
-        let known = nodes.get(&number).cloned();
-        return known.map(Value::Shared).ok_or_else(|| at.wrong(format!("nothing before has the {ID} {number}")));
+        return match reading.nodes.get(&number) {
+            None => Err(at.wrong(format!("nothing before has the {ID} {number}"))),
+            Some((_, known)) if !known.is_same(of) => {
+                let (found, expected) = (known.name(), of.name());
+                Err(at.wrong(format!("found the {ID} {number} of a value of {found}, expected one of {expected}")))
+            }
+            Some((node, _)) => Ok(Value::Shared(node.clone())),
+        };
     }
     let number = json.get(ID).and_then(Json::as_u64);
     // What is no object of its own is the content of one.
@@ -101,9 +105,9 @@ pub(super) fn node(
     let mut failed = None;
     let node = Shared::cyclic(|me| {
         if let Some(number) = number {
-            nodes.insert(number, me);
+            reading.nodes.insert(number, (me, of));
         }
-        Node(of_base(bare, of, held, nodes, at).unwrap_or_else(|error| {
+        Node(of_base(bare, of, held, reading, at).unwrap_or_else(|error| {
             failed = Some(error);
             Value::Empty
         }))
@@ -112,7 +116,7 @@ pub(super) fn node(
         return Err(error);
     }
     if let Some(number) = number {
-        nodes.insert(number, node.clone());
+        reading.nodes.insert(number, (node.clone(), of));
     }
     Ok(Value::Shared(node))
 }

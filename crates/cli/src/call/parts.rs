@@ -1,0 +1,72 @@
+//! What a message has beside its envelope, for people.
+
+use bytes::Bytes;
+use castile_mime::{Event, Limits, Parser, PartHead, Related};
+
+use crate::problems;
+
+/// What a part is: its media type, its Content-ID and its size.
+pub(super) fn described(head: &PartHead, size: usize) -> String {
+    let media_type = head.content_type().unwrap_or("no media type");
+    let id = head.content_id().map_or_else(|| "no Content-ID".to_owned(), |id| format!("Content-ID {id}"));
+    format!("{media_type}, {id}, {}", problems::counted(size, "byte"))
+}
+
+/// The envelope of a package that this program wrote, and what its other parts are. `None` if it is no package.
+pub(super) fn opened(content_type: &str, body: &Bytes) -> Option<(Vec<u8>, Vec<String>)> {
+    let related = Related::parse(content_type).ok()?;
+    let mut limits = Limits::default();
+    // They are for what others write.
+    (limits.parts, limits.head_size) = (u32::MAX, usize::MAX);
+    let mut parser = Parser::new(related.boundary(), limits);
+    parser.feed(body.clone());
+    parser.finish();
+    let mut envelope = None;
+    let mut parts: Vec<(PartHead, usize)> = Vec::new();
+    loop {
+        match parser.next().ok()?? {
+            // The envelope comes first.
+            Event::Part(head) if envelope.is_some() => parts.push((head, 0)),
+            Event::Part(_) => envelope = Some(Vec::new()),
+            Event::Data(data) => match parts.last_mut() {
+                Some((_, size)) => *size += data.len(),
+                None => envelope.get_or_insert_default().extend_from_slice(&data),
+            },
+            Event::PartEnd => {}
+            Event::End => break,
+        }
+    }
+    Some((envelope?, parts.iter().map(|(head, size)| described(head, *size)).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_told_and_not_shown() {
+        let lines = [
+            "--b",
+            "Content-Type: text/xml",
+            "",
+            "<a/>",
+            "--b",
+            "Content-Type: image/png",
+            "Content-ID: <a@b>",
+            "",
+            "\u{1b}\u{0}",
+            "--b",
+            "",
+            "x",
+            "--b--",
+            "",
+        ];
+        let body = Bytes::from(lines.join("\r\n"));
+        let (envelope, parts) = opened("multipart/related; type=\"text/xml\"; boundary=b", &body).unwrap();
+        assert_eq!(envelope, b"<a/>");
+        assert_eq!(parts, ["image/png, Content-ID <a@b>, 2 bytes", "no media type, no Content-ID, 1 byte"]);
+        for (content_type, body) in [("text/xml", "<a/>"), ("multipart/related; boundary=b", "--b\r\n\r\n<a/>")] {
+            assert!(opened(content_type, &Bytes::from_static(body.as_bytes())).is_none(), "{content_type}");
+        }
+    }
+}

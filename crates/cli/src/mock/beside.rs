@@ -1,0 +1,261 @@
+//! What goes with an answer: header blocks and attachments.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use castile_databinding::schema::Element;
+use castile_databinding::{Any, Decoder};
+use castile_dynamic::{Operation, Value};
+use castile_mime::{ContentId, MediaType, Part};
+use castile_soap::AnyHeader;
+use castile_wsdl::Attachment;
+use castile_xml::tree::Document;
+use castile_xml::{Limits, Memory, Reader, Token};
+use serde_json::Value as Json;
+
+use super::answer::{Asks, Node, Wrong, Xml, expect_namespace};
+use super::place::{Facts, Names, Room};
+
+/// Media types by how the names of files end.
+const TYPES: [(&str, &str); 17] = [
+    ("bin", "application/octet-stream"),
+    ("csv", "text/csv"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("htm", "text/html"),
+    ("html", "text/html"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("json", "application/json"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("tif", "image/tiff"),
+    ("tiff", "image/tiff"),
+    ("txt", "text/plain"),
+    ("xml", "text/xml"),
+    ("zip", "application/zip"),
+];
+
+/// What goes with an answer.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) blocks: Vec<Blocks>,
+    pub(super) attachments: Vec<Attached>,
+}
+
+impl Beside {
+    /// The header blocks and the attachments of one answer.
+    pub(super) fn make(
+        &self,
+        operation: &'static Operation,
+        facts: &Facts<'_>,
+    ) -> Result<(Vec<AnyHeader>, Vec<Part>), String> {
+        let (mut room, mut blocks) = (Room::new(), Vec::new());
+        for of in &self.blocks {
+            blocks.extend(of.make(operation, facts, &mut room)?);
+        }
+        let parts = self.attachments.iter().map(Attached::part);
+        Ok((blocks, parts.collect::<Result<_, _>>()?))
+    }
+
+    pub(super) fn asks(&self) -> Asks {
+        self.blocks.iter().map(Blocks::asks).collect()
+    }
+}
+
+/// Header blocks, with or without places.
+#[derive(Debug)]
+pub(super) enum Blocks {
+    Fixed(Vec<AnyHeader>),
+    Json(Node),
+    Xml(Xml),
+}
+
+impl Blocks {
+    /// Header blocks as JSON: a member for each.
+    pub(super) fn of_json(json: &Json, names: Names<'_>) -> Result<Self, Wrong> {
+        let node = Node::new(json, names, &mut String::new())?;
+        let read = |json: &Json| names.operation.response_header_from_json(json);
+        if let Node::Literal(json) = &node {
+            let blocks = read(json)?;
+            return Ok(Blocks::Fixed(blocks.iter().map(|block| of_text(block)).collect::<Result<_, _>>()?));
+        }
+        node.check(None, |json| read(json).map(|_| ()))?;
+        Ok(Blocks::Json(node))
+    }
+
+    /// A header block as XML: one element. If the contract declares it, it is as that says.
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+        let xml = Xml::new(text, names)?;
+        expect_namespace(text, names.operation.soap().response_header.iter().copied())?;
+        if xml.is_literal() {
+            check(names.operation, text)?;
+            return Ok(Blocks::Fixed(vec![of_text(text)?]));
+        }
+        xml.check(|text| check(names.operation, text))?;
+        Ok(Blocks::Xml(xml))
+    }
+
+    fn make(
+        &self,
+        operation: &'static Operation,
+        facts: &Facts<'_>,
+        room: &mut Room,
+    ) -> Result<Vec<AnyHeader>, String> {
+        match self {
+            Blocks::Fixed(blocks) => Ok(blocks.clone()),
+            Blocks::Json(node) => {
+                let json = node.fill(facts, room)?.unwrap_or(Json::Null);
+                let blocks = operation.response_header_from_json(&json).map_err(|error| error.to_string())?;
+                blocks.iter().map(|block| of_text(block)).collect()
+            }
+            Blocks::Xml(xml) => {
+                let text = xml.fill(facts, room)?;
+                check(operation, &text).map_err(|error| error.to_string())?;
+                Ok(vec![of_text(&text)?])
+            }
+        }
+    }
+
+    fn asks(&self) -> Asks {
+        match self {
+            Blocks::Fixed(_) => Asks::default(),
+            Blocks::Json(node) => node.asks(),
+            Blocks::Xml(xml) => xml.asks(),
+        }
+    }
+}
+
+/// The block that a document is. What stands before its element stands in no message.
+fn of_text(text: &str) -> Result<AnyHeader, String> {
+    let document = Document::parse(text).map_err(|error| error.to_string())?;
+    Any::parse(document.root().source()).map(AnyHeader::from).map_err(|error| error.to_string())
+}
+
+/// Checks a header block of a response, if the contract declares it for the operation.
+fn check(operation: &'static Operation, text: &str) -> Result<(), castile_soap::Error> {
+    // What is no document is no block.
+    let Ok(document) = Document::parse(text) else { return Ok(()) };
+    let root = document.root();
+    let mut declared = operation.soap().response_header.iter();
+    let Some(element) = declared.find(|element| root.is(element.namespace, element.name)) else { return Ok(()) };
+    read(text, element).map_err(|error| error.locate(text.as_bytes(), Limits::default(), None).into())
+}
+
+/// Reads an element by itself.
+fn read(text: &str, element: &'static Element) -> Result<(), castile_databinding::Error> {
+    let mut reader = Reader::decoded(text, Limits::default(), &mut Memory::default())?;
+    while !matches!(reader.next()?, Token::StartTag(_) | Token::End) {}
+    let _: Value = Decoder::new(reader).root(element)?;
+    Ok(())
+}
+
+/// A file that goes with an answer.
+#[derive(Debug)]
+pub(super) struct Attached {
+    /// `None` is another one for each answer.
+    pub(super) id: Option<ContentId>,
+    pub(super) media_type: String,
+    pub(super) content: Bytes,
+}
+
+impl Attached {
+    /// What a rule says of a file. `part` is the part of the message that it is.
+    pub(super) fn new(content: Bytes, media_type: &str, id: Option<&str>, part: Option<&str>) -> Result<Self, String> {
+        let mut id = id.map(ContentId::parse).transpose().map_err(|error| error.to_string())?;
+        if let Some(part) = part {
+            // It says which part of the message this is (Attachments Profile 1.0 §3.8).
+            let behind = match &id {
+                Some(id) => id.clone(),
+                None => ContentId::random().map_err(|error| error.to_string())?,
+            };
+            id = Some(ContentId::parse(&format!("{part}={}", behind.as_str())).map_err(|error| error.to_string())?);
+        }
+        if MediaType::parse(media_type).is_err() {
+            return Err(format!("found {media_type:?}, expected a media type such as image/jpeg"));
+        }
+        let attached = Attached { id, media_type: media_type.to_owned(), content };
+        attached.part().map(|_| attached)
+    }
+
+    fn part(&self) -> Result<Part, String> {
+        let content = self.content.clone();
+        let part = match &self.id {
+            Some(id) => Part::new(id.clone(), &self.media_type, content.into()),
+            None => Part::attachment(&self.media_type, content),
+        };
+        part.map_err(|error| error.to_string())
+    }
+}
+
+/// The media type of a file, by its name.
+pub(super) fn media_type(file: &str) -> Option<&'static str> {
+    let extension = Path::new(file).extension()?.to_str()?;
+    TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media_type)| *media_type)
+}
+
+/// Whether a part of a message may be of a media type. Contracts have `*` as well, and `image/*`.
+pub(super) fn takes(declared: &Attachment, media_type: &str) -> bool {
+    let Ok(media_type) = MediaType::parse(media_type) else { return false };
+    let (main, _) = media_type.essence().split_once('/').unwrap_or_default();
+    let is_it = |declared: &String| match declared.trim().to_ascii_lowercase().as_str() {
+        "*" | "*/*" => true,
+        declared => match declared.strip_suffix("/*") {
+            Some(of) => of == main,
+            // Parameters are of no interest.
+            None => declared.split(';').next().is_some_and(|declared| declared.trim_end() == media_type.essence()),
+        },
+    };
+    declared.media_types.is_empty() || declared.media_types.iter().any(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_types_are_those_of_the_contract() {
+        let declared = |types: &[&str]| Attachment {
+            part: "photo".to_owned(),
+            media_types: types.iter().map(|one| (*one).to_owned()).collect(),
+        };
+        for (types, media_type, expected) in [
+            (&[][..], "image/png", true),
+            (&["*"], "image/png", true),
+            (&["*/*"], "image/png", true),
+            (&["image/*"], "Image/PNG", true),
+            (&["image/jpeg", "image/png"], "image/png", true),
+            (&["text/xml; charset=utf-8"], "text/xml", true),
+            (&["text/*", "image/jpeg"], "image/png", false),
+            (&["image"], "image/png", false),
+            (&["*"], "png", false),
+        ] {
+            assert_eq!(takes(&declared(types), media_type), expected, "{types:?} {media_type}");
+        }
+    }
+
+    #[test]
+    fn names_of_files_say_what_they_are() {
+        for (file, expected) in
+            [("photo.JPG", Some("image/jpeg")), ("a.b.txt", Some("text/plain")), ("photo", None), (".png", None)]
+        {
+            assert_eq!(media_type(file), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_sent_is_told() {
+        let new = |media_type, id, part| Attached::new(Bytes::new(), media_type, id, part);
+        for (media_type, id, part) in [
+            ("image", None, None),
+            ("text/plain\r\nx: y", None, None),
+            ("a/b", Some("<"), None),
+            ("a/b", None, Some("a b")),
+        ] {
+            assert!(new(media_type, id, part).is_err(), "{media_type} {id:?} {part:?}");
+        }
+        let attached = new("a/b", Some("<1@x>"), Some("photo")).unwrap();
+        assert_eq!(attached.id.map(|id| id.as_str().to_owned()).as_deref(), Some("photo=1@x"));
+    }
+}

@@ -22,8 +22,8 @@ use crate::{Error, ErrorKind};
 
 /// How a client speaks TLS: the authorities that it trusts, and the certificate that it shows.
 ///
-/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity) and
-/// [`server_name`](Self::server_name), which are for the server.
+/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity),
+/// [`server_name`](Self::server_name) and `legacy` (feature `openssl`), which are for the server.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TlsOptions {

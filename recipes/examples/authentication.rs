@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let client = OrdersClient::with_transport(&url, Transport::with_options(options))?;
         match client.place(&order(2)).await {
             Ok(placed) => println!("order {}", placed.number),
-            Err(error) => println!("{error}"),
+            Err(error) => println!("{}", error.to_string().replace(&url, "http://…")),
         }
     }
     Ok(())

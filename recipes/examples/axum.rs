@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("order {}", response.get_ref().number);
     println!("{:?}", response.header::<QuotaHeader>()?);
     let error = client.place(&order(2)).await.expect_err("it has no token");
-    println!("{error}");
+    println!("{}", error.to_string().replace(&url, "http://…"));
     println!("{:?}", error.http_headers().and_then(|headers| headers.get(WWW_AUTHENTICATE)));
     Ok(())
 }

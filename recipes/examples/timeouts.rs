@@ -33,9 +33,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // This server takes connections and never answers. The limit of a call takes the place of the client's.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
-    let client = OrdersClient::new(&format!("http://{}/", silent.local_addr()?))?.with_options(options);
+    let url = format!("http://{}/", silent.local_addr()?);
+    let client = OrdersClient::new(&url)?.with_options(options);
     match client.place(&order(2)).timeout(Duration::from_millis(100)).await {
-        Err(CallError::Transport(error)) if error.kind() == ErrorKind::Timeout => println!("{error}"),
+        Err(CallError::Transport(error)) if error.kind() == ErrorKind::Timeout => {
+            println!("{}", error.to_string().replace(&url, "http://…"));
+        }
         other => println!("unexpected: {other:?}"),
     }
     Ok(())

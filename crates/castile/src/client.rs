@@ -394,8 +394,9 @@ where
         match self.timeout {
             None => self.exchange(takes_attachments).await,
             Some(limit) => {
+                let Caller { url, .. } = self.caller;
                 // Boxed, so that other calls don't have the room for it twice.
-                let answer = client::within(limit, Box::pin(self.exchange(takes_attachments))).await;
+                let answer = client::within(url, limit, Box::pin(self.exchange(takes_attachments))).await;
                 answer.map_err(CallError::Transport)?
             }
         }

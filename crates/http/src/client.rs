@@ -12,6 +12,7 @@ mod retries;
 mod tls;
 mod transport;
 
+use std::fmt::Display;
 use std::future::poll_fn;
 use std::io;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use bytes::Bytes;
 use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
 use castile_xml::visible;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use hyper_util::client::legacy;
 
@@ -39,7 +41,7 @@ use self::retries::Repeatable;
 pub use self::retries::Retries;
 #[cfg(feature = "tls")]
 pub use self::tls::{Roots, Tls, TlsOptions};
-use self::transport::Due;
+use self::transport::{Due, Redirected};
 pub use self::transport::{Options, ResponseBody, Transport};
 
 /// What is accepted of those who are sent MTOM.
@@ -152,20 +154,23 @@ where
     B::Error: Into<BoxError>,
 {
     let (message_size, package) = (options.message_size, options.package);
-    let request = request(url, version, action, written, options).await?;
+    let request = request(url, version, action, written, options).await.map_err(|error| error.about(url))?;
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
-    ready.map_err(|error| exchange_failed(error.into()))?;
+    ready.map_err(|error| exchange_failed(url, error.into()))?;
     let response = transport.call(request).await;
-    let (mut head, body) = response.map_err(|error| exchange_failed(error.into()))?.into_parts();
+    let (mut head, body) = response.map_err(|error| exchange_failed(url, error.into()))?.into_parts();
     let (status, due) = (head.status, head.extensions.remove::<Due>());
-    match receive(status, &head.headers, body, message_size, package, due).await {
+    let redirected = head.extensions.remove::<Redirected>();
+    let url = redirected.as_ref().map_or(url, |Redirected(to)| to);
+    match receive(url, status, &head.headers, body, message_size, package, due).await {
         Ok(received) => Ok(ClientReply { status, http_headers: head.headers, received }),
-        Err(error) => Err(error.answered(status, head.headers)),
+        Err(error) => Err(error.about(url).answered(status, head.headers)),
     }
 }
 
-/// Reads an answer, or what is there instead of one.
+/// Reads an answer from `url`, or what is there instead of one.
 async fn receive<B>(
+    url: &Uri,
     status: StatusCode,
     headers: &HeaderMap,
     body: B,
@@ -184,64 +189,109 @@ where
     let body = Coded::of(body, is_gzip, u64::MAX);
     let encoding = encoding.value.filter(|_| !is_gzip);
     let may_be_message = (is_success || is_fault) && encoding.is_none();
-    let content_type = content_type.single().map_err(|found| {
-        let message = format!("the answer has {found} Content-Type headers, expected one");
-        Error::new(ErrorKind::ContentType, message)
-    });
-    match ContentType::read(content_type?) {
-        Ok(ContentType::Message(MessageType { charset, .. })) if may_be_message => {
-            let message = body::read(body, message_size).await.map_err(|failure| body_failed(failure, message_size))?;
+    match content_type.single().map(ContentType::read) {
+        Ok(Ok(ContentType::Message(MessageType { charset, .. }))) if may_be_message => {
+            let message = body::read(body, message_size).await;
+            let message = message.map_err(|failure| body_failed(url, failure, message_size))?;
             Ok(Received { charset, ..message.into() })
         }
-        Ok(ContentType::Package(related)) if may_be_message => {
+        Ok(Ok(ContentType::Package(related))) if may_be_message => {
             let mut package = package;
             package.root_size = package.root_size.min(message_size);
-            Box::pin(receive_package(&related, body, package, due)).await
+            Box::pin(receive_package(url, &related, body, package, due)).await
         }
         content_type => {
             let text = body::read_some(body, EXCERPT).await;
-            if text.is_empty() && is_success {
+            if text.is_empty() && is_success && content_type.is_ok() {
                 // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
                 return Ok(Bytes::new().into());
             }
-            if let Some(found) = encoding {
-                let found = shown(&String::from_utf8_lossy(found.as_bytes()));
-                let message = format!("the answer {status} has the content encoding {found}, which was not asked for");
-                return Err(Error::new(ErrorKind::ContentEncoding, message));
-            }
-            match content_type {
-                Err(unread) if status == StatusCode::OK || (is_fault && matches!(unread, Unread::Charset { .. })) => {
-                    Err(Error::new(ErrorKind::ContentType, unread.to_string()))
+            let (from, said) = (shown_url(url), String::from_utf8_lossy(&text));
+            let (kind, message) = match (content_type, encoding) {
+                (Err(found), _) => {
+                    let message = format!("the answer from {from} has {found} Content-Type headers, expected one");
+                    (ErrorKind::ContentType, quoting(message, &said))
                 }
-                _ => {
-                    let mut message = format!("the server answered {status}, expected 200, or 500 or 400 with a fault");
+                (_, Some(found)) => {
+                    let found = shown(&String::from_utf8_lossy(found.as_bytes()));
+                    let has = format!("the answer {status} from {from} has the content encoding {found}");
+                    let message = format!("{has}, which was not asked for");
+                    (ErrorKind::ContentEncoding, quoting(message, as_text(&text)))
+                }
+                (Ok(Err(why)), None)
+                    if status == StatusCode::OK || (is_fault && matches!(why, Unread::Charset { .. })) =>
+                {
+                    (ErrorKind::ContentType, quoting(unread(url, &why), &said))
+                }
+                (Ok(_), None) => {
+                    let mut message =
+                        format!("the answer from {from} is {status}, expected 200, or 500 or 400 with a fault");
                     if let Some(to) = headers.get(header::LOCATION).filter(|_| status.is_redirection()) {
-                        let to = shown(&String::from_utf8_lossy(to.as_bytes()));
-                        message = format!("{message}; it sends the message on to {to}");
+                        let to = String::from_utf8_lossy(to.as_bytes());
+                        message = format!("{message}; it sends the message on to {}", shown_reference(&to));
                     }
-                    let text = String::from_utf8_lossy(&text);
-                    if !text.trim().is_empty() {
-                        message = format!("{message}: {}", visible(text.trim()));
-                    }
-                    Err(Error::new(ErrorKind::Status(status), message))
+                    (ErrorKind::Status(status), quoting(message, &said))
                 }
-            }
+            };
+            Err(Error::new(kind, message))
         }
     }
 }
 
-/// Waits for the answer to a call for a limited time.
+fn unread(url: &Uri, why: &dyn Display) -> String {
+    format!("the answer from {} can't be read: {why}", shown_url(url))
+}
+
+/// A message with what the answer says that it is about.
+fn quoting(message: String, said: &str) -> String {
+    match said.trim() {
+        "" => message,
+        said => format!("{message}: {}", visible(said)),
+    }
+}
+
+/// The beginning of a text, which may end within a character. What is none is empty.
+fn as_text(bytes: &[u8]) -> &str {
+    match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+        Err(_) => "",
+    }
+}
+
+/// A URL for messages, on one line and cut where it gets long. Without a login, and without its query, which may hold what is secret.
+fn shown_url(url: &Uri) -> String {
+    let scheme = url.scheme_str().map_or_else(String::new, |scheme| format!("{scheme}://"));
+    let authority = url.authority().map_or("", Authority::as_str);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let query = if url.query().is_some() { "?…" } else { "" };
+    format!("{}{query}", shown(&format!("{scheme}{host}{}", url.path())))
+}
+
+/// A reference to a URL for messages, without a login.
+fn shown_reference(reference: &str) -> String {
+    let parts = reference.split_once("//").filter(|(scheme, _)| scheme.is_empty() || scheme.ends_with(':'));
+    let Some((scheme, rest)) = parts else { return shown(reference) };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    shown(&format!("{scheme}//{host}{path}"))
+}
+
+/// Waits for the answer to a call to `url` for a limited time.
 ///
 /// # Errors
 /// [`ErrorKind::Timeout`] if that is over.
-pub async fn within<F: Future>(limit: Duration, call: F) -> Result<F::Output, Error> {
-    let late =
-        |_| Error::new(ErrorKind::Timeout, format!("no answer within {limit:?}, which is the limit of this call"));
-    timeout::within(limit, call).await.map_err(late)
+pub async fn within<F: Future>(url: &Uri, limit: Duration, call: F) -> Result<F::Output, Error> {
+    timeout::within(limit, call).await.map_err(|_| {
+        let from = shown_url(url);
+        let message = format!("no answer from {from} within {limit:?}, which is the limit of this call");
+        Error::new(ErrorKind::Timeout, message).about(url)
+    })
 }
 
 /// Reads a package up to the end of its envelope.
 async fn receive_package<B>(
+    url: &Uri,
     related: &Related,
     body: B,
     limits: castile_mime::Limits,
@@ -253,19 +303,21 @@ where
 {
     let message = castile_mime::Message::read(related, body, limits);
     let message = match due {
-        Some(due) => due.bound(message).await?,
+        Some(due) => due.bound(url, message).await?,
         None => message.await,
     };
     let message = message.map_err(|error| {
         // Our own transport says more.
         let of_transport = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
         let kind = of_transport.map_or(ErrorKind::Package, Error::kind);
-        let message = of_transport.map_or_else(|| error.to_string(), Error::to_string);
+        let message = of_transport.map_or_else(|| unread(url, &error), Error::to_string);
         Error::new(kind, message).because(error)
     })?;
     let contained = Contained::read(related, &message);
-    let Contained { packaging, message_type } =
-        contained.map_err(|unread| Error::new(ErrorKind::ContentType, unread.to_string()))?;
+    let Contained { packaging, message_type } = contained.map_err(|why| {
+        let begins = &message.root[..message.root.len().min(EXCERPT)];
+        Error::new(ErrorKind::ContentType, quoting(unread(url, &why), as_text(begins)))
+    })?;
     Ok(Received {
         message: message.root,
         charset: message_type.charset,
@@ -370,13 +422,13 @@ async fn request(
 }
 
 /// Keeps what our own transport says, and names what others do.
-fn exchange_failed(error: BoxError) -> Error {
+fn exchange_failed(url: &Uri, error: BoxError) -> Error {
     match error.downcast::<Error>() {
-        Ok(error) => *error,
+        Ok(error) => error.about(url),
         Err(error) => {
             let kind = if never_connected(&*error) { ErrorKind::Connect } else { ErrorKind::Exchange };
-            let message = format!("the exchange with the server failed: {}", root(&*error));
-            Error::new(kind, message).because(error)
+            let message = format!("the exchange with {} failed: {}", shown_url(url), root(&*error));
+            Error::new(kind, message).about(url).because(error)
         }
     }
 }
@@ -404,28 +456,71 @@ fn root(error: &(dyn std::error::Error + 'static)) -> String {
     root.to_string()
 }
 
-fn body_failed(failure: Failure, limit: usize) -> Error {
+fn body_failed(url: &Uri, failure: Failure, limit: usize) -> Error {
+    let from = shown_url(url);
     match failure {
         Failure::TooLarge { declared } => {
             let found = match declared {
                 Some(declared) => format!("{declared} bytes"),
                 None => "more bytes".to_owned(),
             };
-            let message = format!("the reply has {found}, at most {limit} are allowed");
+            let message = format!("the reply from {from} has {found}, at most {limit} are allowed");
             Error::new(ErrorKind::TooLarge, message)
         }
         Failure::BrokenOff { after, source } => match source.downcast::<Error>() {
             Ok(error) => *error,
             Err(source) => match source.downcast::<Unsound>() {
                 Ok(unsound) => {
-                    let message = format!("the reply can't be read: {unsound}");
+                    let begins = if let Unsound::Corrupt { begins } = &*unsound { as_text(begins) } else { "" };
+                    let message = quoting(unread(url, &unsound), begins);
                     Error::new(ErrorKind::ContentEncoding, message).because(unsound)
                 }
                 Err(source) => {
-                    let message = format!("the reply broke off after {after} bytes");
+                    let message = format!("the reply from {from} broke off after {after} bytes");
                     Error::new(ErrorKind::Body, message).because(source)
                 }
             },
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_shown_without_what_may_be_secret() {
+        for (url, expected) in [
+            ("http://host", "http://host/"),
+            ("https://ada:correct%20horse@host:81/a?token=open-sesame", "https://host:81/a?…"),
+            ("http://[::1]/a@b?", "http://[::1]/a@b?…"),
+            ("/a", "/a"),
+        ] {
+            assert_eq!(shown_url(&url.parse().unwrap()), expected);
+        }
+        let long = format!("http://host/{}?b", "x".repeat(60_000));
+        assert!(shown_url(&long.parse().unwrap()).len() < 300);
+    }
+
+    #[test]
+    fn references_are_shown_without_a_login() {
+        for (reference, expected) in [
+            ("https://ada:correct horse@host/a@b?c@d", "https://host/a@b?c@d"),
+            ("//ada@host", "//host"),
+            ("/a//b@c", "/a//b@c"),
+            ("b@c", "b@c"),
+            ("\u{1b}", "\\u{1b}"),
+        ] {
+            assert_eq!(shown_reference(reference), expected);
+        }
+    }
+
+    #[test]
+    fn text_is_told_from_what_is_none() {
+        for (bytes, expected) in
+            [(&b"a\xc3\xa4"[..], "aä"), (b"a\xc3", "a"), (b"", ""), (b"\x1f\x8b\x08", ""), (b"a\xc3a", "")]
+        {
+            assert_eq!(as_text(bytes), expected);
+        }
     }
 }

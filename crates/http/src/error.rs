@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use http::{HeaderMap, StatusCode};
+use http::uri::{Authority, Parts};
+use http::{HeaderMap, StatusCode, Uri};
 
 use crate::BoxError;
 
@@ -17,6 +18,8 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     source: Option<BoxError>,
+    /// Where the message went, without a login.
+    url: Option<Uri>,
     /// What was said of the answer, if one came.
     answer: Option<(StatusCode, HeaderMap)>,
     repeats_itself: bool,
@@ -56,7 +59,7 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error { inner: Box::new(Inner { kind, message, source: None, answer: None, repeats_itself: false }) }
+        Error { inner: Box::new(Inner { kind, message, source: None, url: None, answer: None, repeats_itself: false }) }
     }
 
     pub(crate) fn because(mut self, source: impl Into<BoxError>) -> Self {
@@ -75,10 +78,25 @@ impl Error {
         self.inner.repeats_itself
     }
 
+    /// This error with the URL that the message went to. Who knows the last one, behind redirects, says it first.
+    #[cfg(feature = "client")]
+    pub(crate) fn about(mut self, url: &Uri) -> Self {
+        if self.inner.url.is_none() {
+            self.inner.url = without_user_info(url);
+        }
+        self
+    }
+
     /// This error with the head of the answer that it is about.
     pub(crate) fn answered(mut self, status: StatusCode, headers: HeaderMap) -> Self {
         self.inner.answer = Some((status, headers));
         self
+    }
+
+    /// The URL that the message went to: behind redirects the last one. It has no login, and has its query, which messages leave out
+    /// since it may hold what is secret. `None` if no message was to be sent.
+    pub fn url(&self) -> Option<&Uri> {
+        self.inner.url.as_ref()
     }
 
     /// The status of the answer, if one came.
@@ -95,6 +113,16 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
+}
+
+/// A URL without what may stand before its host.
+fn without_user_info(url: &Uri) -> Option<Uri> {
+    let Some((_, host)) = url.authority().and_then(|authority| authority.as_str().rsplit_once('@')) else {
+        return Some(url.clone());
+    };
+    let mut parts = Parts::from(url.clone());
+    parts.authority = Some(Authority::try_from(host).ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 impl fmt::Display for Error {
@@ -116,5 +144,25 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.inner.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(all(test, feature = "client"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_kept_without_its_login() {
+        for (url, kept) in [
+            ("http://host/a?b=c", "http://host/a?b=c"),
+            ("https://ada:correct%20horse@host:81/a?b=c@d", "https://host:81/a?b=c@d"),
+            ("http://ada@[::1]:80/", "http://[::1]:80/"),
+            ("/a", "/a"),
+        ] {
+            let error = Error::new(ErrorKind::Exchange, "").about(&url.parse().unwrap());
+            assert_eq!(error.url().map(Uri::to_string).as_deref(), Some(kept));
+            // What was said first is the last URL of all.
+            assert_eq!(error.about(&Uri::from_static("http://other/")).url().unwrap(), kept);
+        }
     }
 }

@@ -26,6 +26,9 @@ const AT_A_TIME: u32 = 16;
 /// How many bytes may come out before the ratio counts.
 const FREE: u64 = 64 << 10;
 
+/// How much is kept of a body that is no gzip, in bytes.
+const BEGINNING: usize = 1024;
+
 /// The window of deflate, in bits: the largest.
 const WINDOW: u8 = 15;
 
@@ -54,9 +57,12 @@ pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
 }
 
 /// Why what came is not read as gzip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unsound {
-    Corrupt,
+    /// How the body begins, for those who called. Nothing where more came before.
+    Corrupt {
+        begins: Bytes,
+    },
     BrokenOff,
     /// Something stands behind the end. Whether it is a second member, nobody asks: no client sends one.
     Surplus,
@@ -68,7 +74,7 @@ pub(crate) enum Unsound {
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsound::Corrupt => f.write_str("the body is said to be gzip, and is not"),
+            Unsound::Corrupt { .. } => f.write_str("the body is said to be gzip, and is not"),
             Unsound::BrokenOff => f.write_str("the gzip stream of the body ends before its end"),
             Unsound::Surplus => f.write_str("found more bytes behind the end of the body's gzip stream"),
             Unsound::Ratio { most } => {
@@ -137,16 +143,18 @@ where
             let before = this.stream.total_in();
             let mut output = Vec::with_capacity(CHUNK);
             let status = this.stream.decompress_vec(this.input, &mut output, FlushDecompress::None);
+            let Ok(status) = status else {
+                let begins = if before == 0 { &this.input[..this.input.len().min(BEGINNING)] } else { &[] };
+                return failed(Unsound::Corrupt { begins: Bytes::copy_from_slice(begins) });
+            };
             let taken = this.stream.total_in() - before;
             this.input.advance(usize::try_from(taken).unwrap_or(usize::MAX).min(this.input.len()));
-            match status {
-                Err(_) => return failed(Unsound::Corrupt),
-                Ok(Status::StreamEnd) => *this.is_over = true,
-                Ok(Status::Ok | Status::BufError) => {}
+            if matches!(status, Status::StreamEnd) {
+                *this.is_over = true;
             }
             let stands_still = taken == 0 && output.is_empty();
             if stands_still && !this.input.is_empty() && !*this.is_over {
-                return failed(Unsound::Corrupt);
+                return failed(Unsound::Corrupt { begins: Bytes::new() });
             }
             *this.has_output = !*this.is_over && output.len() == output.capacity();
             let came_out = this.stream.total_out();

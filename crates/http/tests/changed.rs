@@ -151,7 +151,7 @@ async fn changed_answers_of_proxies_harm_no_client() {
         let answers = texts(seeds);
         let count = answers.len();
         let proxy = answering(answers).await;
-        let login = if scheme == "socks5" { "" } else { "user:password@" };
+        let login = if scheme == "socks5" { "" } else { "user:secret-password@" };
         let mut options = options();
         options.proxies = Proxies::all(&format!("{scheme}://{login}{proxy}")).unwrap();
         let transport = Transport::with_options(options);
@@ -160,7 +160,7 @@ async fn changed_answers_of_proxies_harm_no_client() {
             let begun = Instant::now();
             let url = format!("{target}://host{number}.invalid/").parse().unwrap();
             if let Err(said) = called(&transport, &url).await {
-                assert!(!said.contains("password"), "{said}");
+                assert!(!said.contains("secret-password"), "{said}");
             }
             longest = longest.max(begun.elapsed());
         }
@@ -238,21 +238,21 @@ async fn changed_redirects_tell_no_other_server_who_asks() {
         }
     });
     let redirect = |status: u16, to: &str, more: &str| {
-        format!("HTTP/1.1 {status} R\r\nLocation: {to}\r\nSet-Cookie: mine=secret; Path=/\r\n{more}Content-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
+        format!("HTTP/1.1 {status} R\r\nLocation: {to}\r\nSet-Cookie: mine=secret-password; Path=/\r\n{more}Content-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
     };
     let seeds = [
         redirect(307, &format!("http://127.0.0.1:{port}/x"), ""),
         redirect(308, &format!("//127.0.0.1:{port}/x?y"), ""),
         redirect(
             302,
-            &format!("http://user:secret@127.0.0.1:{port}/x"),
-            "Set-Cookie: more=secret; Domain=127.0.0.1\r\n",
+            &format!("http://user:secret-password@127.0.0.1:{port}/x"),
+            "Set-Cookie: more=secret-password; Domain=127.0.0.1\r\n",
         ),
         redirect(301, &format!("/y/../http://127.0.0.1:{port}/"), ""),
         redirect(
             401,
             &format!("http://127.0.0.1:{port}/x"),
-            "WWW-Authenticate: Digest realm=\"secret\", nonce=\"secret\"\r\n",
+            "WWW-Authenticate: Digest realm=\"secret-password\", nonce=\"secret-password\"\r\n",
         ),
     ];
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
@@ -261,9 +261,9 @@ async fn changed_redirects_tell_no_other_server_who_asks() {
     let address = answering(answers).await;
     let url: Uri = format!("http://{address}/x/y").parse().unwrap();
     let all = [
-        Credentials::digest("ada", "secret"),
-        Credentials::basic("ada", "secret"),
-        Credentials::bearer("secret").unwrap(),
+        Credentials::digest("ada", "secret-password"),
+        Credentials::basic("ada", "secret-password"),
+        Credentials::bearer("secret-password").unwrap(),
     ];
     let mut sent_on = 0;
     for number in 0..count {
@@ -277,7 +277,9 @@ async fn changed_redirects_tell_no_other_server_who_asks() {
             // What stands in the target is what the first server says itself.
             let (_, headers) = head.split_once("\r\n").unwrap();
             assert!(
-                !headers.contains("authorization:") && !headers.contains("secret") && !headers.contains("mine="),
+                !headers.contains("authorization:")
+                    && !headers.contains("secret-password")
+                    && !headers.contains("mine="),
                 "{head}"
             );
         }

@@ -41,8 +41,17 @@ async fn canned(response: &'static str) -> String {
     url
 }
 
+/// What comes of such an answer, with what is said of the URL in its place.
 async fn failure(response: &'static str) -> Error {
-    call(Transport::new(), &canned(response).await, "", "<a/>").await.unwrap_err()
+    failure_at(response).await.0
+}
+
+async fn failure_at(response: &'static str) -> (Error, String) {
+    let url = canned(response).await;
+    let error = call(Transport::new(), &url, "", "<a/>").await.unwrap_err();
+    assert_eq!(error.url().map(Uri::to_string).as_ref(), Some(&url), "{error}");
+    let said = error.to_string().replace(&url, "URL");
+    (error, said)
 }
 
 #[tokio::test]
@@ -150,33 +159,74 @@ async fn a_server_in_the_same_process_is_a_transport() {
     assert_eq!(reply.received.message, "[action]");
     let error = client::call(echo(), &url, Version::Soap11, "", "<a/>", 3).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.to_string(), "the reply has 4 bytes, at most 3 are allowed");
+    assert_eq!(error.to_string(), "the reply from http://in.process/ has 4 bytes, at most 3 are allowed");
+    assert_eq!(error.url(), Some(&url));
 }
 
 #[tokio::test]
 async fn a_status_that_carries_no_message_is_an_error_with_its_text() {
-    let error = failure("HTTP/1.1 404 Not Found\r\ncontent-length: 8\r\n\r\nnot here").await;
+    let (error, said) = failure_at("HTTP/1.1 404 Not Found\r\ncontent-length: 8\r\n\r\nnot here").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::NOT_FOUND));
-    let expected = "the server answered 404 Not Found, expected 200, or 500 or 400 with a fault: not here";
-    assert_eq!(error.to_string(), expected);
+    assert_eq!(said, "the answer from URL is 404 Not Found, expected 200, or 500 or 400 with a fault: not here");
     let error = failure("HTTP/1.1 500 Oops\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::INTERNAL_SERVER_ERROR));
 }
 
+/// What the body says was read, and lost.
 #[tokio::test]
-async fn another_content_type_is_an_error() {
-    let error = failure("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\n<a/>").await;
-    assert_eq!(error.kind(), ErrorKind::ContentType);
-    assert_eq!(
-        error.to_string(),
-        "found content type text/html, expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either"
-    );
+async fn another_content_type_is_an_error_with_its_text() {
+    let expected = "expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either";
+    for (head, kind, expected) in [
+        (
+            "200 OK\r\ncontent-type: text/html",
+            ErrorKind::ContentType,
+            format!("the answer from URL can't be read: found content type text/html, {expected}: sign in\\u{{1b}}"),
+        ),
+        (
+            "200 OK",
+            ErrorKind::ContentType,
+            format!("the answer from URL can't be read: found no content type, {expected}: sign in\\u{{1b}}"),
+        ),
+        (
+            "500 No\r\ncontent-type: text/xml; charset=klingon",
+            ErrorKind::ContentType,
+            "the answer from URL can't be read: found charset \"klingon\", expected one that is known, such as utf-8 or utf-16: \
+             sign in\\u{1b}"
+                .to_owned(),
+        ),
+        (
+            "200 OK\r\ncontent-type: text/xml\r\ncontent-encoding: utf-8",
+            ErrorKind::ContentEncoding,
+            "the answer 200 OK from URL has the content encoding utf-8, which was not asked for: sign in\\u{1b}".to_owned(),
+        ),
+        (
+            "200 OK\r\ncontent-type: text/xml\r\ncontent-encoding: gzip",
+            ErrorKind::ContentEncoding,
+            "the answer from URL can't be read: the body is said to be gzip, and is not: sign in\\u{1b}".to_owned(),
+        ),
+    ] {
+        let response = format!("HTTP/1.1 {head}\r\ncontent-length: 10\r\n\r\n sign in\u{1b}\n");
+        let (error, said) = failure_at(String::leak(response)).await;
+        assert_eq!((error.kind(), said), (kind, expected), "{head}");
+        assert!(error.status().is_some() && error.http_headers().is_some(), "{head}");
+    }
+}
+
+/// A page of a portal has any number of bytes, and none of them comes back.
+#[tokio::test]
+async fn what_is_quoted_of_an_answer_is_bounded() {
+    for kind in ["content-type: text/html", "content-type: text/xml\r\ncontent-encoding: br"] {
+        let page = "x".repeat(100_000);
+        let response = format!("HTTP/1.1 200 OK\r\n{kind}\r\ncontent-length: 100000\r\n\r\n{page}");
+        let said = failure(String::leak(response)).await.to_string();
+        assert!(said.contains(": xxx") && said.len() < 1_500, "{said}");
+    }
 }
 
 #[tokio::test]
 async fn a_reply_that_breaks_off_is_an_error() {
-    let error = failure("HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 40\r\n\r\n<a/>").await;
-    assert_eq!(error.kind(), ErrorKind::Body);
+    let (error, said) = failure_at("HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 40\r\n\r\n<a/>").await;
+    assert_eq!((error.kind(), &said[..]), (ErrorKind::Body, "the reply from URL broke off"));
     assert_eq!(failure("").await.kind(), ErrorKind::Exchange);
 }
 
@@ -230,7 +280,8 @@ async fn a_reply_must_be_complete_in_time() {
         });
         let error = call(Transport::with_options(options.clone()), &url, "", "<a/>").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout);
-        assert_eq!(error.to_string(), "no complete reply within 50ms");
+        assert_eq!(error.to_string(), format!("no complete reply from {url} within 50ms"));
+        assert_eq!(error.url().unwrap(), &url[..]);
         server.abort();
     }
 }
@@ -319,7 +370,8 @@ async fn an_envelope_in_a_package_that_drips_is_given_up() {
     let url = dripping(PACKAGE, " ", Duration::from_millis(20)).await;
     let start = std::time::Instant::now();
     let error = call(within(1_000, 0), &url, "", "<a/>").await.unwrap_err();
-    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, "no complete reply within 1s".into()));
+    let expected = format!("no complete reply from {url} within 1s");
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, expected));
     assert!(start.elapsed() >= Duration::from_millis(900), "{:?}", start.elapsed());
 }
 
@@ -328,7 +380,8 @@ async fn a_plain_answer_that_drips_is_given_up() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n\r\n<a>";
     let url = dripping(head, " ", Duration::from_millis(20)).await;
     let error = call(within(1_000, 0), &url, "", "<a/>").await.unwrap_err();
-    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, "no complete reply within 1s".into()));
+    let expected = format!("no complete reply from {url} within 1s");
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, expected));
 }
 
 /// The envelope came in time, and the attachment would come for ever.
@@ -342,7 +395,7 @@ async fn an_attachment_of_an_answer_that_drips_is_given_up() {
     let attachment = reply.received.attachments.next().await.unwrap().unwrap();
     let error = attachment.collect(1 << 20).await.unwrap_err();
     let said = std::error::Error::source(&error).unwrap().to_string();
-    assert!(said.starts_with("the reply comes too slowly: "), "{said}");
+    assert!(said.starts_with(&format!("the reply from {url} comes too slowly: ")), "{said}");
     let mut reply = call(within(1_000, 10), &url, "", "<a/>").await.unwrap();
     let attachment = reply.received.attachments.next().await.unwrap().unwrap();
     assert!(tokio::time::timeout(Duration::from_secs(3), attachment.collect(1 << 20)).await.is_err());
@@ -350,17 +403,18 @@ async fn an_attachment_of_an_answer_that_drips_is_given_up() {
 
 #[tokio::test]
 async fn a_content_encoding_that_is_not_known_is_named() {
-    let error = failure(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: br\r\nContent-Length: 4\r\n\r\n\x1f\x08\x08\x08",
+    let (error, said) = failure_at(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: br\r\nContent-Length: 4\r\n\r\n<a/>",
     )
     .await;
     assert_eq!(error.kind(), ErrorKind::ContentEncoding);
-    assert_eq!(error.to_string(), "the answer 200 OK has the content encoding br, which was not asked for");
-    let error =
-        failure("HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n<a/>")
-            .await;
+    assert_eq!(said, "the answer 200 OK from URL has the content encoding br, which was not asked for: <a/>");
+    let (error, said) = failure_at(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n<a/>",
+    )
+    .await;
     assert_eq!(error.kind(), ErrorKind::ContentEncoding);
-    assert_eq!(error.to_string(), "the reply can't be read: the body is said to be gzip, and is not");
+    assert_eq!(said, "the answer from URL can't be read: the body is said to be gzip, and is not: <a/>");
     let nothing = "HTTP/1.1 202 Accepted\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n";
     assert!(call(Transport::new(), &canned(nothing).await, "", "<a/>").await.is_ok());
     let identity =
@@ -370,12 +424,12 @@ async fn a_content_encoding_that_is_not_known_is_named() {
 
 #[tokio::test]
 async fn two_content_types_of_an_answer_are_an_error() {
-    let error = failure(
+    let (error, said) = failure_at(
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<a/>",
     )
     .await;
     assert_eq!(error.kind(), ErrorKind::ContentType);
-    assert_eq!(error.to_string(), "the answer has 2 Content-Type headers, expected one");
+    assert_eq!(said, "the answer from URL has 2 Content-Type headers, expected one: <a/>");
 }
 
 /// What a server says may be shown on a terminal, where it would be obeyed.

@@ -23,18 +23,33 @@ fn openssl(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Certificates of `localhost`, each its own authority: with a small key and SHA-1, on a curve of Brainpool, and one as it should be.
+/// Diffie-Hellman of 1,024 bits, as `openssl genpkey -genparam -algorithm DH -pkeyopt dh_paramgen_prime_len:1024` makes it.
+const SMALL_GROUP: &str = "-----BEGIN DH PARAMETERS-----
+MIGHAoGBAOTuesEGfmFHim2/H7a5sbasv7pRfwrGDRZbojQcv3h1fnuMzQdOwK5V
+H7HlPjwQDjwnV46eRJEPNjmbBWCk58tuWUHR+mghs5NT+dqNvE5xSAMer/DTkJfo
+VWwwmYsf0qwNremADUSuJHLlft+GOtNuu6B7dEPpGUlASHWL82Y/AgEC
+-----END DH PARAMETERS-----
+";
+
+/// Certificates of `localhost`, each its own authority: with a small key, on a curve of Brainpool, and one as it should be. That one
+/// issues another with SHA-1.
 fn certificates() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let subject = "-nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
     for (name, key) in [
-        ("small", "-newkey rsa:1024 -sha1"),
+        ("small", "-newkey rsa:1024"),
         ("brainpool", "-newkey ec -pkeyopt ec_paramgen_curve:brainpoolP256r1"),
         ("fine", "-newkey rsa:2048"),
     ] {
         openssl(folder.path(), &format!("req -x509 {key} {subject} -keyout {name}.key -out {name}.pem"));
     }
-    openssl(folder.path(), "dhparam -dsaparam -out dh.pem 1024");
+    std::fs::write(folder.path().join("dh.pem"), SMALL_GROUP).unwrap();
+    // Without the extensions of the system's configuration, which make an authority of it.
+    std::fs::write(folder.path().join("sha1.cnf"), "[req]\ndistinguished_name=name\n[name]\n").unwrap();
+    let subject = subject.replace("/CN=localhost", "/CN=sha1");
+    let issued =
+        "-config sha1.cnf -CA fine.pem -CAkey fine.key -newkey rsa:2048 -sha1 -addext basicConstraints=CA:FALSE";
+    openssl(folder.path(), &format!("req -x509 {issued} {subject} -keyout sha1.key -out sha1.pem"));
     folder
 }
 
@@ -98,10 +113,22 @@ async fn old_servers_are_spoken_to_where_that_is_asked_for() {
         change(&mut legacy);
         legacy
     };
-    for (name, arguments, legacy) in [
-        ("small", "-tls1_2 -cipher DHE-RSA-AES256-SHA:@SECLEVEL=0 -dhparam dh.pem", with(|_| {})),
-        ("fine", "-tls1_2 -cipher AES256-SHA256:@SECLEVEL=0", with(|_| {})),
+    for (name, authority, arguments, legacy) in [
+        // Whoever offers no such group, as rustls does, is refused with an alert that says no more than that.
+        ("fine", "fine", "-tls1_2 -cipher DHE-RSA-AES256-GCM-SHA384:@SECLEVEL=0 -dhparam dh.pem", with(|_| {})),
+        ("small", "small", "-tls1_2 -cipher DHE-RSA-AES256-SHA:@SECLEVEL=0 -dhparam dh.pem", with(|_| {})),
+        ("small", "small", "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", with(|_| {})),
         (
+            "sha1",
+            "fine",
+            "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0",
+            with(|legacy| {
+                legacy.ciphers = "DEFAULT:@SECLEVEL=0".into();
+            }),
+        ),
+        ("fine", "fine", "-tls1_2 -cipher AES256-SHA256:@SECLEVEL=0", with(|_| {})),
+        (
+            "brainpool",
             "brainpool",
             "-tls1_2 -named_curve brainpoolP256r1",
             with(|legacy| {
@@ -110,6 +137,7 @@ async fn old_servers_are_spoken_to_where_that_is_asked_for() {
         ),
         (
             "fine",
+            "fine",
             "-tls1 -cipher ALL:@SECLEVEL=0",
             with(|legacy| {
                 legacy.min_version = LegacyVersion::Tls10;
@@ -117,15 +145,15 @@ async fn old_servers_are_spoken_to_where_that_is_asked_for() {
             }),
         ),
     ] {
-        let error = Server::start(folder, name, arguments).answers(trusting(folder, name)).await.unwrap_err();
+        let error = Server::start(folder, name, arguments).answers(trusting(folder, authority)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Connect, "{arguments}: {error}");
-        assert!(error.to_string().contains("`TlsOptions::legacy`") || name == "small", "{arguments}: {error}");
-        let mut tls = trusting(folder, name);
+        assert!(error.to_string().contains("`TlsOptions::legacy`"), "{arguments}: {error}");
+        let mut tls = trusting(folder, authority);
         tls.legacy = Some(legacy);
         Server::start(folder, name, arguments)
             .answers(tls)
             .await
-            .unwrap_or_else(|error| panic!("{arguments}: {error}"));
+            .unwrap_or_else(|error| panic!("{name}, {arguments}: {error}"));
     }
 }
 

@@ -75,7 +75,9 @@ async fn each_exchange_is_told_once() {
     client.response().await;
     client.post("soapaction: \"sender's fault\"\r\n", "<a/>").await;
     client.response().await;
-    client.send("POST /x?secret HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n\r\n").await;
+    client
+        .send("POST /x?secret-password HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 0\r\n\r\n")
+        .await;
     client.response().await;
     client.send("HEAD /x?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
     client.send("POST / HTTP/1.1\r\nhost: a\r\nhost: b\r\ncontent-length: 0\r\n\r\n").await;
@@ -266,9 +268,9 @@ async fn an_access_log_has_a_line_for_each() {
     let mut client = host.connect_from([192, 0, 2, 7]);
     client.post("", "<a/>").await;
     client.response().await;
-    client.send("GET /a%22b\"\x7f?password=secret HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.send("GET /a%22b\"\x7f?password=secret-password HTTP/1.1\r\nhost: h\r\n\r\n").await;
     client.next_response().await;
-    client.send("GET /a%22b\"?password=secret HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    client.send("GET /a%22b\"?password=secret-password HTTP/1.1\r\nhost: h\r\n\r\n").await;
     client.next_response().await;
     // The connection was closed behind a target that is none.
     drop(client);
@@ -283,7 +285,7 @@ async fn an_access_log_has_a_line_for_each() {
     let lines: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
     assert!(lines[0].starts_with("192.0.2.7 POST / 200 Echo ok 4 B in 4 B out "), "{text}");
     assert!(lines[0].ends_with(" ms"), "{text}");
-    assert!(!text.contains("secret") && !json.contains("secret"), "{text}{json}");
+    assert!(!text.contains("secret-password") && !json.contains("secret-password"), "{text}{json}");
     let fields = "\"peer\":\"192.0.2.7\",\"method\":\"POST\",\"path\":\"/\",\"service\":\"Echo\",\"outcome\":\"ok\",\
                   \"status\":200,\"request_bytes\":4,\"response_bytes\":4,\"elapsed_s\":0.";
     assert!(json.lines().next().unwrap().contains(fields), "{json}");

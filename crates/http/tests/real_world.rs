@@ -325,9 +325,15 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
     let server = Script::new(&[&redirect(302, "/x")]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::FOUND));
-    let expected =
-        "the server answered 302 Found, expected 200, or 500 or 400 with a fault; it sends the message on to /x";
+    let expected = format!(
+        "the answer from {}/ is 302 Found, expected 200, or 500 or 400 with a fault; it sends the message on to /x",
+        server.url
+    );
     assert_eq!(error.to_string(), expected);
+    // Whose login that is, is nobody's business.
+    let server = Script::new(&[&redirect(302, "http://Aladdin:open%20sesame@h/x")]).await;
+    let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
+    assert!(error.to_string().ends_with("; it sends the message on to http://h/x"), "{error}");
 
     let server = Script::new(&[&redirect(301, "/x"), &redirect(307, "y"), OK]).await;
     let following = transport(|options| options.redirects = Redirects::SameOrigin);
@@ -339,9 +345,19 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
 
     let server = Script::new(&[&redirect(308, "/x"); 10].map(String::as_str)).await;
     let error = call(&following, &server.url).await.unwrap_err();
-    assert!(error.to_string().starts_with("the server sends the message on, to http://"), "{error}");
+    let target = format!("{}/x", server.url);
+    assert_eq!(error.to_string(), format!("{target} sends the message on, to {target}, for the sixth time"));
     assert_eq!(error.status(), Some(StatusCode::PERMANENT_REDIRECT));
+    assert_eq!(error.url().unwrap(), &target[..]);
     assert_eq!(server.requests().len(), 6);
+
+    // An error is that of the last URL.
+    for (answer, said) in [(DENIED, "the answer from {url}/x is 401 "), ("", "the exchange with {url}/x broke off ")] {
+        let server = Script::new(&[&redirect(308, "/x"), answer]).await;
+        let error = call(&following, &server.url).await.unwrap_err();
+        assert!(error.to_string().starts_with(&said.replace("{url}", &server.url)), "{error}");
+        assert_eq!(error.url().unwrap(), &format!("{}/x", server.url)[..]);
+    }
 
     // What is sent as a stream can't be sent again.
     let server = Script::new(&[&redirect(308, "/x"), OK]).await;
@@ -390,6 +406,40 @@ async fn a_server_that_was_not_reached_is_tried_again() {
     read_request(&mut stream).await.unwrap();
     stream.write_all(OK.as_bytes()).await.unwrap();
     assert_eq!(calling.await.unwrap().unwrap(), StatusCode::OK);
+}
+
+/// No byte of the message went over the connection that was kept, so another one is no retry: none is allowed here.
+#[tokio::test]
+async fn a_kept_connection_that_the_server_closed_is_replaced() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await.unwrap();
+            // It says nothing of closing, and closes.
+            stream.write_all(OK.as_bytes()).await.unwrap();
+        }
+    });
+    let transport = transport(|_| {});
+    call(&transport, &url).await.unwrap();
+    // The end of the connection arrives.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    call(&transport, &url).await.unwrap();
+    server.await.unwrap();
+}
+
+/// It may have acted on it: a request that went over a kept connection is like others.
+#[tokio::test]
+async fn a_request_that_was_read_from_a_kept_connection_is_not_sent_again() {
+    let server = Script::new(&[OK, "", OK]).await;
+    let retrying = transport(|options| options.retries.attempts = 2);
+    call(&retrying, &server.url).await.unwrap();
+    // The connection is put back.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let error = call(&retrying, &server.url).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Exchange, "{error}");
+    assert_eq!((server.requests().len(), server.connections.load(Ordering::Relaxed)), (2, 1));
 }
 
 #[tokio::test]
@@ -546,7 +596,7 @@ async fn an_answer_of_gzip_is_limited_as_others() {
     });
     let error = call(&transport(|_| {}), &url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.to_string(), "the reply has more bytes, at most 1048576 are allowed");
+    assert_eq!(error.to_string(), format!("the reply from {url} has more bytes, at most 1048576 are allowed"));
 }
 
 #[tokio::test]
@@ -600,40 +650,45 @@ async fn socks_proxies_connect_by_name() {
 async fn a_proxy_that_is_not_there_is_named() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (scheme, url) in [("http", "http://service.example/"), ("socks5", "http://service.example/")] {
-        let proxies = Proxies::all(&format!("{scheme}://u:secret@{unused}")).unwrap();
+        let proxies = Proxies::all(&format!("{scheme}://u:secret-password@{unused}")).unwrap();
         let error = call(&transport(|options| options.proxies = proxies), url).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Connect);
         let expected = format!("no connection to {url}: no connection to the proxy {unused}: Connection refused");
         assert!(error.to_string().starts_with(&expected), "{error}");
-        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
     }
 }
 
 #[tokio::test]
 async fn a_proxy_that_is_none_is_refused_without_its_password() {
-    for url in ["ftp://u:secret@proxy", "u:secret@proxy:1", "socks4://u:secret@proxy"] {
+    for url in ["ftp://u:secret-password@proxy", "u:secret-password@proxy:1", "socks4://u:secret-password@proxy"] {
         let error = Proxies::all(url).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Request);
         assert!(error.to_string().contains("expected the URL of a proxy"), "{error}");
-        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
     }
 }
 
 /// It was ignored, and errors told it.
 #[tokio::test]
 async fn a_login_in_a_url_is_refused_and_not_repeated() {
-    for url in ["http://u:secret@host/x", "http://u@host", "https://u:secret@[::1]:80/x", "http://u:secret@host:x/"] {
+    for url in [
+        "http://u:secret-password@host/x",
+        "http://u@host",
+        "https://u:secret-password@[::1]:80/x",
+        "http://u:secret-password@host:x/",
+    ] {
         let errors = [client::url(url).unwrap_err(), client::http_url(url).unwrap_err()];
         for error in errors {
             assert_eq!(error.kind(), ErrorKind::Request);
-            assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+            assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
         }
     }
-    let error = client::url("http://u:secret@host/x").unwrap_err();
+    let error = client::url("http://u:secret-password@host/x").unwrap_err();
     assert!(error.to_string().ends_with("expected one without: `Credentials::basic` sends a login"), "{error}");
-    let error = call(&transport(|_| {}), "http://u:secret@127.0.0.1:1/x").await.unwrap_err();
+    let error = call(&transport(|_| {}), "http://u:secret-password@127.0.0.1:1/x").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Request);
-    assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
     // What stands behind the host is none.
     client::url("http://host/a@b?c@d").unwrap();
 }
@@ -694,12 +749,23 @@ async fn failures_of_other_transports_are_named() {
     let url: Uri = format!("http://{unused}/").parse().unwrap();
     let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
     for (error, kind) in [(refused, ErrorKind::Connect), (std::io::Error::other("gone"), ErrorKind::Exchange)] {
-        let said = format!("the exchange with the server failed: {error}");
+        let said = format!("the exchange with {url} failed: {error}");
         let error = Mutex::new(Some(error));
         let other = tower_of(move || Err(error.lock().unwrap().take().unwrap()));
         let error = client::call(other, &url, Version::Soap11, "", "<a/>", 100).await.unwrap_err();
         assert_eq!((error.kind(), error.to_string()), (kind, said));
     }
+}
+
+/// The name and the password of a URL went into the error, where a transport lets it pass.
+#[tokio::test]
+async fn an_error_has_the_url_without_a_login_and_shows_no_query() {
+    let url = Uri::from_static("http://Aladdin:open%20sesame@in.process/a?token=open-sesame");
+    let failing = tower_of(|| Err(std::io::Error::other("gone")));
+    let error = client::call(failing, &url, Version::Soap11, "", "<a/>", 100).await.unwrap_err();
+    assert_eq!(error.to_string(), "the exchange with http://in.process/a?… failed: gone");
+    assert_eq!(error.url().unwrap(), "http://in.process/a?token=open-sesame");
+    assert!(!format!("{error:?}").contains("sesame"), "{error:?}");
 }
 
 #[derive(Clone)]

@@ -59,7 +59,7 @@ public final class CxfCalls {
         tls.setKeyManagers(new KeyManager[0]);
         if (certificate != null) {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            keys.init(store(certificate), "secret".toCharArray());
+            keys.init(store(certificate), "secret-password".toCharArray());
             tls.setKeyManagers(keys.getKeyManagers());
         }
         ((HTTPConduit) ((DispatchImpl<Source>) dispatch).getClient().getConduit()).setTlsClientParameters(tls);
@@ -69,7 +69,7 @@ public final class CxfCalls {
     private static KeyStore store(String name) throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         try (FileInputStream file = new FileInputStream(name + ".p12")) {
-            store.load(file, "secret".toCharArray());
+            store.load(file, "secret-password".toCharArray());
         }
         return store;
     }

@@ -20,7 +20,7 @@ public final class CxfServes {
     public static void main(String[] arguments) throws Exception {
         int port = Integer.parseInt(arguments[0]);
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store("server"), "secret".toCharArray());
+        keys.init(store("server"), "secret-password".toCharArray());
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(store("roots"));
         ClientAuthentication authentication = new ClientAuthentication();
@@ -47,7 +47,7 @@ public final class CxfServes {
     private static KeyStore store(String name) throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         try (FileInputStream file = new FileInputStream(name + ".p12")) {
-            store.load(file, "secret".toCharArray());
+            store.load(file, "secret-password".toCharArray());
         }
         return store;
     }

@@ -1,7 +1,8 @@
 # What the scripts beside this one share: certificates that OpenSSL makes, `castile serve`, and claims. A script that sources it sets
-# `castile` first; it is left in a folder of its own.
+# `castile` first; it is left in a folder of its own, whose logs are kept below CASTILE_LOGS, if that is set.
 
 source "$(dirname "${BASH_SOURCE[0]}")/../certificates.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../logs.sh"
 folder=$(mktemp -d)
 server=
 trap end EXIT
@@ -11,6 +12,7 @@ export NO_PROXY='*' no_proxy='*'
 
 end() {
     [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
+    keep_logs "$folder"
     rm -rf "$folder"
 }
 
@@ -49,5 +51,7 @@ stop() {
     kill -TERM "$server"
     wait "$server" || status=$?
     server=
+    # The next one writes to the same files.
+    cat serve.log serve-errors.log >>served.log
     ((status == 0)) || fail "castile serve ended with $status on SIGTERM"
 }

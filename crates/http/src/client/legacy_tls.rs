@@ -13,7 +13,7 @@ use super::tls::{Roots, TlsOptions};
 use crate::tls::{Pem, Sniffed, TlsVersion};
 use crate::{Error, ErrorKind};
 
-/// The ciphers that are allowed: those of OpenSSL, with keys of 1,024 bits and with SHA-1.
+/// The ciphers that are allowed: those of OpenSSL, with keys of 1,024 bits.
 const CIPHERS: &str = "DEFAULT:@SECLEVEL=1";
 /// ALPN as OpenSSL takes it: each name behind its length.
 const ALPN: &[u8] = b"\x08http/1.1";
@@ -41,7 +41,7 @@ const LEGACY_SERVER_CONNECT: SslOptions = SslOptions::from_bits_retain(0x4);
 #[non_exhaustive]
 pub struct Legacy {
     /// The cipher suites up to TLS 1.2, and the level of security, in the form of `openssl ciphers`. `DEFAULT:@SECLEVEL=1` by default, which
-    /// allows keys of 1,024 bits and signatures with SHA-1. TLS before 1.2 needs `@SECLEVEL=0`.
+    /// allows keys of 1,024 bits. Certificates that are signed with SHA-1, and TLS before 1.2, need `@SECLEVEL=0`.
     pub ciphers: String,
     /// The groups for the key exchange in the order of preference, separated by colons, such as `brainpoolP256r1:P-256`. `None`, the
     /// default, leaves them to OpenSSL.

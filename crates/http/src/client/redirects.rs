@@ -3,6 +3,7 @@
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, StatusCode, Uri, header};
 
+use super::shown_url;
 use crate::headers::shown;
 use crate::{Error, ErrorKind};
 
@@ -63,13 +64,15 @@ impl Redirects {
             return Ok(None);
         };
         if target.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            let message =
-                format!("the server answered {status} and sends the message on to a URL, which has a login in it");
+            let from = shown_url(url);
+            let message = format!(
+                "the answer from {from} is {status}, and sends the message on to a URL, which has a login in it"
+            );
             return Err(Error::new(ErrorKind::Status(status), message));
         }
         let refused = |why: &str| {
-            let target = shown(&target.to_string());
-            let message = format!("the server answered {status} and sends the message on to {target}, {why}");
+            let (from, target) = (shown_url(url), shown(&target.to_string()));
+            let message = format!("the answer from {from} is {status}, and sends the message on to {target}, {why}");
             Err(Error::new(ErrorKind::Status(status), message))
         };
         if url.scheme() == Some(&Scheme::HTTPS) && target.scheme() != Some(&Scheme::HTTPS) {

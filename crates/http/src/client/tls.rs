@@ -22,8 +22,8 @@ use crate::{Error, ErrorKind};
 
 /// How a client speaks TLS: the authorities that it trusts, and the certificate that it shows.
 ///
-/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity) and
-/// [`server_name`](Self::server_name), which are for the server.
+/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity),
+/// [`server_name`](Self::server_name) and `legacy` (feature `openssl`), which are for the server.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TlsOptions {
@@ -97,11 +97,21 @@ impl Tls {
     /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
         let loaded = Tls::load_options(&options)?;
-        if options.identity.is_none() && options.server_name.is_none() {
+        // Who the client is to the server, what that is called, and how weak its TLS may be, says nothing of a proxy.
+        let of_proxy = TlsOptions {
+            identity: None,
+            server_name: None,
+            #[cfg(feature = "openssl")]
+            legacy: None,
+            ..options.clone()
+        };
+        let is_same = options.identity.is_none() && options.server_name.is_none();
+        #[cfg(feature = "openssl")]
+        let is_same = is_same && options.legacy.is_none();
+        if is_same {
             return Ok(loaded);
         }
-        // Who the client is to the server, and what that is called, says nothing of a proxy.
-        let for_proxy = Tls::load_options(&TlsOptions { identity: None, server_name: None, ..options })?;
+        let for_proxy = Tls::load_options(&of_proxy)?;
         Ok(Tls { for_proxy: Some(Arc::new(for_proxy)), ..loaded })
     }
 

@@ -29,7 +29,7 @@ use super::redirects::{self, Redirects, origin};
 use super::retries::{Repeatable, Retries};
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
-use super::{root, without_login};
+use super::{root, shown_url, without_login};
 use crate::headers::{ContentType, shown};
 use crate::timeout::{Progress, after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
@@ -193,7 +193,15 @@ impl tower_service::Service<Request<Body>> for Transport {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let shared = self.shared.clone();
-        Box::pin(async move { shared.exchange(request).await })
+        Box::pin(async move {
+            let mut url = request.uri().clone();
+            let answered = shared.exchange(request, &mut url).await;
+            let mut response = answered.map_err(|error| error.about(&url))?;
+            if shared.redirects.are_followed() {
+                response.extensions_mut().insert(Redirected(url));
+            }
+            Ok(response)
+        })
     }
 }
 
@@ -214,8 +222,8 @@ impl Tried {
 }
 
 impl Shared {
-    /// Sends a request until there is an answer that nothing is done about.
-    async fn exchange(&self, request: Request<Body>) -> Result<Response<ResponseBody>, Error> {
+    /// Sends a request until there is an answer that nothing is done about. `url` is where it went at last.
+    async fn exchange(&self, request: Request<Body>, url: &mut Uri) -> Result<Response<ResponseBody>, Error> {
         let deadline = after(self.request_timeout);
         let (mut head, mut body) = request.into_parts();
         without_login(&head.uri)?;
@@ -230,11 +238,11 @@ impl Shared {
         loop {
             let again = if self.repeats(credentials) { body.again() } else { None };
             let spare = again.as_ref().map(|_| head.clone());
-            let url = head.uri.clone();
+            url.clone_from(&head.uri);
             let sent = self.introduce(&mut head, credentials, deadline).await?;
-            let result = self.attempt(Request::from_parts(head, body), &url, deadline).await;
+            let result = self.attempt(Request::from_parts(head, body), url, deadline).await;
             if let (Some(cookies), Ok(response)) = (&self.cookies, &result) {
-                cookies.keep(&url, response.headers());
+                cookies.keep(url, response.headers());
             }
             let (Some(again), Some(spare)) = (again, spare) else { return result };
             (head, body) = (spare, again);
@@ -244,13 +252,14 @@ impl Shared {
                     let (status, headers) = (response.status(), response.headers());
                     if let Some(target) = self
                         .redirects
-                        .target(&url, status, headers)
+                        .target(url, status, headers)
                         .map_err(|error| error.answered(status, headers.clone()))?
                     {
                         tried.redirects += 1;
                         if tried.redirects > redirects::MOST {
                             let target = shown(&target.to_string());
-                            let message = format!("the server sends the message on, to {target}, for the sixth time");
+                            let from = shown_url(url);
+                            let message = format!("{from} sends the message on, to {target}, for the sixth time");
                             let error = Error::new(ErrorKind::Status(status), message);
                             return Err(error.answered(status, headers.clone()));
                         }
@@ -262,7 +271,7 @@ impl Shared {
                         head.uri = target;
                         Some(Duration::ZERO)
                     } else if status == StatusCode::UNAUTHORIZED {
-                        match self.authorized(&mut tried, credentials, sent.as_ref(), headers, deadline).await? {
+                        match self.authorized(&mut tried, credentials, sent.as_ref(), url, headers, deadline).await? {
                             true => Some(Duration::ZERO),
                             false => None,
                         }
@@ -308,7 +317,7 @@ impl Shared {
         }
         let Some(credentials) = credentials else { return Ok(None) };
         let asked = timeout_at(deadline, credentials.of(&head.method, &head.uri)).await;
-        let sent = asked.map_err(|_| late(self.request_timeout))??;
+        let sent = asked.map_err(|_| late(&head.uri, self.request_timeout))??;
         if let Some(value) = &sent.value {
             head.headers.insert(header::AUTHORIZATION, value.clone());
         }
@@ -321,6 +330,7 @@ impl Shared {
         tried: &mut Tried,
         credentials: Option<&Credentials>,
         sent: Option<&Sent>,
+        url: &Uri,
         headers: &HeaderMap,
         deadline: Instant,
     ) -> Result<bool, Error> {
@@ -330,7 +340,7 @@ impl Shared {
             return Ok(false);
         }
         let renewed = timeout_at(deadline, credentials.renew(sent, headers)).await;
-        renewed.map_err(|_| late(self.request_timeout))?
+        renewed.map_err(|_| late(url, self.request_timeout))?
     }
 
     /// Sends a request once.
@@ -366,7 +376,7 @@ impl Shared {
                 () = &mut deadline => {}
             }
             if sent.seen() == seen {
-                return Err(late(limit));
+                return Err(late(url, limit));
             }
             seen = sent.seen();
             deadline.as_mut().reset(after(limit));
@@ -378,7 +388,8 @@ impl Shared {
             response.extensions_mut().insert(due);
         }
         let paced = is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
-        Ok(response.map(|body| ResponseBody { body, deadline, limit, paced, sent, seen }))
+        let url = url.clone();
+        Ok(response.map(|body| ResponseBody { body, url, deadline, limit, paced, sent, seen }))
     }
 }
 
@@ -408,6 +419,10 @@ impl http_body::Body for Counted {
     }
 }
 
+/// Where an answer came from, where redirects are followed.
+#[derive(Clone, Debug)]
+pub(super) struct Redirected(pub(super) Uri);
+
 /// When the envelope of a package must be there. It goes with the response, since only who reads the package knows where its
 /// envelope ends.
 #[derive(Clone, Debug)]
@@ -419,14 +434,14 @@ pub(super) struct Due {
 
 impl Due {
     /// Drives `future` until then, or longer while the request is still taken.
-    pub(super) async fn bound<F: Future>(self, future: F) -> Result<F::Output, Error> {
+    pub(super) async fn bound<F: Future>(self, url: &Uri, future: F) -> Result<F::Output, Error> {
         let Due { mut deadline, limit, sent } = self;
         let mut future = pin!(future);
         loop {
             let seen = sent.seen();
             match timeout_at(deadline, future.as_mut()).await {
                 Ok(output) => return Ok(output),
-                Err(_) if sent.seen() == seen => return Err(late(limit)),
+                Err(_) if sent.seen() == seen => return Err(late(url, limit)),
                 Err(_) => deadline = after(limit),
             }
         }
@@ -438,6 +453,8 @@ impl Due {
 #[derive(Debug)]
 pub struct ResponseBody {
     body: Incoming,
+    /// Where it comes from.
+    url: Uri,
     deadline: Pin<Box<Sleep>>,
     limit: Duration,
     /// Of a package, whose time counts anew with each piece.
@@ -471,11 +488,12 @@ impl Paced {
         self.waited += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
     }
 
-    fn slow(&mut self) -> Error {
+    fn slow(&mut self, url: &Uri) -> Error {
         self.pause();
         let Paced { came, waited, .. } = self;
-        let message = format!("the reply comes too slowly: {came} bytes in {:.1} s", waited.as_secs_f64());
-        Error::new(ErrorKind::Timeout, message)
+        let (from, waited) = (shown_url(url), waited.as_secs_f64());
+        let message = format!("the reply from {from} comes too slowly: {came} bytes in {waited:.1} s");
+        Error::new(ErrorKind::Timeout, message).about(url)
     }
 }
 
@@ -484,12 +502,15 @@ impl http_body::Body for ResponseBody {
     type Error = Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let ResponseBody { body, deadline, limit, paced, sent, seen } = &mut *self;
+        let ResponseBody { body, url, deadline, limit, paced, sent, seen } = &mut *self;
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
             if let (Some(paced), Some(Ok(frame))) = (paced, &frame) {
                 paced.came(frame.data_ref().map_or(0, Bytes::len));
             }
-            let broken = |error| Error::new(ErrorKind::Body, "the reply broke off").because(error);
+            let broken = |error| {
+                let message = format!("the reply from {} broke off", shown_url(url));
+                Error::new(ErrorKind::Body, message).about(url).because(error)
+            };
             return Poll::Ready(frame.map(|frame| frame.map_err(broken)));
         }
         loop {
@@ -506,8 +527,8 @@ impl http_body::Body for ResponseBody {
             ready!(deadline.as_mut().poll(cx));
             if *seen == sent.seen() {
                 return Poll::Ready(Some(Err(match paced {
-                    Some(paced) if paced.is_slow => paced.slow(),
-                    _ => late(*limit),
+                    Some(paced) if paced.is_slow => paced.slow(url),
+                    _ => late(url, *limit),
                 })));
             }
             // The request is still taken.
@@ -528,15 +549,16 @@ impl http_body::Body for ResponseBody {
     }
 }
 
-fn late(limit: Duration) -> Error {
-    Error::new(ErrorKind::Timeout, format!("no complete reply within {limit:?}"))
+fn late(url: &Uri, limit: Duration) -> Error {
+    Error::new(ErrorKind::Timeout, format!("no complete reply from {} within {limit:?}", shown_url(url))).about(url)
 }
 
 /// The error of a request. What is `known` of its connection counts where the error doesn't say why.
 fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option<String>) -> Error {
+    let to = shown_url(url);
     let (kind, message) = match error.is_connect() {
-        true => (ErrorKind::Connect, format!("no connection to {url}")),
-        false => (ErrorKind::Exchange, format!("the exchange with {url} broke off before a response came")),
+        true => (ErrorKind::Connect, format!("no connection to {to}")),
+        false => (ErrorKind::Exchange, format!("the exchange with {to} broke off before a response came")),
     };
     let mut causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
     if let Some(ours) = causes.find_map(|cause| cause.downcast_ref::<Error>()) {

@@ -77,7 +77,7 @@ impl Refusal {
             return Refusal::from(*stalled);
         }
         match source.downcast_ref::<Unsound>() {
-            Some(unsound) => Refusal::Unsound(*unsound),
+            Some(unsound) => Refusal::Unsound(unsound.clone()),
             None => Refusal::BrokenOff { after, reason: source.to_string() },
         }
     }

@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let key = "-----BEGIN PRIVATE KEY-----\nsecret\n";
+        let key = "-----BEGIN PRIVATE KEY-----\nsecret-password\n";
         let (pem, error) = (Pem::bytes(key), Pem::bytes(key).private_key().unwrap_err());
-        assert!(!format!("{pem:?}{error:?}").contains("secret"));
+        assert!(!format!("{pem:?}{error:?}").contains("secret-password"));
     }
 }

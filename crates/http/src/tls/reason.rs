@@ -43,6 +43,8 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
 pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let is_of_old_servers = match causes(error).find_map(|error| error.downcast_ref::<rustls::Error>())? {
         rustls::Error::PeerIncompatible(_) => true,
+        // Those who can't be trusted are not trusted by OpenSSL either.
+        rustls::Error::InvalidCertificate(error) => is_of_old_keys(error),
         rustls::Error::AlertReceived(alert) => matches!(
             alert,
             AlertDescription::ProtocolVersion
@@ -53,6 +55,17 @@ pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
     };
     is_of_old_servers
         .then_some("TLS that is no longer safe is spoken with `TlsOptions::legacy` alone (feature `openssl`)")
+}
+
+/// Whether it may be for the age of a key, or of an algorithm, that a certificate is not accepted.
+#[cfg(feature = "client")]
+fn is_of_old_keys(error: &CertificateError) -> bool {
+    matches!(
+        error,
+        CertificateError::BadSignature
+            | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+    )
 }
 
 /// What an error of TLS means.
@@ -93,7 +106,16 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::Revoked => "the certificate is revoked".to_owned(),
         CertificateError::UnknownRevocationStatus => "no revocation list covers the certificate".to_owned(),
-        CertificateError::BadSignature => "the certificate is not signed by its issuer's key".to_owned(),
+        // A key that is too short fits no signature.
+        CertificateError::BadSignature => {
+            "found a signature that is not made with the key of its certificate, or an RSA key of less than 2,048 bits".to_owned()
+        }
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. } => {
+            "the certificate is signed with an algorithm that is not allowed, as SHA-1 is".to_owned()
+        }
+        CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            "the certificate has, or is signed with, a kind of key that is not allowed".to_owned()
+        }
         CertificateError::Other(other) if other.to_string() == AS_AUTHORITY => {
             "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself".to_owned()
         }
@@ -199,6 +221,36 @@ mod tests {
         let expected = "found X.509 of version 1 or 2, expected a certificate of version 3, which has extensions: `openssl x509 -req` \
                         makes one with -extfile";
         assert_eq!(of(&error), expected);
+    }
+
+    /// The first was told as a forgery, and the second by all algorithms that are allowed, as bytes.
+    #[cfg(feature = "client")]
+    #[test]
+    fn old_keys_and_algorithms_are_told_in_words_and_with_advice() {
+        for (error, expected) in [
+            (CertificateError::BadSignature, "or an RSA key of less than 2,048 bits"),
+            (
+                CertificateError::UnsupportedSignatureAlgorithmContext {
+                    signature_algorithm_id: vec![6, 9],
+                    supported_algorithms: Vec::new(),
+                },
+                "signed with an algorithm that is not allowed, as SHA-1 is",
+            ),
+            (
+                CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
+                    signature_algorithm_id: vec![6, 9],
+                    public_key_algorithm_id: vec![6, 9],
+                },
+                "a kind of key that is not allowed",
+            ),
+        ] {
+            let error = rustls::Error::InvalidCertificate(error);
+            assert!(of(&error).ends_with(expected), "{}", of(&error));
+            assert!(advice(&error).is_some(), "{error:?}");
+        }
+        for error in [CertificateError::UnknownIssuer, CertificateError::Revoked] {
+            assert!(advice(&rustls::Error::InvalidCertificate(error)).is_none());
+        }
     }
 
     #[test]

@@ -106,8 +106,9 @@ impl Service for Echo {
                 _ => {}
             }
             if action == "broken stream" {
-                let failed =
-                    futures_util::stream::iter([Err::<http_body::Frame<Bytes>, _>(io::Error::other("secret"))]);
+                let failed = futures_util::stream::iter([Err::<http_body::Frame<Bytes>, _>(io::Error::other(
+                    "secret-password",
+                ))]);
                 return ReplyMessage::new(version, Content::stream(http_body_util::StreamBody::new(failed)));
             }
             if let Some(pieces) = action.strip_prefix("stream ") {

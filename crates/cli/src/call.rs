@@ -273,33 +273,33 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
 /// The content of a file that becomes a part of a request.
 fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
     /// It is held in memory, more than once.
-    const MOST: u64 = 64 << 20;
+    const MOST_OF_FILE: u64 = 64 << 20;
     let shown = file.display();
     let mut content = Vec::new();
     let opened = File::open(file).with_context(|| format!("{shown} can't be read"))?;
     // Nobody reads gigabytes to be told that they are too many. What is no plain file doesn't know its size.
     let size = opened.metadata().map_or(0, |metadata| metadata.len());
-    if size > MOST {
-        bail!("{shown} has {size} bytes, expected {} MiB at most", MOST >> 20);
+    if size > MOST_OF_FILE {
+        bail!("{shown} has {size} bytes, expected {} MiB at most", MOST_OF_FILE >> 20);
     }
-    opened.take(MOST + 1).read_to_end(&mut content).with_context(|| format!("{shown} can't be read"))?;
-    if content.len() as u64 > MOST {
-        bail!("{shown} has more bytes than the {} MiB that may be sent", MOST >> 20);
+    opened.take(MOST_OF_FILE + 1).read_to_end(&mut content).with_context(|| format!("{shown} can't be read"))?;
+    if content.len() as u64 > MOST_OF_FILE {
+        bail!("{shown} has more bytes than the {} MiB that may be sent", MOST_OF_FILE >> 20);
     }
     Ok(content)
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
     /// No message is larger by default.
-    const MOST: u64 = 16 << 20;
+    const MOST_OF_REQUEST: u64 = 16 << 20;
     let mut text = String::new();
     let read = match file == Path::new("-") {
-        true => std::io::stdin().lock().take(MOST + 1).read_to_string(&mut text),
-        false => File::open(file).and_then(|file| file.take(MOST + 1).read_to_string(&mut text)),
+        true => std::io::stdin().lock().take(MOST_OF_REQUEST + 1).read_to_string(&mut text),
+        false => File::open(file).and_then(|file| file.take(MOST_OF_REQUEST + 1).read_to_string(&mut text)),
     };
     read.with_context(|| format!("{} can't be read", file.display()))?;
-    if text.len() as u64 > MOST {
-        bail!("{} has more than {} MiB", file.display(), MOST >> 20);
+    if text.len() as u64 > MOST_OF_REQUEST {
+        bail!("{} has more than {} MiB", file.display(), MOST_OF_REQUEST >> 20);
     }
     Ok(text)
 }

@@ -71,6 +71,56 @@ fn the_table_of_fixed_limits_holds_the_constants_of_the_code() {
     }
 }
 
+/// A limit that the page lacked was found by nobody. What is called as a limit is and is none stands in a list, with what it is.
+#[test]
+fn each_constant_that_limits_is_in_the_table_of_fixed_limits() {
+    const NAMES: [&str; 7] = ["MOST", "MAX", "LONGEST", "LARGEST", "DEEPEST", "LIMIT", "DEPTH"];
+    let crates = repository().join("crates");
+    let document = read(&repository().join("docs/limits.md"));
+    let table = table(&document, "Fixed limits");
+    let list = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/no_limits.tsv"));
+    let rows = list.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
+    let mut others: BTreeSet<(String, String)> = rows.map(|row| (row[0].to_owned(), row[1].to_owned())).collect();
+    let mut missing = Vec::new();
+    // What tests and measures Castile has no users.
+    let all = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path());
+    let all =
+        all.filter(|path| !["fuzz", "suites", "interop", "corpus", "recipes"].iter().any(|name| path.ends_with(name)));
+    for file in all.flat_map(|path| sources(&path.join("src"))) {
+        let shown = file.strip_prefix(&crates).unwrap().display().to_string();
+        for line in read(&file).lines() {
+            let Some((before, definition)) = line.trim_start().split_once("const ") else { continue };
+            let Some((name, of)) = definition.split_once(": ") else { continue };
+            let is_number =
+                ["usize", "u64", "u32", "u16", "f64", "Duration", "Limits"].iter().any(|one| of.starts_with(one));
+            let is_limit = NAMES.iter().any(|one| name.starts_with(one)) && is_number;
+            if !is_limit || !(before.is_empty() || before.starts_with("pub")) {
+                continue;
+            }
+            let is_known = table.contains_key(&format!("{shown}` `{name}"));
+            if !is_known && !others.remove(&(shown.clone(), name.to_owned())) {
+                missing.push(format!("{shown} {name}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "docs/limits.md has no row of\n{}", missing.join("\n"));
+    assert!(others.is_empty(), "tests/no_limits.tsv names what is not there: {others:?}");
+}
+
+/// The Rust files in a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(sources(&path)),
+            false if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
+            false => {}
+        }
+    }
+    files
+}
+
 fn shown(limits: &impl Debug) -> String {
     format!("{limits:#?}")
 }

@@ -1,5 +1,8 @@
 //! The one binary.
 
+// Where nobody reads what is printed, `output` sees to it.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 use std::process::ExitCode;
 
 use clap::{FromArgMatches, Parser, Subcommand};

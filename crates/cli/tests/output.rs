@@ -53,8 +53,18 @@ fn a_reader_who_went_away_is_no_failure() {
     let generate = ["gen", CONTRACT, "-o", out];
     let bundle = ["bundle", CONTRACT, "-o", &format!("{out}/bundle.xml")];
     let dry_bench = [&BENCH[..], &["--dry-run"]].concat();
-    let commands: [&[&str]; 7] =
-        [&["describe", CONTRACT], &generate, &bundle, &DRY_LOAD, &dry_bench, &["peers", "list"], &["quakes"]];
+    let commands: [&[&str]; 10] = [
+        &["describe", CONTRACT],
+        &["sample", CONTRACT, "order"],
+        &["diff", CONTRACT, CONTRACT],
+        &["lint", CONTRACT, "--fail-if", "error"],
+        &generate,
+        &bundle,
+        &DRY_LOAD,
+        &dry_bench,
+        &["peers", "list"],
+        &["quakes"],
+    ];
     for command in commands {
         let (code, said) = run(command, closed());
         assert_eq!(code, Some(0), "{command:?}: {said}");

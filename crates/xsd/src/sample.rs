@@ -629,6 +629,11 @@ pub struct Error {
 }
 
 impl Error {
+    /// An error in other words.
+    pub fn of(message: &str) -> Self {
+        Error { message: message.to_owned() }
+    }
+
     fn new(name: &ExpandedName, problem: &str) -> Self {
         Error { message: format!("the element or attribute {name} {problem}") }
     }

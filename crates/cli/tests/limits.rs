@@ -107,6 +107,28 @@ fn each_constant_that_limits_is_in_the_table_of_fixed_limits() {
     assert!(others.is_empty(), "tests/no_limits.tsv names what is not there: {others:?}");
 }
 
+/// Attacks that came later had no rows.
+#[test]
+fn each_attack_is_in_the_table_of_attacks() {
+    let attacks = repository().join("tests/hostile/attacks");
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(attacks).unwrap() {
+        let file = entry.unwrap().path();
+        let group = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = read(&file);
+        let named = text.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        names.extend(named.map(|name| format!("{group}/{name}")));
+    }
+    let document = read(&repository().join("docs/limits.md"));
+    let (_, section) = document.split_once("\n## What attacks cost\n").unwrap();
+    let rows = section.lines().take_while(|line| !line.starts_with("## ")).filter_map(|line| line.strip_prefix("| "));
+    let rows: BTreeSet<String> = rows.filter_map(|row| row.split_once(" |")).map(|(name, _)| name.to_owned()).collect();
+    let missing: Vec<&String> = names.difference(&rows).collect();
+    assert!(!names.is_empty() && missing.is_empty(), "docs/limits.md has no row of {missing:?}");
+    let gone: Vec<&String> = rows.difference(&names).filter(|name| *name != "attack").collect();
+    assert!(gone.is_empty(), "docs/limits.md has rows of attacks that are not there: {gone:?}");
+}
+
 /// The Rust files in a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();

@@ -249,8 +249,12 @@ pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&B
 fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
     let mut comments: Vec<(usize, String)> = Vec::new();
-    typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, .. }| {
-        let parts = [type_id.and_then(|id| type_name(schema, id)), occurs.and_then(often)];
+    typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, others, .. }| {
+        let values = type_id.and_then(|id| listed(schema, id));
+        // Two hyphens end a comment.
+        let others = Some(others.join(" or ")).filter(|others| !others.is_empty() && !others.contains("--"));
+        let others = others.map(|others| format!("or {others}"));
+        let parts = [type_id.and_then(|id| type_name(schema, id)), values, occurs.and_then(often), others];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if !parts.is_empty() {
             let offset = element.offset();
@@ -283,6 +287,20 @@ fn type_name(schema: &Schema, id: TypeId) -> Option<String> {
         return None;
     }
     Some(format!("{kind}{}{}", if is_built_in { "xs:" } else { "" }, name.local()))
+}
+
+/// The values that an enumeration lists, where they are few and short.
+fn listed(schema: &Schema, id: TypeId) -> Option<String> {
+    const MOST: usize = 8;
+    const LONGEST: usize = 100;
+    let values = schema.enumeration(id);
+    if values.is_empty() || values.len() > MOST {
+        return None;
+    }
+    let told: Vec<&str> = values.iter().map(|facet| facet.value.as_str()).collect();
+    let told = told.join(" | ");
+    let is_told = told.len() <= LONGEST && !told.contains("--") && !told.contains(char::is_control);
+    is_told.then(|| format!("one of {told}"))
 }
 
 /// How often something may come; nothing if it comes once.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 use castile_wsdl::PartContent;
 use castile_xml::tree::{Document, Element};
@@ -25,6 +26,8 @@ pub(crate) struct Typed<'d, 'w> {
     pub(crate) type_id: Option<TypeId>,
     /// How often it may come, if that is known.
     pub(crate) occurs: Option<Occurs>,
+    /// What may come in place of it, where it begins a branch of a choice.
+    pub(crate) others: Vec<String>,
 }
 
 /// An element to be looked at.
@@ -33,7 +36,18 @@ struct Open<'d> {
     path: String,
     known: Known,
     occurs: Option<Occurs>,
+    others: Vec<String>,
 }
+
+/// An element of a content model.
+struct Declared {
+    occurs: Occurs,
+    id: ElementId,
+    branch: Option<Branch>,
+}
+
+/// A branch of a choice: with what each begins, and which it is.
+type Branch = (Rc<[String]>, usize);
 
 #[derive(Clone, Copy)]
 enum Known {
@@ -64,14 +78,14 @@ pub(crate) fn walk(
             (Shape::Call { .. }, true) => Known::Wrapper,
             _ => global(element).map_or(Known::Nothing, Known::Type),
         };
-        open.push(Open { element, path: element.local().to_owned(), known, occurs: None });
+        open.push(Open { element, path: element.local().to_owned(), known, occurs: None, others: Vec::new() });
     }
-    while let Some(Open { element, path, known, occurs }) = open.pop() {
+    while let Some(Open { element, path, known, occurs, others }) = open.pop() {
         let type_id = own_type(schema, element).or(match known {
             Known::Type(type_id) => Some(type_id),
             Known::Wrapper | Known::Nothing => None,
         });
-        visit(Typed { element, path: &path, type_id, occurs });
+        visit(Typed { element, path: &path, type_id, occurs, others });
         if element.elements().next().is_none() {
             continue;
         }
@@ -81,7 +95,7 @@ pub(crate) fn walk(
         }
         let model = models.get(&type_id).and_then(Option::as_ref);
         for child in element.elements() {
-            let mut occurs = None;
+            let (mut occurs, mut others) = (None, Vec::new());
             let child_type = match (known, shape, model) {
                 (Known::Wrapper, Shape::Call { parts, .. }, _) => {
                     let part = parts.iter().find(|(name, _)| name == child.local());
@@ -92,15 +106,16 @@ pub(crate) fn walk(
                 }
                 (_, _, Some(model)) => model
                     .get(&envelope::name(child))
-                    .map(|(found, id)| {
-                        occurs = Some(*found);
-                        schema[*id].type_id
+                    .map(|declared| {
+                        occurs = Some(declared.occurs);
+                        others = declared.branch.iter().flat_map(others_of).collect();
+                        schema[declared.id].type_id
                     })
                     .or_else(|| global(child)),
                 _ => global(child),
             };
             let known = child_type.map_or(Known::Nothing, Known::Type);
-            open.push(Open { element: child, path: format!("{path}/{}", child.local()), known, occurs });
+            open.push(Open { element: child, path: format!("{path}/{}", child.local()), known, occurs, others });
         }
     }
     Ok(())
@@ -113,26 +128,63 @@ fn own_type(schema: &Schema, element: Element<'_>) -> Option<TypeId> {
     schema.find_type(&ExpandedName::new(namespace, local))
 }
 
-/// The elements of a content model by their names, and how often each may come there. All of one name have one type there
-/// (Part 1 §3.8.6).
-fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, (Occurs, ElementId)> {
+/// The elements of a content model by their names. All of one name have one type there (Part 1 §3.8.6).
+fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, Declared> {
     let mut declared = HashMap::new();
-    let mut open = vec![(particle, (1, Some(1)))];
-    while let Some((particle, (min, max))) = open.pop() {
+    let mut open: Vec<(&Particle, Occurs, Option<Branch>)> = vec![(particle, (1, Some(1)), None)];
+    while let Some((particle, (min, max), branch)) = open.pop() {
         let times = |one: Option<u32>, other: Option<u32>| Some(one?.saturating_mul(other?));
         let occurs = (particle.min_occurs.saturating_mul(min), times(particle.max_occurs, max));
         match &particle.term {
             Term::Element(id) => {
                 for id in std::iter::once(*id).chain(schema.substitutes(*id)) {
-                    declared.entry(schema[id].name.clone()).or_insert((occurs, id));
+                    let branch = branch.clone();
+                    declared.entry(schema[id].name.clone()).or_insert(Declared { occurs, id, branch });
                 }
             }
             Term::Group(group) => {
+                let is_choice = group.compositor == Compositor::Choice && group.particles.len() > 1;
                 let min = if group.compositor == Compositor::Choice { 0 } else { occurs.0 };
-                open.extend(group.particles.iter().rev().map(|particle| (particle, (min, occurs.1))));
+                let begin: Rc<[String]> = match is_choice {
+                    true => group.particles.iter().map(|particle| beginning(schema, particle)).collect(),
+                    false => Rc::default(),
+                };
+                open.extend(group.particles.iter().enumerate().rev().map(|(number, particle)| {
+                    // Only what begins a branch tells of the others.
+                    let branch = match is_choice {
+                        true => Some((begin.clone(), number)),
+                        false => branch.clone().filter(|_| number == 0),
+                    };
+                    (particle, (min, occurs.1), branch)
+                }));
             }
             Term::GroupReference(_) | Term::Wildcard(_) => {}
         }
     }
     declared
+}
+
+/// The name of the first element of a particle.
+fn beginning(schema: &Schema, particle: &Particle) -> String {
+    let mut first = Some(particle);
+    while let Some(particle) = first {
+        match &particle.term {
+            Term::Element(id) => return schema[*id].name.local().to_owned(),
+            Term::Group(group) => first = group.particles.first(),
+            Term::GroupReference(_) => break,
+            Term::Wildcard(_) => return "any element".to_owned(),
+        }
+    }
+    "others".to_owned()
+}
+
+/// With what the other branches begin; some of them, where there are many.
+fn others_of((begin, own): &Branch) -> Vec<String> {
+    const MOST: usize = 8;
+    let others = begin.iter().enumerate().filter(|(number, _)| number != own).map(|(_, name)| name.clone());
+    let mut others: Vec<String> = others.take(MOST + 1).collect();
+    if others.len() > MOST {
+        others[MOST] = "…".to_owned();
+    }
+    others
 }

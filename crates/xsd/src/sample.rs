@@ -35,7 +35,8 @@ use std::rc::Rc;
 use castile_xml::{Limits, Prefixes, Writer};
 
 use crate::components::{
-    AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint, Wildcard,
+    AttributeDeclaration, AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint,
+    Wildcard,
 };
 use crate::encoded::Kind;
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
@@ -46,6 +47,9 @@ use keys::{Keys, Written};
 use values::Text;
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// What SOAP 1.1 calls its encoding.
+const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 
 /// From this depth on, and this many elements, what needs least is taken.
 const DEEP: usize = 12;
@@ -125,7 +129,8 @@ impl<'s> Samples<'s> {
         Samples { deep, ..self }
     }
 
-    /// Makes values that people would write, each time the same one for a type. Without this they come in turn, up to those at
+    /// Makes values that people would write, each time the same one for a type, and no attributes that refer to something, where these may be
+    /// left out. Without this they come in turn, up to those at
     /// the edges of what a type allows: the least and the greatest, the longest, texts with markup in them and without anything.
     #[must_use]
     pub fn with_plain_values(self) -> Self {
@@ -319,8 +324,9 @@ impl<'s> Samples<'s> {
             let is_required = attribute_use.use_ == Use::Required;
             let declaration = &self.schema[attribute_use.attribute];
             let has_default = attribute_use.value_constraint.is_some() || declaration.value_constraint.is_some();
+            let leads_nowhere = self.is_plain && self.leads_elsewhere(type_id, declaration);
             let is_there = is_required
-                || self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0
+                || !leads_nowhere && self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0
                 || self.keys.needs_attribute(&declaration.name, has_default);
             if self.coverage.settle(is_there.into()) == 1 {
                 self.attribute(out, attribute_use)?;
@@ -335,6 +341,14 @@ impl<'s> Samples<'s> {
             out.attribute(namespace, "sample", "any attribute")?;
         }
         Ok(())
+    }
+
+    /// Whether an attribute refers to something that a sample has not: an ID, or in SOAP encoding another element.
+    fn leads_elsewhere(&self, type_id: TypeId, declaration: &AttributeDeclaration) -> bool {
+        let is_href = declaration.name.namespace().is_empty() && declaration.name.local() == "href";
+        let is_encoded = |id| self.schema[id].name().is_some_and(|name| name.namespace() == SOAP_ENCODING);
+        matches!(self.schema.builtin(declaration.type_id), Builtin::Idref | Builtin::Idrefs)
+            || is_href && self.schema.bases(type_id).any(is_encoded)
     }
 
     fn attribute(&mut self, out: &mut Writer, attribute_use: &AttributeUse) -> Result<(), Error> {

@@ -144,7 +144,6 @@ fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, De
             }
             Term::Group(group) => {
                 let is_choice = group.compositor == Compositor::Choice && group.particles.len() > 1;
-                let min = if group.compositor == Compositor::Choice { 0 } else { occurs.0 };
                 let begin: Rc<[String]> = match is_choice {
                     true => group.particles.iter().map(|particle| beginning(schema, particle)).collect(),
                     false => Rc::default(),
@@ -155,7 +154,7 @@ fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, De
                         true => Some((begin.clone(), number)),
                         false => branch.clone().filter(|_| number == 0),
                     };
-                    (particle, (min, occurs.1), branch)
+                    (particle, occurs, branch)
                 }));
             }
             Term::GroupReference(_) | Term::Wildcard(_) => {}

@@ -72,6 +72,12 @@ pub(crate) struct Arguments {
     /// Put this attribute before every type, without #[ and ]; may be repeated
     #[arg(long = "attribute", value_name = "ATTRIBUTE")]
     attributes: Vec<String>,
+    /// Have one type derive this too: Order=PartialOrd. May be repeated
+    #[arg(long = "derive-for", value_name = "TYPE=PATH", value_parser = said)]
+    own_derives: Vec<(String, String)>,
+    /// Put this attribute before one type: 'Order=doc(hidden)'. May be repeated
+    #[arg(long = "attribute-for", value_name = "TYPE=ATTRIBUTE", value_parser = said)]
+    own_attributes: Vec<(String, String)>,
     /// Call a type, or one of its elements, attributes or values, otherwise: Order=PurchaseOrder, Order/lineItem=line. May be
     /// repeated
     #[arg(long = "rename", value_name = "TYPE[/MEMBER]=NAME", value_parser = assigned)]
@@ -96,6 +102,13 @@ pub(crate) struct Arguments {
 fn assigned(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('=').map(|(of, name)| (of.to_owned(), name.to_owned()));
     parts.ok_or_else(|| "a `=` was expected".to_owned())
+}
+
+/// What stands before the first `=` behind a namespace, and what behind it: an attribute may have one.
+fn said(text: &str) -> Result<(String, String), String> {
+    let local = text.strip_prefix('{').and_then(|rest| rest.find('}')).map_or(0, |end| end + 2);
+    let (of, said) = text[local..].split_once('=').ok_or_else(|| "a `=` was expected".to_owned())?;
+    Ok((format!("{}{of}", &text[..local]), said.to_owned()))
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -139,6 +152,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             }
             None => options.of_type(of).name = Some(name),
         }
+    }
+    for (of, derive) in arguments.own_derives {
+        options.of_type(of).derives.push(derive);
+    }
+    for (of, attribute) in arguments.own_attributes {
+        options.of_type(of).attributes.push(attribute);
     }
     for (of, rust) in arguments.maps {
         options.of_type(of).rust = Some(rust);

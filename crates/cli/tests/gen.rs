@@ -398,3 +398,32 @@ fn a_type_that_is_nearly_there_is_proposed() {
     let far = said("Nothing");
     assert!(far.contains(&format!("= note: {list}")) && !far.contains("meant"), "{far}");
 }
+
+#[test]
+fn what_is_said_of_types_on_the_command_line_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("stock.rs");
+    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/stock.wsdl");
+    let types: Vec<String> = {
+        let described = castile().args(["gen", contract, "-o", "-"]).output().unwrap();
+        let source = String::from_utf8(described.stdout).unwrap();
+        source
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub struct ")?.split([' ', ';', '<']).next().map(str::to_owned))
+            .collect()
+    };
+    let name = types.first().unwrap();
+    let command = castile()
+        .args(["gen", contract, "-o", out.to_str().unwrap(), "--derive", "Eq"])
+        .args(["--derive-for", &format!("{name}=PartialOrd")])
+        .args(["--attribute-for", &format!("{name}=doc = \"told = so\"")])
+        .args(["--rename", &format!("{name}=Renamed")])
+        .output()
+        .unwrap();
+    assert!(command.status.success(), "{}", String::from_utf8_lossy(&command.stderr));
+    let source = std::fs::read_to_string(&out).unwrap();
+    let (before, _) = source.split_once("pub struct Renamed").unwrap();
+    let of_type = &before[before.rfind("#[derive").unwrap()..];
+    assert!(of_type.contains("PartialOrd") && before.ends_with("#[doc = \"told = so\"]\n"), "{of_type}");
+    assert_eq!(source.matches("PartialOrd").count(), 1);
+}

@@ -401,29 +401,19 @@ fn a_type_that_is_nearly_there_is_proposed() {
 
 #[test]
 fn what_is_said_of_types_on_the_command_line_is_done() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("stock.rs");
-    let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/stock.wsdl");
-    let types: Vec<String> = {
-        let described = castile().args(["gen", contract, "-o", "-"]).output().unwrap();
-        let source = String::from_utf8(described.stdout).unwrap();
-        source
-            .lines()
-            .filter_map(|line| line.strip_prefix("pub struct ")?.split([' ', ';', '<']).next().map(str::to_owned))
-            .collect()
-    };
-    let name = types.first().unwrap();
-    let command = castile()
-        .args(["gen", contract, "-o", out.to_str().unwrap(), "--derive", "Eq"])
-        .args(["--derive-for", &format!("{name}=PartialOrd")])
-        .args(["--attribute-for", &format!("{name}=doc = \"told = so\"")])
-        .args(["--rename", &format!("{name}=Renamed")])
-        .output()
-        .unwrap();
-    assert!(command.status.success(), "{}", String::from_utf8_lossy(&command.stderr));
-    let source = std::fs::read_to_string(&out).unwrap();
-    let (before, _) = source.split_once("pub struct Renamed").unwrap();
-    let of_type = &before[before.rfind("#[derive").unwrap()..];
-    assert!(of_type.contains("PartialOrd") && before.ends_with("#[doc = \"told = so\"]\n"), "{of_type}");
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites/contracts/stock.wsdl");
+    let plain = generate(&contract, Path::new("-"), &[]);
+    succeeded(&plain);
+    let plain = String::from_utf8(plain.stdout).unwrap();
+    let name = plain.lines().find_map(|line| line.strip_prefix("pub struct ")?.strip_suffix(" {")).unwrap();
+    let [derive, attribute, rename] =
+        ["PartialOrd", "doc = \"told = so\"", "Renamed"].map(|said| format!("{name}={said}"));
+    let said = ["--derive-for", &derive, "--attribute-for", &attribute, "--rename", &rename];
+    let adjusted = generate(&contract, Path::new("-"), &said);
+    succeeded(&adjusted);
+    let source = String::from_utf8(adjusted.stdout).unwrap();
+    let (before, _) = source.split_once("pub struct Renamed {").unwrap();
+    let (_, of_type) = before.rsplit_once("\n\n").unwrap();
+    assert!(of_type.contains("PartialOrd") && of_type.contains("#[doc = \"told = so\"]"), "{of_type}");
     assert_eq!(source.matches("PartialOrd").count(), 1);
 }

@@ -1,6 +1,6 @@
 //! The tables of docs/limits.md hold the defaults of the code: all of them, and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 

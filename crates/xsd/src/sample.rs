@@ -346,7 +346,7 @@ impl<'s> Samples<'s> {
     /// Whether an attribute refers to something that a sample has not: an ID, or in SOAP encoding another element.
     fn leads_elsewhere(&self, type_id: TypeId, declaration: &AttributeDeclaration) -> bool {
         let is_href = declaration.name.namespace().is_empty() && declaration.name.local() == "href";
-        let is_encoded = |id| self.schema[id].name().is_some_and(|name| name.namespace() == SOAP_ENCODING);
+        let is_encoded = |id: TypeId| self.schema[id].name().is_some_and(|name| name.namespace() == SOAP_ENCODING);
         matches!(self.schema.builtin(declaration.type_id), Builtin::Idref | Builtin::Idrefs)
             || is_href && self.schema.bases(type_id).any(is_encoded)
     }

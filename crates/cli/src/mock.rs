@@ -342,7 +342,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                         is_verbose: false,
                         address: OnceLock::new(),
                     };
-                    let mut endpoint = Endpoint::new(Mock::new(*service, "/", mocked.remove(0), Arc::new(shared)));
+                    let mut endpoint = Endpoint::new(Mock::new(*service, "/", mocked.remove(0).into(), Arc::new(shared)));
                     for operation in service.operations() {
                         let Some(message) = request(contract, service, operation) else { continue };
                         let (status, answer) = post(&mut endpoint, service, operation, message.clone()).await;
@@ -430,8 +430,8 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
     fn a_path_is_that_of_the_address() {
         let contract = contract();
         let service = &contract.services[0];
-        assert_eq!(path(service, &[]).as_deref(), Some("/orders"));
+        assert_eq!(path(service, service.description().address, &[]).as_deref(), Some("/orders"));
         // An endpoint takes all versions.
-        assert_eq!(path(service, &[("/orders".to_owned(), service)]), None);
+        assert_eq!(path(service, service.description().address, &[("/orders".to_owned(), service)]), None);
     }
 }

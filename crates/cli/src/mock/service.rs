@@ -50,7 +50,7 @@ pub(super) struct Mock {
     service: Service,
     /// Where it is served.
     path: Arc<str>,
-    operations: Vec<Arc<Mocked>>,
+    operations: Arc<[Mocked]>,
     shared: Arc<Shared>,
 }
 

@@ -406,13 +406,13 @@ fn what_is_said_of_types_on_the_command_line_is_done() {
     let (_, name) = text.split_once("complexType name=\"").unwrap();
     let name = name.split('"').next().unwrap();
     let [derive, attribute, rename] =
-        ["PartialOrd", "doc = \"told = so\"", "Renamed"].map(|said| format!("{name}={said}"));
+        ["PartialOrd", "deprecated(note = \"told = so\")", "Renamed"].map(|said| format!("{name}={said}"));
     let said = ["--derive-for", &derive, "--attribute-for", &attribute, "--rename", &rename];
     let adjusted = generate(&contract, Path::new("-"), &said);
     succeeded(&adjusted);
     let source = String::from_utf8(adjusted.stdout).unwrap();
     let (before, _) = source.split_once("pub struct Renamed {").unwrap();
     let (_, of_type) = before.rsplit_once("\n\n").unwrap();
-    assert!(of_type.contains("PartialOrd") && of_type.contains("#[doc = \"told = so\"]"), "{of_type}");
+    assert!(of_type.contains("PartialOrd") && of_type.contains("#[deprecated(note = \"told = so\")]"), "{of_type}");
     assert_eq!(source.matches("PartialOrd").count(), 1);
 }

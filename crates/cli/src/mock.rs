@@ -342,7 +342,8 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                         is_verbose: false,
                         address: OnceLock::new(),
                     };
-                    let mut endpoint = Endpoint::new(Mock::new(*service, "/", mocked.remove(0).into(), Arc::new(shared)));
+                    let mut endpoint =
+                        Endpoint::new(Mock::new(*service, "/", mocked.remove(0).into(), Arc::new(shared)));
                     for operation in service.operations() {
                         let Some(message) = request(contract, service, operation) else { continue };
                         let (status, answer) = post(&mut endpoint, service, operation, message.clone()).await;

@@ -56,7 +56,7 @@ fn candidates(words: &[String]) -> Vec<String> {
         files.add_catalog(catalog);
     }
     let Ok(contract) = Contract::open(Path::new(contract), &files, &Options::default()) else { return Vec::new() };
-    let service = values_of("service").last();
+    let service = values_of("service").next_back();
     let services = || contract.services.iter().filter(|one| service.is_none_or(|name| one.description().name == name));
     let operations = || services().flat_map(|service| service.operations());
     match plain.next() {

@@ -1,5 +1,7 @@
 //! The tables of docs/limits.md hold the defaults of the code: all of them, and nothing else.
 
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

@@ -15,3 +15,10 @@ def find():
     candidates = [Path(named)] if named else []
     candidates += [FETCHED, HERE.parents[2] / "shared/corpus"]
     return next((folder for folder in candidates if any((folder / name).is_dir() for name in FOLDERS)), FETCHED)
+
+
+def find_vsphere():
+    """VMware's contract, where it was fetched or stands beside the project."""
+    named = os.environ.get("CASTILE_CORPUS_DIR", FETCHED)
+    folders = [Path(named) / "vsphere", FETCHED / "vsphere", HERE.parents[2] / "shared/vsphere"]
+    return next((folder / "vimService.wsdl" for folder in folders if (folder / "vimService.wsdl").is_file()), None)

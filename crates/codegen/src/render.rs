@@ -22,8 +22,8 @@ use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Element, Extras, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan, Service, Term,
-    Value, Wildcard,
+    Base, Element, Extras, Faults, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan,
+    Service, Term, Value, Wildcard,
 };
 use piece::{Bugs, Piece};
 
@@ -36,34 +36,35 @@ pub(crate) struct Beside<'a> {
 
 /// The source of a module, formatted.
 pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<String, Vec<String>> {
-    let namespaces = Namespaces::new(plan);
-    let bugs = Bugs::default();
-    let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
+    let made = Made::new(plan);
+    let root = made.context(plan, options);
+    let parts = parts(plan);
+    let mut services = Vec::new();
     let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
-    for (item, piece) in plan.items.iter().zip(items(root)) {
-        let (imports, pieces) = &mut modules[item.path().module];
-        // All of an enumeration is made by a macro, which is called by its path.
-        *imports |= !matches!(item, Item::Enumeration(_));
-        pieces.push(piece);
+    let mut tables = Vec::new();
+    for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
+        match part {
+            Part::Service(_) => services.push(piece),
+            Part::Headers(_) | Part::Faults { .. } | Part::Tables(..) => tables.push(piece),
+            Part::Item(item) => {
+                let (imports, pieces) = &mut modules[item.path().module];
+                // All of an enumeration is made by a macro, which is called by its path.
+                *imports |= !matches!(item, Item::Enumeration(_));
+                pieces.push(piece);
+            }
+        }
     }
     let mut modules = plan.modules.iter().zip(modules);
 
-    let services = plan
-        .services
-        .iter()
-        .map(|service| Piece::new(&service_name(service), root, || service::render(service, options, root)));
-    let tables = plan.services.iter().enumerate().map(|(number, service)| {
-        Piece::new(&service_name(service), root, || service::tables(service, number, beside, options, root))
-    });
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
     let imports = imports || !plan.services.is_empty();
-    let body: Vec<Piece> = services.chain(items).chain(tables).collect();
+    let body: Vec<Piece> = services.into_iter().chain(items).chain(tables).collect();
     // Names that are declared here hide those of the library; none of them is one that generated code takes from it.
     let library = quote! { use ::castile::codegen::*; };
     let imported =
         |imports: bool, context| imports.then(|| Piece::new("the imports", context, || library.clone()).source);
     let mut source = imported(imports, root).unwrap_or_default();
-    source += &Piece::new("the namespaces", root, || namespaces.constants(plan)).source;
+    source += &Piece::new("the namespaces", root, || made.namespaces.constants(plan)).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     if let Some(Module { ident, .. }) = module_of_messages(plan) {
         let exported = quote! { pub use self::#ident::*; };
@@ -98,7 +99,7 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     // What would steer a terminal or turn the text, which rustc refuses, can stand in literals, where an escape means the
     // same, and in documentation.
     let source = visible_lines(&layout::space(&source)).into_owned();
-    bugs.instead_of(source)
+    made.bugs.instead_of(source)
 }
 
 /// The module in which the types of messages stand, where the contract's own namespace has none: who uses the service finds them beside
@@ -116,36 +117,78 @@ fn module_of_messages(plan: &Plan) -> Option<&Module> {
     plan.modules.get(module.min()?)
 }
 
-fn service_name(service: &Service) -> String {
-    format!("the service {}", service.name)
-}
-
 /// How many lines each type takes, and the services together.
 pub(crate) fn lines(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<(Vec<usize>, usize), Vec<String>> {
-    let namespaces = Namespaces::new(plan);
-    let bugs = Bugs::default();
-    let root = Context { plan, namespaces: &namespaces, bugs: &bugs, module: 0, is_lenient: options.lenient };
-    let count = |piece: Piece| piece.source.lines().filter(|line| !line.is_empty()).count();
-    let of_services = |service: &Service| {
-        let what = service_name(service);
-        let own = Piece::new(&what, root, || service::render(service, options, root));
-        count(own) + count(Piece::new(&what, root, || service::tables(service, 0, beside, options, root)))
-    };
-    let made = (items(root).map(count).collect(), plan.services.iter().map(of_services).sum());
-    bugs.instead_of(made)
+    let made = Made::new(plan);
+    let root = made.context(plan, options);
+    let parts = parts(plan);
+    let (mut of_items, mut of_services) = (Vec::new(), 0);
+    for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
+        let lines = piece.source.lines().filter(|line| !line.is_empty()).count();
+        match part {
+            Part::Item(_) => of_items.push(lines),
+            _ => of_services += lines,
+        }
+    }
+    made.bugs.instead_of((of_items, of_services))
 }
 
-/// All types in the order of the plan. They don't know of each other, so they are rendered beside each other.
-fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
+/// What is rendered by itself.
+enum Part<'a> {
+    /// The trait, the server and the client.
+    Service(&'a Service),
+    /// What is known of the service of this number and its operations.
+    Tables(usize, &'a Service),
+    /// What headers hold.
+    Headers(&'a Service),
+    /// What the faults of an operation can say, and the type before it that says the same.
+    Faults { operation: &'a str, faults: &'a Faults, like: Option<Like<'a>> },
+    /// A type.
+    Item(&'a Item),
+}
+
+/// The faults of another operation.
+#[derive(Clone, Copy)]
+struct Like<'a> {
+    operation: &'a str,
+    faults: &'a Faults,
+}
+
+/// All that is rendered. The types are in the order of the plan, and so is what belongs to services; that of one service stands in
+/// the order of the source.
+fn parts(plan: &Plan) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = plan.services.iter().map(Part::Service).collect();
+    let mut known: HashMap<Vec<&Ident>, Vec<Like<'_>>> = HashMap::new();
+    for (number, service) in plan.services.iter().enumerate() {
+        if !service.headers.is_empty() {
+            parts.push(Part::Headers(service));
+        }
+        for operation in &service.operations {
+            let (operation, Some(faults)) = (&*operation.name, &operation.faults) else { continue };
+            let alike = known.entry(faults.variants.iter().map(|variant| &variant.ident).collect()).or_default();
+            let like = alike.iter().find(|like| like.faults.are_like(faults)).copied();
+            if like.is_none() {
+                alike.push(Like { operation, faults });
+            }
+            parts.push(Part::Faults { operation, faults, like });
+        }
+        parts.push(Part::Tables(number, service));
+    }
+    parts.extend(plan.items.iter().map(Part::Item));
+    parts
+}
+
+/// All parts in their order. They don't know of each other, so they are rendered beside each other.
+fn pieces(parts: &[Part<'_>], beside: Beside<'_>, options: &Options, root: Context<'_>) -> impl Iterator<Item = Piece> {
     const AT_ONCE: usize = 32;
-    let chunks: Vec<&[Item]> = root.plan.items.chunks(AT_ONCE).collect();
+    let chunks: Vec<&[Part<'_>]> = parts.chunks(AT_ONCE).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = chunks.get(number) else { return done };
-            let pieces = chunk.iter().map(|item| self::item(item, Context { module: item.path().module, ..root }));
+            let pieces = chunk.iter().map(|part| piece(part, beside, options, root));
             done.push((number, pieces.collect::<Vec<_>>()));
         }
     };
@@ -168,6 +211,26 @@ fn items(root: Context<'_>) -> impl Iterator<Item = Piece> {
     });
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().flat_map(|(_, pieces)| pieces)
+}
+
+fn piece(part: &Part<'_>, beside: Beside<'_>, options: &Options, root: Context<'_>) -> Piece {
+    let of_service = |service: &Service| format!("the service {}", service.name);
+    match *part {
+        Part::Service(service) => Piece::new(&of_service(service), root, || service::render(service, options, root)),
+        Part::Tables(number, service) => {
+            Piece::new(&of_service(service), root, || service::tables(service, number, beside, options, root))
+        }
+        Part::Headers(service) => Piece::new(&format!("the header blocks of {}", of_service(service)), root, || {
+            service.headers.iter().map(|header| messages::header(header, root)).collect()
+        }),
+        Part::Faults { operation, faults, like } => {
+            Piece::new(&format!("the type {}", faults.ident), root, || match like {
+                Some(like) => messages::same_faults(operation, faults, like),
+                None => messages::fault_detail(faults, root),
+            })
+        }
+        Part::Item(item) => self::item(item, Context { module: item.path().module, ..root }),
+    }
 }
 
 fn item(item: &Item, context: Context<'_>) -> Piece {
@@ -344,11 +407,13 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
     let elements: Vec<TokenStream> = fields
         .iter()
         .filter_map(|field| {
-            let element = element(field.element()?, context);
-            Some(match field.occurrence() {
-                Occurrence::Required => element,
-                _ => {
-                    let (min, max) = occurs(field);
+            let declared = field.element()?;
+            Some(match (field.occurrence(), field.min_occurs, field.max_occurs) {
+                (Occurrence::Required, ..) => element(declared, context),
+                (Occurrence::Optional, ..) => element_by(quote! { optional }, declared, context),
+                (Occurrence::Repeated, 0, None) => element_by(quote! { repeated }, declared, context),
+                (Occurrence::Repeated, ..) => {
+                    let (element, (min, max)) = (element(declared, context), occurs(field));
                     quote! { #element.occurs(#min, #max) }
                 }
             })
@@ -358,11 +423,31 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
     (!elements.is_empty()).then(|| quote! { static #table: [Element; #count] = [#(#elements),*]; })
 }
 
+/// What rendering a plan makes of it, and finds out.
+struct Made<'a> {
+    namespaces: Namespaces<'a>,
+    items: HashMap<&'a Path, &'a Item>,
+    bugs: Bugs,
+}
+
+impl<'a> Made<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let items = plan.items.iter().map(|item| (item.path(), item)).collect();
+        Made { namespaces: Namespaces::new(plan), items, bugs: Bugs::default() }
+    }
+
+    fn context(&'a self, plan: &'a Plan, options: &Options) -> Context<'a> {
+        let Made { namespaces, items, bugs } = self;
+        Context { plan, namespaces, items, bugs, module: 0, is_lenient: options.lenient }
+    }
+}
+
 /// What is rendered, and in which module.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     plan: &'a Plan,
     namespaces: &'a Namespaces<'a>,
+    items: &'a HashMap<&'a Path, &'a Item>,
     bugs: &'a Bugs,
     module: usize,
     /// Whether there are tables for lenient decoders.
@@ -448,6 +533,11 @@ fn constant(index: usize) -> TokenStream {
 }
 
 fn element(element: &Element, context: Context<'_>) -> TokenStream {
+    element_by(quote! { new }, element, context)
+}
+
+/// An element by one of its constructors: the compiler evaluates thousands of tables, so a call less for each element counts.
+fn element_by(constructor: TokenStream, element: &Element, context: Context<'_>) -> TokenStream {
     let Element { namespace, name, slot, constraint, facets, types } = element;
     let namespace = context.namespace(namespace);
     let slot = proc_macro2::Literal::u16_unsuffixed(*slot);
@@ -457,7 +547,7 @@ fn element(element: &Element, context: Context<'_>) -> TokenStream {
         let path = context.path(path);
         quote! { .types(&#path) }
     });
-    quote! { Element::new(#namespace, #name, #slot) #constraint #facets #types }
+    quote! { Element::#constructor(#namespace, #name, #slot) #constraint #facets #types }
 }
 
 fn named_types(plan: &NamedTypes, context: Context<'_>) -> TokenStream {

@@ -28,7 +28,7 @@ macro_rules! generated {
 
 generated!(addressing);
 
-use addressing::{EchoFault, Feature, FeatureClient, FeatureServer, Value};
+use addressing::{AgainFault, EchoFault, Feature, FeatureClient, FeatureServer, Value};
 
 /// Answers with what it knows of the request.
 struct Knowing;
@@ -37,13 +37,20 @@ struct Knowing;
 #[derive(Clone, Debug)]
 struct User(String);
 
+/// The fault that a request asks for. Both operations declare the same ones, so both have one type.
+fn as_told(text: &str) -> Option<EchoFault> {
+    match text {
+        "closed" => Some(EchoFault::Closed("until nine".into())),
+        "broken" => Some(EchoFault::Broken("badly".into())),
+        _ => None,
+    }
+}
+
 impl Feature for Knowing {
     async fn echo(&self, request: Request<Value>) -> Result<Response<Value>, Fault<EchoFault>> {
-        let fault = Fault::receiver("as it was told");
-        match request.get_ref().text.as_str() {
-            "closed" => Err(fault.with_detail(EchoFault::Closed("until nine".into()))),
-            "broken" => Err(fault.with_detail(EchoFault::Broken("badly".into()))),
-            _ => {
+        match as_told(&request.get_ref().text) {
+            Some(detail) => Err(Fault::receiver("as it was told").with_detail(detail)),
+            None => {
                 let user = request.extensions().get().map_or("nobody", |User(name)| name);
                 let addressing = request.addressing().map(|properties| properties.version);
                 let text = format!("{} by {user} in {:?}, {addressing:?}", request.action(), request.version());
@@ -52,8 +59,11 @@ impl Feature for Knowing {
         }
     }
 
-    async fn again(&self, request: Request<Value>) -> Result<Response<Value>, Fault> {
-        Ok(Value { text: format!("again {}", request.get_ref().text) }.into())
+    async fn again(&self, request: Request<Value>) -> Result<Response<Value>, Fault<AgainFault>> {
+        match as_told(&request.get_ref().text) {
+            Some(detail) => Err(Fault::receiver("as it was told, again").with_detail(detail)),
+            None => Ok(Value { text: format!("again {}", request.get_ref().text) }.into()),
+        }
     }
 
     async fn tell(&self, request: Request<Value>) -> Result<Response<()>, Fault> {
@@ -73,6 +83,8 @@ async fn generated_clients_do_what_the_contract_requires() {
     assert_eq!(answer.text, "urn:addressing/ask by nobody in Soap11, Some(Recommendation)");
     // Both take the same element, and the binding has no action for either.
     assert_eq!(client.again(&value("said")).await.unwrap().text, "again said");
+    let Err(CallError::Fault { fault, .. }) = client.again(&value("broken")).await else { panic!("there is a fault") };
+    assert_eq!(fault.detail, castile::Detail::Declared(AgainFault::Broken("badly".into())));
     client.tell(&value("")).await.unwrap();
     let client = client.with_options(support::options(|options| options.addressing = Some(Addressing::Submission)));
     let answer = client.echo(&value("")).await.unwrap();
@@ -111,6 +123,8 @@ async fn replies_have_the_actions_of_the_contract() {
         ("urn:addressing:Feature:againRequest", "", 200, "urn:addressing:Feature:Said"),
         ("urn:addressing/ask", "closed", 500, "urn:addressing/closed"),
         ("urn:addressing/ask", "broken", 500, "urn:addressing:Feature:echo:Fault:Broken"),
+        ("urn:addressing:Feature:againRequest", "closed", 500, "urn:addressing:Feature:again:Fault:Closed"),
+        ("urn:addressing:Feature:againRequest", "broken", 500, "urn:addressing/broken"),
         ("urn:addressing/ask", "<a/>", 500, "http://www.w3.org/2005/08/addressing/soap/fault"),
         ("urn:addressing:Feature:tellRequest", "", 500, "http://www.w3.org/2005/08/addressing/fault"),
     ] {

@@ -140,6 +140,53 @@ fn which_type_a_header_block_has_does_not_depend_on_the_operations() {
     assert_eq!(blocks(&["b"]), ["SecondHeader"]);
 }
 
+/// Each operation had an enum of its own, and a contract of hundreds of operations hundreds that were alike.
+#[test]
+fn operations_that_declare_the_same_faults_have_one_type() {
+    let operations = [("a", "x y"), ("b", "y x"), ("c", "x y"), ("d", "x"), ("e", "y x"), ("f", "")];
+    let each = |make: &dyn Fn(&str, &str) -> String| -> String {
+        operations.iter().map(|(name, faults)| make(name, faults)).collect()
+    };
+    let faults = |faults: &str, make: fn(&str) -> String| faults.split_whitespace().map(make).collect::<String>();
+    let contract = format!(
+        "<w:definitions name='N' targetNamespace='urn:n' xmlns:t='urn:n' xmlns:w='http://schemas.xmlsoap.org/wsdl/' \
+         xmlns:s='http://schemas.xmlsoap.org/wsdl/soap/' xmlns:xs='http://www.w3.org/2001/XMLSchema'>\
+         <w:types><xs:schema targetNamespace='urn:n'><xs:element name='x' type='xs:string'/>\
+         <xs:element name='y' type='xs:string'/>{}</xs:schema></w:types>\
+         <w:message name='x'><w:part name='p' element='t:x'/></w:message>\
+         <w:message name='y'><w:part name='p' element='t:y'/></w:message>{}<w:portType name='P'>{}</w:portType>\
+         <w:binding name='B' type='t:P'><s:binding transport='http://schemas.xmlsoap.org/soap/http'/>{}</w:binding>\
+         <w:service name='S'><w:port name='P' binding='t:B'><s:address location='http://localhost/'/></w:port></w:service>\
+         </w:definitions>",
+        each(&|name, _| format!("<xs:element name='{name}' type='xs:string'/>")),
+        each(&|name, _| format!("<w:message name='{name}'><w:part name='p' element='t:{name}'/></w:message>")),
+        each(&|name, declared| format!(
+            "<w:operation name='{name}'><w:input message='t:{name}'/><w:output message='t:{name}'/>{}</w:operation>",
+            faults(declared, |fault| format!("<w:fault name='{fault}' message='t:{fault}'/>")),
+        )),
+        each(&|name, declared| format!(
+            "<w:operation name='{name}'><s:operation soapAction=''/><w:input><s:body use='literal'/></w:input>\
+             <w:output><s:body use='literal'/></w:output>{}</w:operation>",
+            faults(declared, |fault| format!(
+                "<w:fault name='{fault}'><s:fault name='{fault}' use='literal'/></w:fault>"
+            )),
+        )),
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults.wsdl");
+    fs::write(&path, contract).unwrap();
+    let types = |operations: &[&str]| -> Vec<String> {
+        let mut options = Options::default();
+        options.operations = operations.iter().map(ToString::to_string).collect();
+        let source = generate(&path, &options).unwrap().source;
+        let types = source.lines().filter(|line| line.starts_with("pub enum ") || line.starts_with("pub type "));
+        types.filter(|line| line.contains("Fault")).map(str::to_owned).collect()
+    };
+    // The order of faults is that in which they are looked for.
+    let expected = ["pub enum AFault {", "pub enum BFault {", "pub type CFault = AFault;", "pub enum DFault {"];
+    assert_eq!(types(&[]), [&expected[..], &["pub type EFault = BFault;"]].concat());
+    assert_eq!(types(&["c", "e"]), ["pub enum CFault {", "pub enum EFault {"]);
+}
+
 /// What is served, and what cargo watches.
 #[test]
 fn the_contract_is_served_as_it_was_read() {

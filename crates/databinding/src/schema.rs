@@ -60,6 +60,16 @@ impl Element {
         }
     }
 
+    /// An element that comes at most once.
+    pub const fn optional(namespace: &'static str, name: &'static str, slot: u16) -> Self {
+        Element { min_occurs: 0, ..Element::new(namespace, name, slot) }
+    }
+
+    /// An element that comes any number of times.
+    pub const fn repeated(namespace: &'static str, name: &'static str, slot: u16) -> Self {
+        Element { min_occurs: 0, max_occurs: None, ..Element::new(namespace, name, slot) }
+    }
+
     /// This element with another occurrence.
     pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         self.min_occurs = min;

@@ -114,7 +114,7 @@ impl Ident {
             "self" | "Self" | "super" | "crate" | "_" => format!("{name}_"),
             // A keyword since the edition of 2024.
             "gen" => format!("r#{name}"),
-            _ if syn::parse_str::<proc_macro2::Ident>(name).is_ok() => name.to_owned(),
+            _ if is_plain(name) || syn::parse_str::<proc_macro2::Ident>(name).is_ok() => name.to_owned(),
             _ => format!("r#{name}"),
         };
         Ident(name.into())
@@ -123,6 +123,15 @@ impl Ident {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a name is surely an identifier and no keyword, as most are: to parse each takes long. Keywords are short, and of small
+/// letters but for `Self`.
+fn is_plain(name: &str) -> bool {
+    const LONGEST: usize = 8;
+    let is_identifier = !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+    is_identifier && (name.len() > LONGEST || name.bytes().any(|byte| !byte.is_ascii_lowercase()))
 }
 
 impl fmt::Display for Ident {
@@ -309,6 +318,27 @@ fn legal(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Those of `syn`, which decides for all others.
+    #[test]
+    fn no_keyword_is_taken_for_a_plain_name() {
+        let keywords = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
+             for if impl in let loop macro match mod move mut override priv pub ref return Self self static struct super trait true \
+             try type typeof unsafe unsized use virtual where while yield _";
+        for keyword in keywords.split_whitespace() {
+            assert!(syn::parse_str::<proc_macro2::Ident>(keyword).is_err(), "{keyword}");
+            assert_eq!(
+                Ident::new(keyword).as_str().trim_start_matches("r#").trim_end_matches('_'),
+                keyword.trim_end_matches('_')
+            );
+            assert_ne!(Ident::new(keyword).as_str(), keyword);
+        }
+        for name in ["", "a", "3d", "3_d", "a-b", "_a", "__", "A", "a1", "continued", "typeof_", "größe"] {
+            let is_name = syn::parse_str::<proc_macro2::Ident>(name).is_ok();
+            assert!(is_name || !is_plain(name), "{name}");
+            assert_eq!(Ident::new(name).as_str() == name, is_name, "{name}");
+        }
+    }
 
     #[test]
     fn types_have_names_of_their_own() {

@@ -888,6 +888,18 @@ pub struct Root {
     pub end: String,
 }
 
+impl Root {
+    /// Whether it is the same element with the same tags. Any number will do to know tags again by.
+    fn is_like(&self, other: &Root) -> bool {
+        let Element { namespace, name, slot: _, constraint, facets, types } = &self.element;
+        let of_other = &other.element;
+        (namespace, name, constraint) == (&of_other.namespace, &of_other.name, &of_other.constraint)
+            && (facets, types) == (&of_other.facets, &of_other.types)
+            && (self.is_encoded, self.wraps_parts) == (other.is_encoded, other.wraps_parts)
+            && (&self.start, &self.end) == (&other.start, &other.end)
+    }
+}
+
 /// The details that an operation's faults can have.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
@@ -896,6 +908,21 @@ pub struct Faults {
     pub variants: Vec<FaultVariant>,
     /// How many of the variants stand in the detail; those behind them are header blocks.
     pub details: usize,
+}
+
+impl Faults {
+    /// Whether one type will do for both: they say the same, and it is written and read in the same way. Actions are a matter of
+    /// operations.
+    pub fn are_like(&self, other: &Faults) -> bool {
+        let mut pairs = self.variants.iter().zip(&other.variants);
+        self.details == other.details
+            && self.variants.len() == other.variants.len()
+            && pairs.all(|(one, other)| {
+                (&one.ident, &one.documentation, &one.base, one.held)
+                    == (&other.ident, &other.documentation, &other.base, other.held)
+                    && one.root.is_like(&other.root)
+            })
+    }
 }
 
 #[derive(Debug)]

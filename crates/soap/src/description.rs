@@ -161,6 +161,8 @@ pub struct Actions {
     pub request: &'static str,
     /// That of a response; empty for an operation without one.
     pub response: &'static str,
+    /// Those of faults, for each detail that the operation declares; header blocks have none.
+    pub faults: &'static [&'static str],
 }
 
 impl Operation {
@@ -170,7 +172,7 @@ impl Operation {
         Operation {
             name,
             action,
-            actions: Actions { request: action, response: "" },
+            actions: Actions { request: action, response: "", faults: &[] },
             request,
             response: None,
             request_header: &[],
@@ -181,7 +183,13 @@ impl Operation {
 
     /// This operation with the actions of WS-Addressing.
     pub const fn with_actions(mut self, request: &'static str, response: &'static str) -> Self {
-        self.actions = Actions { request, response };
+        (self.actions.request, self.actions.response) = (request, response);
+        self
+    }
+
+    /// This operation with the actions of its faults, in the order of [`FaultDetail::ELEMENTS`](crate::FaultDetail::ELEMENTS).
+    pub const fn with_fault_actions(mut self, faults: &'static [&'static str]) -> Self {
+        self.actions.faults = faults;
         self
     }
 

@@ -258,7 +258,53 @@ fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> 
     }
 }
 
+/// A method of a service that answers requests. Any `async fn` is one that takes a service and a request.
+///
+/// What is the future of a method depends on how long the service is borrowed, which bounds of functions can't say.
+#[doc(hidden)]
+pub trait Method<'s, T, Q, R, D>: Send + 'static {
+    /// What the method gives.
+    type Answer: Future<Output = Result<Response<R>, Fault<D>>> + Send + 's;
+
+    /// Calls the method.
+    fn call(self, service: &'s T, request: Request<Q>) -> Self::Answer;
+}
+
+impl<'s, T, Q, R, D, F, M> Method<'s, T, Q, R, D> for M
+where
+    T: 's,
+    F: Future<Output = Result<Response<R>, Fault<D>>> + Send + 's,
+    M: FnOnce(&'s T, Request<Q>) -> F + Send + 'static,
+{
+    type Answer = F;
+
+    #[inline]
+    fn call(self, service: &'s T, request: Request<Q>) -> F {
+        self(service, request)
+    }
+}
+
 impl Payload<'_> {
+    /// Reads the payload and the rest of the message, and calls the method of the service with it, as [`handle`](Self::handle)
+    /// does with a handler.
+    ///
+    /// # Errors
+    /// As for [`handle`](Self::handle).
+    #[inline]
+    pub fn call<T, Q, R, D>(
+        self,
+        service: Arc<T>,
+        method: impl for<'s> Method<'s, T, Q, R, D>,
+    ) -> Result<Pending, Error>
+    where
+        T: Send + Sync + 'static,
+        Q: FromPayload + Send + 'static,
+        R: ToPayload + Send + 'static,
+        D: FaultDetail,
+    {
+        self.handle(async move |request| method.call(&service, request).await)
+    }
+
     /// Reads the payload and the rest of the message, and calls the handler with it. To an operation without a response
     /// nothing is said (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), unless the handler answers with a fault.
     ///
@@ -357,7 +403,7 @@ impl Payload<'_> {
             ended(Step::Handle);
             let response = match answer {
                 Ok(response) => response,
-                Err(fault) => return reply::of_fault(version, exchange, &fault),
+                Err(fault) => return reply::of_operation(version, exchange, responding.operation, &fault),
             };
             // The values are charged anew if they are many.
             let _turn = turn.map(|(turn, _)| turn);

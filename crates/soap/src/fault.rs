@@ -117,15 +117,12 @@ pub trait FaultDetail: Sized + Send + 'static {
     /// Writes the element, its tags included.
     fn write(&self, out: &mut Encoder);
 
+    /// Which of [`ELEMENTS`](Self::ELEMENTS) it is.
+    fn index(&self) -> usize;
+
     /// Whether the element is a header block.
     fn is_header(&self) -> bool {
-        false
-    }
-
-    /// The action of a fault with this detail, as the contract says or by the pattern of WS-Addressing (1.0 Metadata
-    /// §4.4). `None` is that of SOAP's own faults.
-    fn action(&self) -> Option<&'static str> {
-        None
+        self.index() + Self::HEADER_BLOCKS >= Self::ELEMENTS.len()
     }
 }
 
@@ -141,6 +138,10 @@ impl FaultDetail for NoDetail {
     }
 
     fn write(&self, _: &mut Encoder) {
+        match *self {}
+    }
+
+    fn index(&self) -> usize {
         match *self {}
     }
 }

@@ -36,6 +36,8 @@ mod version;
 
 pub use blocks::{AnyHeader, Directed, Header, Headers, WriteHeader};
 pub use description::{Actions, Description, Document, Operation, Page, Root, SizeHint};
+#[doc(hidden)]
+pub use dispatch::Method;
 pub use dispatch::{Dispatch, Payload};
 pub use envelope::{Envelope, HeaderBlock};
 pub use error::{Error, ErrorKind};

@@ -220,11 +220,24 @@ fn size_of(parts: &[Part]) -> usize {
 pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> ReplyMessage {
     match error.kind() {
         ErrorKind::Exhausted => ReplyMessage::exhausted(version),
-        _ => write_fault::<NoDetail>(version, exchange, "", &error.into()),
+        _ => write_fault::<NoDetail>(version, exchange, None, "", &error.into()),
     }
 }
 
-/// A fault of a handler.
+/// A fault of an operation's handler.
+pub(crate) fn of_operation<D: FaultDetail>(
+    version: Version,
+    exchange: Option<&Exchange>,
+    operation: &Operation,
+    fault: &Fault<D>,
+) -> ReplyMessage {
+    if fault.is_of_memory() {
+        return ReplyMessage::exhausted(version);
+    }
+    write_fault(version, exchange, Some(operation), "", fault)
+}
+
+/// A fault that no operation declares.
 pub(crate) fn of_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
@@ -233,7 +246,7 @@ pub(crate) fn of_fault<D: FaultDetail>(
     if fault.is_of_memory() {
         return ReplyMessage::exhausted(version);
     }
-    write_fault(version, exchange, "", fault)
+    write_fault(version, exchange, None, "", fault)
 }
 
 /// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
@@ -280,7 +293,7 @@ fn refuse_with<D: FaultDetail>(
     {
         exchange.answer_here();
     }
-    let reply = write_fault(version, exchange.as_deref(), header, fault);
+    let reply = write_fault(version, exchange.as_deref(), None, header, fault);
     delivered(exchange, std::future::ready(reply).boxed())
 }
 
@@ -306,10 +319,11 @@ fn version(request: &RequestMessage, options: &Options) -> Version {
 pub(crate) fn write_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
+    operation: Option<&Operation>,
     header: &str,
     fault: &Fault<D>,
 ) -> ReplyMessage {
-    let (first, action) = exchange.map(|exchange| exchange.of_fault(fault)).unwrap_or_default();
+    let (first, action) = exchange.map(|exchange| exchange.of_fault(operation, fault)).unwrap_or_default();
     let is_about_addressing = version == Version::Soap11 && addressing::fault_detail(fault).is_some();
     let detail = match &fault.detail {
         Detail::Declared(detail) if detail.is_header() => Some(detail),

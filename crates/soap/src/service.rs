@@ -304,7 +304,7 @@ impl ReplyMessage {
     /// A fault that says that there is too little memory at this time.
     pub fn exhausted(version: Version) -> Self {
         let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));
-        ReplyMessage { is_exhausted: true, ..reply::write_fault(version, None, "", &fault) }
+        ReplyMessage { is_exhausted: true, ..reply::write_fault(version, None, None, "", &fault) }
     }
 
     /// Nothing to be said.

@@ -162,6 +162,10 @@ impl FaultDetail for Said {
         Header::write(&self.twice, out);
     }
 
+    fn index(&self) -> usize {
+        0
+    }
+
     fn is_header(&self) -> bool {
         self.is_header
     }

@@ -23,7 +23,7 @@ pub enum QuotesContract {}
 impl<T: Quotes> Contract<T> for QuotesContract {
     const DESCRIPTION: &'static Description = &QUOTES_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::quote(&service, request).await)
+        payload.call(service, T::quote)
     }
 }
 

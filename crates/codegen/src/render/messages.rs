@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
-use super::{Context, base, boxed, boxed_reader, by_index, element};
+use super::{Context, Like, base, boxed, boxed_reader, by_index, element};
 use castile_plan::plan::{
     Content, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Message, Operation, Payload, Root,
     Service, Struct,
@@ -27,7 +27,10 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
             .then(|| quote! { .with_headers(&[#(#of_request),*], &[#(#of_response),*]) });
         let actions = (request_action != action || !response_action.is_empty())
             .then(|| quote! { .with_actions(#request_action, #response_action) });
-        quote! { Operation::new(#name, #action, #request) #response #actions #headers }
+        let of_faults = operation.faults.iter().flat_map(|faults| &faults.variants);
+        let of_faults: Vec<_> = of_faults.filter_map(|variant| variant.action.as_ref()).collect();
+        let fault_actions = (!of_faults.is_empty()).then(|| quote! { .with_fault_actions(&[#(#of_faults),*]) });
+        quote! { Operation::new(#name, #action, #request) #response #actions #fault_actions #headers }
     });
     let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
@@ -58,8 +61,7 @@ fn payload(message: &Message, context: Context<'_>) -> TokenStream {
         }
         Payload::Nothing => quote! { Root::of_body("<soap:Body>", &[]) },
         Payload::Content { path, start } => {
-            let item = context.plan.items.iter().find(|item| item.path() == path);
-            let first = match item {
+            let first = match context.items.get(path) {
                 Some(Item::Struct(Struct { content: Content::Sequence(fields), .. })) => first(begins(fields), context),
                 Some(Item::Struct(Struct { content: Content::All(fields), .. })) => first(fields, context),
                 _ => Vec::new(),
@@ -169,18 +171,16 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
         let count = Literal::usize_unsuffixed(count);
         quote! { const HEADER_BLOCKS: usize = #count; }
     });
-    let names = variants[*details..].iter().map(|variant| &variant.ident);
-    let is_header = (count > 0).then(|| {
-        quote! {
-            fn is_header(&self) -> bool {
-                matches!(self, #(Self::#names(_))|*)
-            }
+    let index = match &variants[..] {
+        [_] => quote! { 0 },
+        _ => {
+            let indices = variants.iter().enumerate().map(|(index, FaultVariant { ident, .. })| {
+                let index = Literal::usize_unsuffixed(index);
+                quote! { Self::#ident(_) => #index }
+            });
+            quote! { match self { #(#indices,)* } }
         }
-    });
-    let actions = variants.iter().map(|FaultVariant { ident, action, .. }| match action {
-        Some(action) => quote! { Self::#ident(_) => Some(#action) },
-        None => quote! { Self::#ident(_) => None },
-    });
+    };
     quote! {
         /// What a fault of the operation can say.
         #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
@@ -200,11 +200,19 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
                 match self { #(#writes,)* }
             }
 
-            #is_header
-
-            fn action(&self) -> Option<&'static str> {
-                match self { #(#actions,)* }
+            fn index(&self) -> usize {
+                #index
             }
         }
+    }
+}
+
+/// What the faults of an operation can say, which is what those of another one can.
+pub(super) fn same_faults(operation: &str, plan: &Faults, like: Like<'_>) -> TokenStream {
+    let documentation = format!("What a fault of `{operation}` can say: the same as one of `{}`.", like.operation);
+    let (documentation, ident, of) = (documentation::line(&documentation), &plan.ident, &like.faults.ident);
+    quote! {
+        #documentation
+        pub type #ident = #of;
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn render(plan: &Service, options: &Options, context: Context<'_>) ->
     quote! { #server #client }
 }
 
-/// What headers hold and faults can say, and what is known of the service of this number and its operations.
+/// What is known of the service of this number and its operations.
 pub(super) fn tables(
     plan: &Service,
     number: usize,
@@ -27,12 +27,9 @@ pub(super) fn tables(
     options: &Options,
     context: Context<'_>,
 ) -> TokenStream {
-    let headers = plan.headers.iter().map(|header| messages::header(header, context));
-    let faults = plan.operations.iter().filter_map(|operation| operation.faults.as_ref());
-    let faults = faults.map(|faults| messages::fault_detail(faults, context));
     let table = messages::table(plan, context);
     let description = description(plan, number, beside, options);
-    quote! { #(#headers)* #(#faults)* #description #table }
+    quote! { #description #table }
 }
 
 /// The type of what a message holds.
@@ -66,9 +63,7 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
         }
     });
     // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
-    let arms = plan.operations.iter().map(|Operation { ident, .. }| {
-        quote! { payload.handle(async move |request| T::#ident(&service, request).await) }
-    });
+    let arms = plan.operations.iter().map(|Operation { ident, .. }| quote! { payload.call(service, T::#ident) });
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
         quote! { operation }

@@ -66,7 +66,10 @@ impl addressing::Feature for Echo {
         }
     }
 
-    async fn again(&self, request: Request<addressing::Value>) -> Result<Response<addressing::Value>, Fault> {
+    async fn again(
+        &self,
+        request: Request<addressing::Value>,
+    ) -> Result<Response<addressing::Value>, Fault<addressing::AgainFault>> {
         Ok(request.into_inner().into())
     }
 

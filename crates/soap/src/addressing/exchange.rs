@@ -195,10 +195,10 @@ impl Exchange {
         self.blocks(operation.actions.response, false)
     }
 
-    /// The header blocks of a fault, and its action.
-    pub(crate) fn of_fault<D: FaultDetail>(&self, fault: &Fault<D>) -> (String, String) {
-        let declared = match &fault.detail {
-            Detail::Declared(detail) => detail.action(),
+    /// The header blocks of a fault, and its action: what an operation declares has one of its own.
+    pub(crate) fn of_fault<D: FaultDetail>(&self, operation: Option<&Operation>, fault: &Fault<D>) -> (String, String) {
+        let declared = match (&fault.detail, operation) {
+            (Detail::Declared(detail), Some(operation)) => operation.actions.faults.get(detail.index()).copied(),
             _ => None,
         };
         let version = self.properties.version;

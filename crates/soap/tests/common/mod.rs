@@ -57,6 +57,13 @@ impl FaultDetail for Trouble {
             Trouble::Angry(note) => out.element("<angry xmlns=\"urn:n\">", note, "</angry>"),
         }
     }
+
+    fn index(&self) -> usize {
+        match self {
+            Trouble::Sad(_) => 0,
+            Trouble::Angry(_) => 1,
+        }
+    }
 }
 
 pub const fn operation(name: &'static str, action: &'static str, request: Root) -> Operation {

@@ -13,10 +13,9 @@ pub trait Feature: Send + Sync + 'static {
     > + Send;
 
     /// The operation `again`.
-    fn again(
-        &self,
-        request: ::castile::Request<Value>,
-    ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
+    fn again(&self, request: ::castile::Request<Value>) -> impl Future<
+        Output = Result<::castile::Response<Value>, Fault<AgainFault>>,
+    > + Send;
 
     /// The operation `tell`.
     fn tell(
@@ -36,9 +35,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::again(&service, request).await),
-            _ => payload.handle(async move |request| T::tell(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::again),
+            _ => payload.call(service, T::tell),
         }
     }
 }
@@ -57,7 +56,7 @@ impl<S: HttpService> FeatureClient<S> {
     }
 
     /// The operation `again`.
-    pub fn again<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
+    pub fn again<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, AgainFault, S> {
         self.0.call(&FEATURE_OPERATIONS[1], request)
     }
 
@@ -115,13 +114,16 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::Closed(_) => Some("urn:addressing/closed"),
-            Self::Broken(_) => Some("urn:addressing:Feature:echo:Fault:Broken"),
+            Self::Closed(_) => 0,
+            Self::Broken(_) => 1,
         }
     }
 }
+
+/// What a fault of `again` can say: the same as one of `echo`.
+pub type AgainFault = EchoFault;
 
 /// The service `Feature`.
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:addressing", &FEATURE_OPERATIONS)
@@ -145,7 +147,8 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("urn:addressing/ask", "urn:addressing/answer"),
+        .with_actions("urn:addressing/ask", "urn:addressing/answer")
+        .with_fault_actions(&["urn:addressing/closed", "urn:addressing:Feature:echo:Fault:Broken"]),
     Operation::new(
             "again",
             "",
@@ -158,10 +161,11 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("urn:addressing:Feature:againRequest", "urn:addressing:Feature:Said"),
+        .with_actions("urn:addressing:Feature:againRequest", "urn:addressing:Feature:Said")
+        .with_fault_actions(&["urn:addressing:Feature:again:Fault:Closed", "urn:addressing/broken"]),
     Operation::new(
         "tell",
         "urn:addressing/tell",
-        Root::new(Element::new(NAMESPACE, "tell", 7), "<tell xmlns=\"urn:addressing\">", "</tell>"),
+        Root::new(Element::new(NAMESPACE, "tell", 9), "<tell xmlns=\"urn:addressing\">", "</tell>"),
     ),
 ];

@@ -32,8 +32,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::other(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::other),
         }
     }
 }
@@ -91,11 +91,11 @@ pub struct Order {
 
 static ORDER: [Element; 7] = [
     Element::new(NAMESPACE, "a", 0),
-    Element::new(NAMESPACE, "price", 1).types(&MONEY_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "day", 2).types(&DAY_TYPES).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "price", 1).types(&MONEY_TYPES),
+    Element::optional(NAMESPACE, "day", 2).types(&DAY_TYPES),
     Element::new(NAMESPACE_2, "note", 3).types(&STRING_TYPES),
     Element::new(NAMESPACE, "part", 5),
-    Element::new(NAMESPACE_2, "parts", 7).occurs(0, Some(1)),
+    Element::optional(NAMESPACE_2, "parts", 7),
     Element::new(NAMESPACE, "b", 8),
 ];
 

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -102,12 +102,12 @@ pub struct Value {
 
 static VALUE: [Element; 7] = [
     Element::new(NAMESPACE, "x", 0),
-    Element::new(NAMESPACE, "next", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "index", 2).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "next", 1),
+    Element::optional(NAMESPACE, "index", 2),
     Element::new(NAMESPACE, "decoder", 3),
-    Element::new(NAMESPACE, "element", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "out", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "日本", 7).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "element", 4),
+    Element::optional(NAMESPACE, "out", 5),
+    Element::optional(NAMESPACE, "日本", 7),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -61,13 +61,13 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::optional(&service, request).await),
-            1 => payload.handle(async move |request| T::over_optional(&service, request).await),
-            2 => payload.handle(async move |request| T::fixed(&service, request).await),
-            3 => payload.handle(async move |request| T::base(&service, request).await),
-            4 => payload.handle(async move |request| T::extension(&service, request).await),
-            5 => payload.handle(async move |request| T::all(&service, request).await),
-            _ => payload.handle(async move |request| T::parted(&service, request).await),
+            0 => payload.call(service, T::optional),
+            1 => payload.call(service, T::over_optional),
+            2 => payload.call(service, T::fixed),
+            3 => payload.call(service, T::base),
+            4 => payload.call(service, T::extension),
+            5 => payload.call(service, T::all),
+            _ => payload.call(service, T::parted),
         }
     }
 }
@@ -131,7 +131,7 @@ pub struct Optional {
     pub a2: i32,
 }
 
-static OPTIONAL: [Element; 2] = [Element::new(NAMESPACE, "a", 0).occurs(0, Some(1)), Element::new(NAMESPACE, "a", 1)];
+static OPTIONAL: [Element; 2] = [Element::optional(NAMESPACE, "a", 0), Element::new(NAMESPACE, "a", 1)];
 impl ComplexType for Optional {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Optional");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -160,8 +160,8 @@ pub struct OverOptional {
 
 static OVER_OPTIONAL: [Element; 3] = [
     Element::new(NAMESPACE, "a", 4).occurs(1, None),
-    Element::new(NAMESPACE, "b", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "a", 6).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "b", 5),
+    Element::optional(NAMESPACE, "a", 6),
 ];
 impl ComplexType for OverOptional {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OverOptional");
@@ -214,7 +214,7 @@ pub struct Base {
     pub a2: Option<i32>,
 }
 
-static BASE: [Element; 2] = [Element::new(NAMESPACE, "a", 13), Element::new(NAMESPACE, "a", 14).occurs(0, Some(1))];
+static BASE: [Element; 2] = [Element::new(NAMESPACE, "a", 13), Element::optional(NAMESPACE, "a", 14)];
 impl ComplexType for Base {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Base");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -243,7 +243,7 @@ pub struct Extension {
 
 static EXTENSION: [Element; 3] = [
     Element::new(NAMESPACE, "a", 15),
-    Element::new(NAMESPACE, "a", 16).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 16),
     Element::new(NAMESPACE, "a", 17),
 ];
 impl ComplexType for Extension {
@@ -379,12 +379,12 @@ pub struct Parted {
 }
 
 static PARTED: [Element; 6] = [
-    Element::new(NAMESPACE, "a", 27).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 27),
     Element::new(NAMESPACE, "b", 28),
     Element::new(NAMESPACE, "a", 29),
-    Element::new("", "a", 30).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 31).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "a", 32).occurs(0, Some(1)),
+    Element::optional("", "a", 30),
+    Element::optional(NAMESPACE, "c", 31),
+    Element::optional(NAMESPACE, "a", 32),
 ];
 impl ComplexType for Parted {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Parted");

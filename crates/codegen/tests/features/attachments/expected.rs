@@ -37,9 +37,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::tell(&service, request).await),
-            _ => payload.handle(async move |request| T::store(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::tell),
+            _ => payload.call(service, T::store),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -69,7 +69,7 @@ impl Default for Item {
     }
 }
 
-static ITEM: [Element; 1] = [Element::new(NAMESPACE, "id", 0).occurs(0, Some(1))];
+static ITEM: [Element; 1] = [Element::optional(NAMESPACE, "id", 0)];
 
 static ITEM_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
     &[
@@ -281,9 +281,9 @@ pub struct Value {
 }
 
 static VALUE: [Element; 3] = [
-    Element::new(NAMESPACE, "item", 1).occurs(0, None),
-    Element::new(NAMESPACE, "open", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nil", 4).occurs(0, Some(1)),
+    Element::repeated(NAMESPACE, "item", 1),
+    Element::optional(NAMESPACE, "open", 3),
+    Element::optional(NAMESPACE, "nil", 4),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

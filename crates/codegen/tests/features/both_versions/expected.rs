@@ -31,8 +31,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::with_version(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::with_version),
         }
     }
 }
@@ -76,7 +76,7 @@ pub enum OtherContract {}
 impl<T: Other> Contract<T> for OtherContract {
     const DESCRIPTION: &'static Description = &OTHER_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -115,10 +115,7 @@ pub struct OrderedChoiceSequence {
     pub d: Option<i32>,
 }
 
-static ORDERED_CHOICE_SEQUENCE: [Element; 2] = [
-    Element::new(NAMESPACE, "c", 7),
-    Element::new(NAMESPACE, "d", 8).occurs(0, Some(1)),
-];
+static ORDERED_CHOICE_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "c", 7), Element::optional(NAMESPACE, "d", 8)];
 impl ::castile::codegen::Group for OrderedChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ORDERED_CHOICE_SEQUENCE.split_at(1).0)];
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -333,10 +330,7 @@ pub struct AddressSequence {
     pub town: Option<String>,
 }
 
-static ADDRESS_SEQUENCE: [Element; 2] = [
-    Element::new(NAMESPACE, "box", 16),
-    Element::new(NAMESPACE, "town", 17).occurs(0, Some(1)),
-];
+static ADDRESS_SEQUENCE: [Element; 2] = [Element::new(NAMESPACE, "box", 16), Element::optional(NAMESPACE, "town", 17)];
 impl ::castile::codegen::Group for AddressSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(ADDRESS_SEQUENCE.split_at(1).0)];
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -423,10 +417,7 @@ impl Value {
     }
 }
 
-static VALUE: [Element; 2] = [
-    Element::new(NAMESPACE, "choice", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "end", 18).occurs(0, Some(1)),
-];
+static VALUE: [Element; 2] = [Element::optional(NAMESPACE, "choice", 0), Element::optional(NAMESPACE, "end", 18)];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {

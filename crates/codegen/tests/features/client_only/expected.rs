@@ -66,10 +66,10 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::Pending(_) => Some("urn:halves:Feature:echo:Fault:pending"),
-            Self::Caller(_) => Some("urn:halves:Feature:echo:Fault:caller"),
+            Self::Pending(_) => 0,
+            Self::Caller(_) => 1,
         }
     }
 }
@@ -91,5 +91,6 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("echo", "urn:halves:Feature:echoResponse"),
+        .with_actions("echo", "urn:halves:Feature:echoResponse")
+        .with_fault_actions(&["urn:halves:Feature:echo:Fault:pending", "urn:halves:Feature:echo:Fault:caller"]),
 ];

@@ -61,13 +61,13 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::new2(&service, request).await),
-            2 => payload.handle(async move |request| T::with_transport2(&service, request).await),
-            3 => payload.handle(async move |request| T::clone(&service, request).await),
-            4 => payload.handle(async move |request| T::into(&service, request).await),
-            5 => payload.handle(async move |request| T::drop(&service, request).await),
-            _ => payload.handle(async move |request| T::book(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::new2),
+            2 => payload.call(service, T::with_transport2),
+            3 => payload.call(service, T::clone),
+            4 => payload.call(service, T::into),
+            5 => payload.call(service, T::drop),
+            _ => payload.call(service, T::book),
         }
     }
 }
@@ -377,18 +377,18 @@ pub struct Value {
 }
 
 static VALUE: [Element; 12] = [
-    Element::new(NAMESPACE, "Feature", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "FeatureServer", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "FeatureClient", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "feature-dispatch", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "FeatureOperations", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "A1b", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "A1B", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Namespace", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "NAMESPACE", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Namespace2", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "BookFault", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE_2, "note", 22).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "Feature", 1),
+    Element::optional(NAMESPACE, "FeatureServer", 3),
+    Element::optional(NAMESPACE, "FeatureClient", 5),
+    Element::optional(NAMESPACE, "feature-dispatch", 7),
+    Element::optional(NAMESPACE, "FeatureOperations", 9),
+    Element::optional(NAMESPACE, "A1b", 11),
+    Element::optional(NAMESPACE, "A1B", 13),
+    Element::optional(NAMESPACE, "Namespace", 15),
+    Element::optional(NAMESPACE, "NAMESPACE", 17),
+    Element::optional(NAMESPACE, "Namespace2", 19),
+    Element::optional(NAMESPACE, "BookFault", 21),
+    Element::optional(NAMESPACE_2, "note", 22),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
@@ -446,10 +446,8 @@ impl FaultDetail for BookFaultDetail {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
-        match self {
-            Self::BookFault(_) => Some("urn:collisions:Feature:book:Fault:BookFault"),
-        }
+    fn index(&self) -> usize {
+        0
     }
 }
 
@@ -577,5 +575,6 @@ pub static FEATURE_OPERATIONS: [Operation; 7] = [
                 "</bookResponse>",
             ),
         )
-        .with_actions("book", "urn:collisions:Feature:bookResponse"),
+        .with_actions("book", "urn:collisions:Feature:bookResponse")
+        .with_fault_actions(&["urn:collisions:Feature:book:Fault:BookFault"]),
 ];

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -244,40 +244,40 @@ pub struct Value {
 }
 
 static VALUE: [Element; 34] = [
-    Element::new(NAMESPACE, "decimal", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "integer", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nonNegativeInteger", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "positiveInteger", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nonPositiveInteger", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "negativeInteger", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "duration", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "time", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "date", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gYearMonth", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gYear", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gMonthDay", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gDay", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gMonth", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "hexBinary", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "QName", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "NOTATION", 16).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "normalizedString", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "token", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "anyURI", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "language", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "NMTOKEN", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "NMTOKENS", 22).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Name", 23).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "NCName", 24).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ID", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "IDREF", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "IDREFS", 27).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ENTITY", 28).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ENTITIES", 29).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "required", 32).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "union", 33).types(&NUMBER_OR_NAME_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "unions", 34).types(&UNIONS_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "unionAttribute", 35).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "decimal", 0),
+    Element::optional(NAMESPACE, "integer", 1),
+    Element::optional(NAMESPACE, "nonNegativeInteger", 2),
+    Element::optional(NAMESPACE, "positiveInteger", 3),
+    Element::optional(NAMESPACE, "nonPositiveInteger", 4),
+    Element::optional(NAMESPACE, "negativeInteger", 5),
+    Element::optional(NAMESPACE, "duration", 6),
+    Element::optional(NAMESPACE, "time", 7),
+    Element::optional(NAMESPACE, "date", 8),
+    Element::optional(NAMESPACE, "gYearMonth", 9),
+    Element::optional(NAMESPACE, "gYear", 10),
+    Element::optional(NAMESPACE, "gMonthDay", 11),
+    Element::optional(NAMESPACE, "gDay", 12),
+    Element::optional(NAMESPACE, "gMonth", 13),
+    Element::optional(NAMESPACE, "hexBinary", 14),
+    Element::optional(NAMESPACE, "QName", 15),
+    Element::optional(NAMESPACE, "NOTATION", 16),
+    Element::optional(NAMESPACE, "normalizedString", 17),
+    Element::optional(NAMESPACE, "token", 18),
+    Element::optional(NAMESPACE, "anyURI", 19),
+    Element::optional(NAMESPACE, "language", 20),
+    Element::optional(NAMESPACE, "NMTOKEN", 21),
+    Element::optional(NAMESPACE, "NMTOKENS", 22),
+    Element::optional(NAMESPACE, "Name", 23),
+    Element::optional(NAMESPACE, "NCName", 24),
+    Element::optional(NAMESPACE, "ID", 25),
+    Element::optional(NAMESPACE, "IDREF", 26),
+    Element::optional(NAMESPACE, "IDREFS", 27),
+    Element::optional(NAMESPACE, "ENTITY", 28),
+    Element::optional(NAMESPACE, "ENTITIES", 29),
+    Element::optional(NAMESPACE, "required", 32),
+    Element::repeated(NAMESPACE, "union", 33).types(&NUMBER_OR_NAME_TYPES),
+    Element::optional(NAMESPACE, "unions", 34).types(&UNIONS_TYPES),
+    Element::optional(NAMESPACE, "unionAttribute", 35),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

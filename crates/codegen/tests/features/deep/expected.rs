@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -49,7 +49,7 @@ pub struct T107 {
     pub text: Option<String>,
 }
 
-static T107: [Element; 1] = [Element::new(NAMESPACE, "text", 107).occurs(0, Some(1))];
+static T107: [Element; 1] = [Element::optional(NAMESPACE, "text", 107)];
 impl ComplexType for T107 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T107");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -72,10 +72,7 @@ pub struct T106 {
     pub next: Vec<T107>,
 }
 
-static T106: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 106).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 108).occurs(0, None),
-];
+static T106: [Element; 2] = [Element::optional(NAMESPACE, "text", 106), Element::repeated(NAMESPACE, "next", 108)];
 impl ComplexType for T106 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T106");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -100,10 +97,7 @@ pub struct T105 {
     pub next: Option<T106>,
 }
 
-static T105: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 105).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 109).occurs(0, Some(1)),
-];
+static T105: [Element; 2] = [Element::optional(NAMESPACE, "text", 105), Element::optional(NAMESPACE, "next", 109)];
 impl ComplexType for T105 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T105");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -128,10 +122,7 @@ pub struct T104 {
     pub next: Option<T105>,
 }
 
-static T104: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 104).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 110).occurs(0, Some(1)),
-];
+static T104: [Element; 2] = [Element::optional(NAMESPACE, "text", 104), Element::optional(NAMESPACE, "next", 110)];
 impl ComplexType for T104 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T104");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -186,7 +177,7 @@ pub struct T103 {
     pub choice: Option<T103Choice>,
 }
 
-static T103: [Element; 1] = [Element::new(NAMESPACE, "text", 103).occurs(0, Some(1))];
+static T103: [Element; 1] = [Element::optional(NAMESPACE, "text", 103)];
 impl ComplexType for T103 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T103");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -211,10 +202,7 @@ pub struct T102 {
     pub next: Option<T103>,
 }
 
-static T102: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 102).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 113).occurs(0, Some(1)),
-];
+static T102: [Element; 2] = [Element::optional(NAMESPACE, "text", 102), Element::optional(NAMESPACE, "next", 113)];
 impl ComplexType for T102 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T102");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -239,10 +227,7 @@ pub struct T101 {
     pub next: Option<T102>,
 }
 
-static T101: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 101).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 114).occurs(0, Some(1)),
-];
+static T101: [Element; 2] = [Element::optional(NAMESPACE, "text", 101), Element::optional(NAMESPACE, "next", 114)];
 impl ComplexType for T101 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T101");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -267,10 +252,7 @@ pub struct T100 {
     pub next: Option<T101>,
 }
 
-static T100: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 100).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 115).occurs(0, Some(1)),
-];
+static T100: [Element; 2] = [Element::optional(NAMESPACE, "text", 100), Element::optional(NAMESPACE, "next", 115)];
 impl ComplexType for T100 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T100");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -295,10 +277,7 @@ pub struct T99 {
     pub next: Option<T100>,
 }
 
-static T99: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 99).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 116).occurs(0, Some(1)),
-];
+static T99: [Element; 2] = [Element::optional(NAMESPACE, "text", 99), Element::optional(NAMESPACE, "next", 116)];
 impl ComplexType for T99 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T99");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -323,10 +302,7 @@ pub struct T98 {
     pub next: Option<T99>,
 }
 
-static T98: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 98).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 117).occurs(0, Some(1)),
-];
+static T98: [Element; 2] = [Element::optional(NAMESPACE, "text", 98), Element::optional(NAMESPACE, "next", 117)];
 impl ComplexType for T98 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T98");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -351,10 +327,7 @@ pub struct T97 {
     pub next: Vec<T98>,
 }
 
-static T97: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 97).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 118).occurs(0, None),
-];
+static T97: [Element; 2] = [Element::optional(NAMESPACE, "text", 97), Element::repeated(NAMESPACE, "next", 118)];
 impl ComplexType for T97 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T97");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -379,10 +352,7 @@ pub struct T96 {
     pub next: Option<T97>,
 }
 
-static T96: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 96).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 119).occurs(0, Some(1)),
-];
+static T96: [Element; 2] = [Element::optional(NAMESPACE, "text", 96), Element::optional(NAMESPACE, "next", 119)];
 impl ComplexType for T96 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T96");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -407,10 +377,7 @@ pub struct T95 {
     pub next: Option<T96>,
 }
 
-static T95: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 95).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 120).occurs(0, Some(1)),
-];
+static T95: [Element; 2] = [Element::optional(NAMESPACE, "text", 95), Element::optional(NAMESPACE, "next", 120)];
 impl ComplexType for T95 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T95");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -465,7 +432,7 @@ pub struct T94 {
     pub choice: Option<T94Choice>,
 }
 
-static T94: [Element; 1] = [Element::new(NAMESPACE, "text", 94).occurs(0, Some(1))];
+static T94: [Element; 1] = [Element::optional(NAMESPACE, "text", 94)];
 impl ComplexType for T94 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T94");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -490,10 +457,7 @@ pub struct T93 {
     pub next: Option<Recursive<T94>>,
 }
 
-static T93: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 93).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 123).occurs(0, Some(1)),
-];
+static T93: [Element; 2] = [Element::optional(NAMESPACE, "text", 93), Element::optional(NAMESPACE, "next", 123)];
 impl ComplexType for T93 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T93");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -518,10 +482,7 @@ pub struct T92 {
     pub next: Option<T93>,
 }
 
-static T92: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 92).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 124).occurs(0, Some(1)),
-];
+static T92: [Element; 2] = [Element::optional(NAMESPACE, "text", 92), Element::optional(NAMESPACE, "next", 124)];
 impl ComplexType for T92 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T92");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -546,10 +507,7 @@ pub struct T91 {
     pub next: Option<T92>,
 }
 
-static T91: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 91).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 125).occurs(0, Some(1)),
-];
+static T91: [Element; 2] = [Element::optional(NAMESPACE, "text", 91), Element::optional(NAMESPACE, "next", 125)];
 impl ComplexType for T91 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T91");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -574,10 +532,7 @@ pub struct T90 {
     pub next: Option<T91>,
 }
 
-static T90: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 90).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 126).occurs(0, Some(1)),
-];
+static T90: [Element; 2] = [Element::optional(NAMESPACE, "text", 90), Element::optional(NAMESPACE, "next", 126)];
 impl ComplexType for T90 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T90");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -602,10 +557,7 @@ pub struct T89 {
     pub next: Option<T90>,
 }
 
-static T89: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 89).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 127).occurs(0, Some(1)),
-];
+static T89: [Element; 2] = [Element::optional(NAMESPACE, "text", 89), Element::optional(NAMESPACE, "next", 127)];
 impl ComplexType for T89 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T89");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -630,10 +582,7 @@ pub struct T88 {
     pub next: Vec<T89>,
 }
 
-static T88: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 88).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 128).occurs(0, None),
-];
+static T88: [Element; 2] = [Element::optional(NAMESPACE, "text", 88), Element::repeated(NAMESPACE, "next", 128)];
 impl ComplexType for T88 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T88");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -658,10 +607,7 @@ pub struct T87 {
     pub next: Option<T88>,
 }
 
-static T87: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 87).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 129).occurs(0, Some(1)),
-];
+static T87: [Element; 2] = [Element::optional(NAMESPACE, "text", 87), Element::optional(NAMESPACE, "next", 129)];
 impl ComplexType for T87 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T87");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -686,10 +632,7 @@ pub struct T86 {
     pub next: Option<T87>,
 }
 
-static T86: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 86).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 130).occurs(0, Some(1)),
-];
+static T86: [Element; 2] = [Element::optional(NAMESPACE, "text", 86), Element::optional(NAMESPACE, "next", 130)];
 impl ComplexType for T86 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T86");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -744,7 +687,7 @@ pub struct T85 {
     pub choice: Option<T85Choice>,
 }
 
-static T85: [Element; 1] = [Element::new(NAMESPACE, "text", 85).occurs(0, Some(1))];
+static T85: [Element; 1] = [Element::optional(NAMESPACE, "text", 85)];
 impl ComplexType for T85 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T85");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -769,10 +712,7 @@ pub struct T84 {
     pub next: Option<T85>,
 }
 
-static T84: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 84).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 133).occurs(0, Some(1)),
-];
+static T84: [Element; 2] = [Element::optional(NAMESPACE, "text", 84), Element::optional(NAMESPACE, "next", 133)];
 impl ComplexType for T84 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T84");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -797,10 +737,7 @@ pub struct T83 {
     pub next: Option<T84>,
 }
 
-static T83: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 83).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 134).occurs(0, Some(1)),
-];
+static T83: [Element; 2] = [Element::optional(NAMESPACE, "text", 83), Element::optional(NAMESPACE, "next", 134)];
 impl ComplexType for T83 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T83");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -825,10 +762,7 @@ pub struct T82 {
     pub next: Option<T83>,
 }
 
-static T82: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 82).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 135).occurs(0, Some(1)),
-];
+static T82: [Element; 2] = [Element::optional(NAMESPACE, "text", 82), Element::optional(NAMESPACE, "next", 135)];
 impl ComplexType for T82 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T82");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -853,10 +787,7 @@ pub struct T81 {
     pub next: Option<T82>,
 }
 
-static T81: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 81).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 136).occurs(0, Some(1)),
-];
+static T81: [Element; 2] = [Element::optional(NAMESPACE, "text", 81), Element::optional(NAMESPACE, "next", 136)];
 impl ComplexType for T81 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T81");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -881,10 +812,7 @@ pub struct T80 {
     pub next: Option<T81>,
 }
 
-static T80: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 80).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 137).occurs(0, Some(1)),
-];
+static T80: [Element; 2] = [Element::optional(NAMESPACE, "text", 80), Element::optional(NAMESPACE, "next", 137)];
 impl ComplexType for T80 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T80");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -909,10 +837,7 @@ pub struct T79 {
     pub next: Vec<T80>,
 }
 
-static T79: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 79).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 138).occurs(0, None),
-];
+static T79: [Element; 2] = [Element::optional(NAMESPACE, "text", 79), Element::repeated(NAMESPACE, "next", 138)];
 impl ComplexType for T79 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T79");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -937,10 +862,7 @@ pub struct T78 {
     pub next: Option<Recursive<T79>>,
 }
 
-static T78: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 78).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 139).occurs(0, Some(1)),
-];
+static T78: [Element; 2] = [Element::optional(NAMESPACE, "text", 78), Element::optional(NAMESPACE, "next", 139)];
 impl ComplexType for T78 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T78");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -965,10 +887,7 @@ pub struct T77 {
     pub next: Option<T78>,
 }
 
-static T77: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 77).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 140).occurs(0, Some(1)),
-];
+static T77: [Element; 2] = [Element::optional(NAMESPACE, "text", 77), Element::optional(NAMESPACE, "next", 140)];
 impl ComplexType for T77 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T77");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1023,7 +942,7 @@ pub struct T76 {
     pub choice: Option<T76Choice>,
 }
 
-static T76: [Element; 1] = [Element::new(NAMESPACE, "text", 76).occurs(0, Some(1))];
+static T76: [Element; 1] = [Element::optional(NAMESPACE, "text", 76)];
 impl ComplexType for T76 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T76");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1048,10 +967,7 @@ pub struct T75 {
     pub next: Option<T76>,
 }
 
-static T75: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 75).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 143).occurs(0, Some(1)),
-];
+static T75: [Element; 2] = [Element::optional(NAMESPACE, "text", 75), Element::optional(NAMESPACE, "next", 143)];
 impl ComplexType for T75 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T75");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1076,10 +992,7 @@ pub struct T74 {
     pub next: Option<T75>,
 }
 
-static T74: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 74).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 144).occurs(0, Some(1)),
-];
+static T74: [Element; 2] = [Element::optional(NAMESPACE, "text", 74), Element::optional(NAMESPACE, "next", 144)];
 impl ComplexType for T74 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T74");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1104,10 +1017,7 @@ pub struct T73 {
     pub next: Option<T74>,
 }
 
-static T73: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 73).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 145).occurs(0, Some(1)),
-];
+static T73: [Element; 2] = [Element::optional(NAMESPACE, "text", 73), Element::optional(NAMESPACE, "next", 145)];
 impl ComplexType for T73 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T73");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1132,10 +1042,7 @@ pub struct T72 {
     pub next: Option<T73>,
 }
 
-static T72: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 72).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 146).occurs(0, Some(1)),
-];
+static T72: [Element; 2] = [Element::optional(NAMESPACE, "text", 72), Element::optional(NAMESPACE, "next", 146)];
 impl ComplexType for T72 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T72");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1160,10 +1067,7 @@ pub struct T71 {
     pub next: Option<T72>,
 }
 
-static T71: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 71).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 147).occurs(0, Some(1)),
-];
+static T71: [Element; 2] = [Element::optional(NAMESPACE, "text", 71), Element::optional(NAMESPACE, "next", 147)];
 impl ComplexType for T71 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T71");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1188,10 +1092,7 @@ pub struct T70 {
     pub next: Vec<T71>,
 }
 
-static T70: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 70).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 148).occurs(0, None),
-];
+static T70: [Element; 2] = [Element::optional(NAMESPACE, "text", 70), Element::repeated(NAMESPACE, "next", 148)];
 impl ComplexType for T70 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T70");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1216,10 +1117,7 @@ pub struct T69 {
     pub next: Option<T70>,
 }
 
-static T69: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 69).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 149).occurs(0, Some(1)),
-];
+static T69: [Element; 2] = [Element::optional(NAMESPACE, "text", 69), Element::optional(NAMESPACE, "next", 149)];
 impl ComplexType for T69 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T69");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1244,10 +1142,7 @@ pub struct T68 {
     pub next: Option<T69>,
 }
 
-static T68: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 68).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 150).occurs(0, Some(1)),
-];
+static T68: [Element; 2] = [Element::optional(NAMESPACE, "text", 68), Element::optional(NAMESPACE, "next", 150)];
 impl ComplexType for T68 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T68");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1302,7 +1197,7 @@ pub struct T67 {
     pub choice: Option<T67Choice>,
 }
 
-static T67: [Element; 1] = [Element::new(NAMESPACE, "text", 67).occurs(0, Some(1))];
+static T67: [Element; 1] = [Element::optional(NAMESPACE, "text", 67)];
 impl ComplexType for T67 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T67");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1327,10 +1222,7 @@ pub struct T66 {
     pub next: Option<T67>,
 }
 
-static T66: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 66).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 153).occurs(0, Some(1)),
-];
+static T66: [Element; 2] = [Element::optional(NAMESPACE, "text", 66), Element::optional(NAMESPACE, "next", 153)];
 impl ComplexType for T66 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T66");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1355,10 +1247,7 @@ pub struct T65 {
     pub next: Option<T66>,
 }
 
-static T65: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 65).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 154).occurs(0, Some(1)),
-];
+static T65: [Element; 2] = [Element::optional(NAMESPACE, "text", 65), Element::optional(NAMESPACE, "next", 154)];
 impl ComplexType for T65 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T65");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1383,10 +1272,7 @@ pub struct T64 {
     pub next: Option<Recursive<T65>>,
 }
 
-static T64: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 64).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 155).occurs(0, Some(1)),
-];
+static T64: [Element; 2] = [Element::optional(NAMESPACE, "text", 64), Element::optional(NAMESPACE, "next", 155)];
 impl ComplexType for T64 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T64");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1411,10 +1297,7 @@ pub struct T63 {
     pub next: Option<T64>,
 }
 
-static T63: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 63).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 156).occurs(0, Some(1)),
-];
+static T63: [Element; 2] = [Element::optional(NAMESPACE, "text", 63), Element::optional(NAMESPACE, "next", 156)];
 impl ComplexType for T63 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T63");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1439,10 +1322,7 @@ pub struct T62 {
     pub next: Option<T63>,
 }
 
-static T62: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 62).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 157).occurs(0, Some(1)),
-];
+static T62: [Element; 2] = [Element::optional(NAMESPACE, "text", 62), Element::optional(NAMESPACE, "next", 157)];
 impl ComplexType for T62 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T62");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1467,10 +1347,7 @@ pub struct T61 {
     pub next: Vec<T62>,
 }
 
-static T61: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 61).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 158).occurs(0, None),
-];
+static T61: [Element; 2] = [Element::optional(NAMESPACE, "text", 61), Element::repeated(NAMESPACE, "next", 158)];
 impl ComplexType for T61 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T61");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1495,10 +1372,7 @@ pub struct T60 {
     pub next: Option<T61>,
 }
 
-static T60: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 60).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 159).occurs(0, Some(1)),
-];
+static T60: [Element; 2] = [Element::optional(NAMESPACE, "text", 60), Element::optional(NAMESPACE, "next", 159)];
 impl ComplexType for T60 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T60");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1523,10 +1397,7 @@ pub struct T59 {
     pub next: Option<T60>,
 }
 
-static T59: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 59).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 160).occurs(0, Some(1)),
-];
+static T59: [Element; 2] = [Element::optional(NAMESPACE, "text", 59), Element::optional(NAMESPACE, "next", 160)];
 impl ComplexType for T59 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T59");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1581,7 +1452,7 @@ pub struct T58 {
     pub choice: Option<T58Choice>,
 }
 
-static T58: [Element; 1] = [Element::new(NAMESPACE, "text", 58).occurs(0, Some(1))];
+static T58: [Element; 1] = [Element::optional(NAMESPACE, "text", 58)];
 impl ComplexType for T58 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T58");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1606,10 +1477,7 @@ pub struct T57 {
     pub next: Option<T58>,
 }
 
-static T57: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 57).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 163).occurs(0, Some(1)),
-];
+static T57: [Element; 2] = [Element::optional(NAMESPACE, "text", 57), Element::optional(NAMESPACE, "next", 163)];
 impl ComplexType for T57 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T57");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1634,10 +1502,7 @@ pub struct T56 {
     pub next: Option<T57>,
 }
 
-static T56: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 56).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 164).occurs(0, Some(1)),
-];
+static T56: [Element; 2] = [Element::optional(NAMESPACE, "text", 56), Element::optional(NAMESPACE, "next", 164)];
 impl ComplexType for T56 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T56");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1662,10 +1527,7 @@ pub struct T55 {
     pub next: Option<T56>,
 }
 
-static T55: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 55).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 165).occurs(0, Some(1)),
-];
+static T55: [Element; 2] = [Element::optional(NAMESPACE, "text", 55), Element::optional(NAMESPACE, "next", 165)];
 impl ComplexType for T55 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T55");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1690,10 +1552,7 @@ pub struct T54 {
     pub next: Option<T55>,
 }
 
-static T54: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 54).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 166).occurs(0, Some(1)),
-];
+static T54: [Element; 2] = [Element::optional(NAMESPACE, "text", 54), Element::optional(NAMESPACE, "next", 166)];
 impl ComplexType for T54 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T54");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1718,10 +1577,7 @@ pub struct T53 {
     pub next: Option<T54>,
 }
 
-static T53: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 53).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 167).occurs(0, Some(1)),
-];
+static T53: [Element; 2] = [Element::optional(NAMESPACE, "text", 53), Element::optional(NAMESPACE, "next", 167)];
 impl ComplexType for T53 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T53");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1746,10 +1602,7 @@ pub struct T52 {
     pub next: Vec<T53>,
 }
 
-static T52: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 52).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 168).occurs(0, None),
-];
+static T52: [Element; 2] = [Element::optional(NAMESPACE, "text", 52), Element::repeated(NAMESPACE, "next", 168)];
 impl ComplexType for T52 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T52");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1774,10 +1627,7 @@ pub struct T51 {
     pub next: Option<T52>,
 }
 
-static T51: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 51).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 169).occurs(0, Some(1)),
-];
+static T51: [Element; 2] = [Element::optional(NAMESPACE, "text", 51), Element::optional(NAMESPACE, "next", 169)];
 impl ComplexType for T51 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T51");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1802,10 +1652,7 @@ pub struct T50 {
     pub next: Option<T51>,
 }
 
-static T50: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 50).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 170).occurs(0, Some(1)),
-];
+static T50: [Element; 2] = [Element::optional(NAMESPACE, "text", 50), Element::optional(NAMESPACE, "next", 170)];
 impl ComplexType for T50 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T50");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1860,7 +1707,7 @@ pub struct T49 {
     pub choice: Option<T49Choice>,
 }
 
-static T49: [Element; 1] = [Element::new(NAMESPACE, "text", 49).occurs(0, Some(1))];
+static T49: [Element; 1] = [Element::optional(NAMESPACE, "text", 49)];
 impl ComplexType for T49 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T49");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1885,10 +1732,7 @@ pub struct T48 {
     pub next: Option<T49>,
 }
 
-static T48: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 48).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 173).occurs(0, Some(1)),
-];
+static T48: [Element; 2] = [Element::optional(NAMESPACE, "text", 48), Element::optional(NAMESPACE, "next", 173)];
 impl ComplexType for T48 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T48");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1913,10 +1757,7 @@ pub struct T47 {
     pub next: Option<T48>,
 }
 
-static T47: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 47).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 174).occurs(0, Some(1)),
-];
+static T47: [Element; 2] = [Element::optional(NAMESPACE, "text", 47), Element::optional(NAMESPACE, "next", 174)];
 impl ComplexType for T47 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T47");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1941,10 +1782,7 @@ pub struct T46 {
     pub next: Option<T47>,
 }
 
-static T46: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 46).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 175).occurs(0, Some(1)),
-];
+static T46: [Element; 2] = [Element::optional(NAMESPACE, "text", 46), Element::optional(NAMESPACE, "next", 175)];
 impl ComplexType for T46 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T46");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1969,10 +1807,7 @@ pub struct T45 {
     pub next: Option<T46>,
 }
 
-static T45: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 45).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 176).occurs(0, Some(1)),
-];
+static T45: [Element; 2] = [Element::optional(NAMESPACE, "text", 45), Element::optional(NAMESPACE, "next", 176)];
 impl ComplexType for T45 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T45");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -1997,10 +1832,7 @@ pub struct T44 {
     pub next: Option<T45>,
 }
 
-static T44: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 44).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 177).occurs(0, Some(1)),
-];
+static T44: [Element; 2] = [Element::optional(NAMESPACE, "text", 44), Element::optional(NAMESPACE, "next", 177)];
 impl ComplexType for T44 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T44");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2025,10 +1857,7 @@ pub struct T43 {
     pub next: Vec<T44>,
 }
 
-static T43: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 43).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 178).occurs(0, None),
-];
+static T43: [Element; 2] = [Element::optional(NAMESPACE, "text", 43), Element::repeated(NAMESPACE, "next", 178)];
 impl ComplexType for T43 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T43");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2053,10 +1882,7 @@ pub struct T42 {
     pub next: Option<T43>,
 }
 
-static T42: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 42).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 179).occurs(0, Some(1)),
-];
+static T42: [Element; 2] = [Element::optional(NAMESPACE, "text", 42), Element::optional(NAMESPACE, "next", 179)];
 impl ComplexType for T42 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T42");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2081,10 +1907,7 @@ pub struct T41 {
     pub next: Option<T42>,
 }
 
-static T41: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 41).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 180).occurs(0, Some(1)),
-];
+static T41: [Element; 2] = [Element::optional(NAMESPACE, "text", 41), Element::optional(NAMESPACE, "next", 180)];
 impl ComplexType for T41 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T41");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2139,7 +1962,7 @@ pub struct T40 {
     pub choice: Option<T40Choice>,
 }
 
-static T40: [Element; 1] = [Element::new(NAMESPACE, "text", 40).occurs(0, Some(1))];
+static T40: [Element; 1] = [Element::optional(NAMESPACE, "text", 40)];
 impl ComplexType for T40 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T40");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2164,10 +1987,7 @@ pub struct T39 {
     pub next: Option<T40>,
 }
 
-static T39: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 39).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 183).occurs(0, Some(1)),
-];
+static T39: [Element; 2] = [Element::optional(NAMESPACE, "text", 39), Element::optional(NAMESPACE, "next", 183)];
 impl ComplexType for T39 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T39");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2192,10 +2012,7 @@ pub struct T38 {
     pub next: Option<T39>,
 }
 
-static T38: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 38).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 184).occurs(0, Some(1)),
-];
+static T38: [Element; 2] = [Element::optional(NAMESPACE, "text", 38), Element::optional(NAMESPACE, "next", 184)];
 impl ComplexType for T38 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T38");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2220,10 +2037,7 @@ pub struct T37 {
     pub next: Option<T38>,
 }
 
-static T37: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 37).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 185).occurs(0, Some(1)),
-];
+static T37: [Element; 2] = [Element::optional(NAMESPACE, "text", 37), Element::optional(NAMESPACE, "next", 185)];
 impl ComplexType for T37 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T37");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2248,10 +2062,7 @@ pub struct T36 {
     pub next: Option<T37>,
 }
 
-static T36: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 36).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 186).occurs(0, Some(1)),
-];
+static T36: [Element; 2] = [Element::optional(NAMESPACE, "text", 36), Element::optional(NAMESPACE, "next", 186)];
 impl ComplexType for T36 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T36");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2276,10 +2087,7 @@ pub struct T35 {
     pub next: Option<Recursive<T36>>,
 }
 
-static T35: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 35).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 187).occurs(0, Some(1)),
-];
+static T35: [Element; 2] = [Element::optional(NAMESPACE, "text", 35), Element::optional(NAMESPACE, "next", 187)];
 impl ComplexType for T35 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T35");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2304,10 +2112,7 @@ pub struct T34 {
     pub next: Vec<T35>,
 }
 
-static T34: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 34).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 188).occurs(0, None),
-];
+static T34: [Element; 2] = [Element::optional(NAMESPACE, "text", 34), Element::repeated(NAMESPACE, "next", 188)];
 impl ComplexType for T34 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T34");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2332,10 +2137,7 @@ pub struct T33 {
     pub next: Option<T34>,
 }
 
-static T33: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 33).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 189).occurs(0, Some(1)),
-];
+static T33: [Element; 2] = [Element::optional(NAMESPACE, "text", 33), Element::optional(NAMESPACE, "next", 189)];
 impl ComplexType for T33 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T33");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2360,10 +2162,7 @@ pub struct T32 {
     pub next: Option<T33>,
 }
 
-static T32: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 32).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 190).occurs(0, Some(1)),
-];
+static T32: [Element; 2] = [Element::optional(NAMESPACE, "text", 32), Element::optional(NAMESPACE, "next", 190)];
 impl ComplexType for T32 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T32");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2418,7 +2217,7 @@ pub struct T31 {
     pub choice: Option<T31Choice>,
 }
 
-static T31: [Element; 1] = [Element::new(NAMESPACE, "text", 31).occurs(0, Some(1))];
+static T31: [Element; 1] = [Element::optional(NAMESPACE, "text", 31)];
 impl ComplexType for T31 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T31");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2443,10 +2242,7 @@ pub struct T30 {
     pub next: Option<T31>,
 }
 
-static T30: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 30).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 193).occurs(0, Some(1)),
-];
+static T30: [Element; 2] = [Element::optional(NAMESPACE, "text", 30), Element::optional(NAMESPACE, "next", 193)];
 impl ComplexType for T30 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T30");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2471,10 +2267,7 @@ pub struct T29 {
     pub next: Option<T30>,
 }
 
-static T29: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 29).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 194).occurs(0, Some(1)),
-];
+static T29: [Element; 2] = [Element::optional(NAMESPACE, "text", 29), Element::optional(NAMESPACE, "next", 194)];
 impl ComplexType for T29 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T29");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2499,10 +2292,7 @@ pub struct T28 {
     pub next: Option<T29>,
 }
 
-static T28: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 28).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 195).occurs(0, Some(1)),
-];
+static T28: [Element; 2] = [Element::optional(NAMESPACE, "text", 28), Element::optional(NAMESPACE, "next", 195)];
 impl ComplexType for T28 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T28");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2527,10 +2317,7 @@ pub struct T27 {
     pub next: Option<T28>,
 }
 
-static T27: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 27).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 196).occurs(0, Some(1)),
-];
+static T27: [Element; 2] = [Element::optional(NAMESPACE, "text", 27), Element::optional(NAMESPACE, "next", 196)];
 impl ComplexType for T27 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T27");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2555,10 +2342,7 @@ pub struct T26 {
     pub next: Option<T27>,
 }
 
-static T26: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 197).occurs(0, Some(1)),
-];
+static T26: [Element; 2] = [Element::optional(NAMESPACE, "text", 26), Element::optional(NAMESPACE, "next", 197)];
 impl ComplexType for T26 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T26");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2583,10 +2367,7 @@ pub struct T25 {
     pub next: Vec<T26>,
 }
 
-static T25: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 198).occurs(0, None),
-];
+static T25: [Element; 2] = [Element::optional(NAMESPACE, "text", 25), Element::repeated(NAMESPACE, "next", 198)];
 impl ComplexType for T25 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T25");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2611,10 +2392,7 @@ pub struct T24 {
     pub next: Option<T25>,
 }
 
-static T24: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 24).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 199).occurs(0, Some(1)),
-];
+static T24: [Element; 2] = [Element::optional(NAMESPACE, "text", 24), Element::optional(NAMESPACE, "next", 199)];
 impl ComplexType for T24 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T24");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2639,10 +2417,7 @@ pub struct T23 {
     pub next: Option<T24>,
 }
 
-static T23: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 23).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 200).occurs(0, Some(1)),
-];
+static T23: [Element; 2] = [Element::optional(NAMESPACE, "text", 23), Element::optional(NAMESPACE, "next", 200)];
 impl ComplexType for T23 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T23");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2697,7 +2472,7 @@ pub struct T22 {
     pub choice: Option<T22Choice>,
 }
 
-static T22: [Element; 1] = [Element::new(NAMESPACE, "text", 22).occurs(0, Some(1))];
+static T22: [Element; 1] = [Element::optional(NAMESPACE, "text", 22)];
 impl ComplexType for T22 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T22");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2722,10 +2497,7 @@ pub struct T21 {
     pub next: Option<Recursive<T22>>,
 }
 
-static T21: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 203).occurs(0, Some(1)),
-];
+static T21: [Element; 2] = [Element::optional(NAMESPACE, "text", 21), Element::optional(NAMESPACE, "next", 203)];
 impl ComplexType for T21 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T21");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2750,10 +2522,7 @@ pub struct T20 {
     pub next: Option<T21>,
 }
 
-static T20: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 204).occurs(0, Some(1)),
-];
+static T20: [Element; 2] = [Element::optional(NAMESPACE, "text", 20), Element::optional(NAMESPACE, "next", 204)];
 impl ComplexType for T20 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T20");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2778,10 +2547,7 @@ pub struct T19 {
     pub next: Option<T20>,
 }
 
-static T19: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 205).occurs(0, Some(1)),
-];
+static T19: [Element; 2] = [Element::optional(NAMESPACE, "text", 19), Element::optional(NAMESPACE, "next", 205)];
 impl ComplexType for T19 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T19");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2806,10 +2572,7 @@ pub struct T18 {
     pub next: Option<T19>,
 }
 
-static T18: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 206).occurs(0, Some(1)),
-];
+static T18: [Element; 2] = [Element::optional(NAMESPACE, "text", 18), Element::optional(NAMESPACE, "next", 206)];
 impl ComplexType for T18 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T18");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2834,10 +2597,7 @@ pub struct T17 {
     pub next: Option<T18>,
 }
 
-static T17: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 207).occurs(0, Some(1)),
-];
+static T17: [Element; 2] = [Element::optional(NAMESPACE, "text", 17), Element::optional(NAMESPACE, "next", 207)];
 impl ComplexType for T17 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T17");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2862,10 +2622,7 @@ pub struct T16 {
     pub next: Vec<T17>,
 }
 
-static T16: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 16).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 208).occurs(0, None),
-];
+static T16: [Element; 2] = [Element::optional(NAMESPACE, "text", 16), Element::repeated(NAMESPACE, "next", 208)];
 impl ComplexType for T16 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T16");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2890,10 +2647,7 @@ pub struct T15 {
     pub next: Option<T16>,
 }
 
-static T15: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 209).occurs(0, Some(1)),
-];
+static T15: [Element; 2] = [Element::optional(NAMESPACE, "text", 15), Element::optional(NAMESPACE, "next", 209)];
 impl ComplexType for T15 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T15");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2918,10 +2672,7 @@ pub struct T14 {
     pub next: Option<T15>,
 }
 
-static T14: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 210).occurs(0, Some(1)),
-];
+static T14: [Element; 2] = [Element::optional(NAMESPACE, "text", 14), Element::optional(NAMESPACE, "next", 210)];
 impl ComplexType for T14 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T14");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -2976,7 +2727,7 @@ pub struct T13 {
     pub choice: Option<T13Choice>,
 }
 
-static T13: [Element; 1] = [Element::new(NAMESPACE, "text", 13).occurs(0, Some(1))];
+static T13: [Element; 1] = [Element::optional(NAMESPACE, "text", 13)];
 impl ComplexType for T13 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T13");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3001,10 +2752,7 @@ pub struct T12 {
     pub next: Option<T13>,
 }
 
-static T12: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 213).occurs(0, Some(1)),
-];
+static T12: [Element; 2] = [Element::optional(NAMESPACE, "text", 12), Element::optional(NAMESPACE, "next", 213)];
 impl ComplexType for T12 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T12");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3029,10 +2777,7 @@ pub struct T11 {
     pub next: Option<T12>,
 }
 
-static T11: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 214).occurs(0, Some(1)),
-];
+static T11: [Element; 2] = [Element::optional(NAMESPACE, "text", 11), Element::optional(NAMESPACE, "next", 214)];
 impl ComplexType for T11 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T11");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3057,10 +2802,7 @@ pub struct T10 {
     pub next: Option<T11>,
 }
 
-static T10: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 215).occurs(0, Some(1)),
-];
+static T10: [Element; 2] = [Element::optional(NAMESPACE, "text", 10), Element::optional(NAMESPACE, "next", 215)];
 impl ComplexType for T10 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T10");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3085,10 +2827,7 @@ pub struct T9 {
     pub next: Option<T10>,
 }
 
-static T9: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 216).occurs(0, Some(1)),
-];
+static T9: [Element; 2] = [Element::optional(NAMESPACE, "text", 9), Element::optional(NAMESPACE, "next", 216)];
 impl ComplexType for T9 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T9");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3113,10 +2852,7 @@ pub struct T8 {
     pub next: Option<T9>,
 }
 
-static T8: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 217).occurs(0, Some(1)),
-];
+static T8: [Element; 2] = [Element::optional(NAMESPACE, "text", 8), Element::optional(NAMESPACE, "next", 217)];
 impl ComplexType for T8 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T8");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3141,10 +2877,7 @@ pub struct T7 {
     pub next: Vec<T8>,
 }
 
-static T7: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 218).occurs(0, None),
-];
+static T7: [Element; 2] = [Element::optional(NAMESPACE, "text", 7), Element::repeated(NAMESPACE, "next", 218)];
 impl ComplexType for T7 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T7");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3169,10 +2902,7 @@ pub struct T6 {
     pub next: Option<Recursive<T7>>,
 }
 
-static T6: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 219).occurs(0, Some(1)),
-];
+static T6: [Element; 2] = [Element::optional(NAMESPACE, "text", 6), Element::optional(NAMESPACE, "next", 219)];
 impl ComplexType for T6 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T6");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3197,10 +2927,7 @@ pub struct T5 {
     pub next: Option<T6>,
 }
 
-static T5: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 220).occurs(0, Some(1)),
-];
+static T5: [Element; 2] = [Element::optional(NAMESPACE, "text", 5), Element::optional(NAMESPACE, "next", 220)];
 impl ComplexType for T5 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T5");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3255,7 +2982,7 @@ pub struct T4 {
     pub choice: Option<T4Choice>,
 }
 
-static T4: [Element; 1] = [Element::new(NAMESPACE, "text", 4).occurs(0, Some(1))];
+static T4: [Element; 1] = [Element::optional(NAMESPACE, "text", 4)];
 impl ComplexType for T4 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T4");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3280,10 +3007,7 @@ pub struct T3 {
     pub next: Option<T4>,
 }
 
-static T3: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 223).occurs(0, Some(1)),
-];
+static T3: [Element; 2] = [Element::optional(NAMESPACE, "text", 3), Element::optional(NAMESPACE, "next", 223)];
 impl ComplexType for T3 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T3");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3308,10 +3032,7 @@ pub struct T2 {
     pub next: Option<T3>,
 }
 
-static T2: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 224).occurs(0, Some(1)),
-];
+static T2: [Element; 2] = [Element::optional(NAMESPACE, "text", 2), Element::optional(NAMESPACE, "next", 224)];
 impl ComplexType for T2 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T2");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3336,10 +3057,7 @@ pub struct T1 {
     pub next: Option<T2>,
 }
 
-static T1: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 225).occurs(0, Some(1)),
-];
+static T1: [Element; 2] = [Element::optional(NAMESPACE, "text", 1), Element::optional(NAMESPACE, "next", 225)];
 impl ComplexType for T1 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T1");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3364,10 +3082,7 @@ pub struct T0 {
     pub next: Option<T1>,
 }
 
-static T0: [Element; 2] = [
-    Element::new(NAMESPACE, "text", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "next", 226).occurs(0, Some(1)),
-];
+static T0: [Element; 2] = [Element::optional(NAMESPACE, "text", 0), Element::optional(NAMESPACE, "next", 226)];
 impl ComplexType for T0 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "T0");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -3390,7 +3105,7 @@ pub struct Value {
     pub next: Option<T0>,
 }
 
-static VALUE: [Element; 1] = [Element::new(NAMESPACE, "next", 227).occurs(0, Some(1))];
+static VALUE: [Element; 1] = [Element::optional(NAMESPACE, "next", 227)];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {

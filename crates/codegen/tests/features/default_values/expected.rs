@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -57,9 +57,9 @@ pub struct Value {
 
 static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "number", 0).default("12"),
-    Element::new(NAMESPACE, "text", 1).default("none").occurs(0, Some(1)),
-    Element::new(NAMESPACE, "fixed", 2).fixed("1.50").occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nil", 3).default("1").occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "text", 1).default("none"),
+    Element::optional(NAMESPACE, "fixed", 2).fixed("1.50"),
+    Element::optional(NAMESPACE, "nil", 3).default("1"),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -86,7 +86,7 @@ pub struct Group {
     pub shape: Vec<Recursive<Shape>>,
 }
 
-static GROUP: [Element; 2] = [Element::new(NAMESPACE, "name", 2), Element::new(NAMESPACE, "shape", 3).occurs(0, None)];
+static GROUP: [Element; 2] = [Element::new(NAMESPACE, "name", 2), Element::repeated(NAMESPACE, "shape", 3)];
 impl ComplexType for Group {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Group");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -397,7 +397,7 @@ pub struct Closed {
     pub a: Option<i32>,
 }
 
-static CLOSED: [Element; 1] = [Element::new(NAMESPACE, "a", 15).occurs(0, Some(1))];
+static CLOSED: [Element; 1] = [Element::optional(NAMESPACE, "a", 15)];
 impl ComplexType for Closed {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Closed");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -507,13 +507,13 @@ pub struct Value {
 }
 
 static VALUE: [Element; 7] = [
-    Element::new(NAMESPACE, "shape", 4).occurs(0, None),
-    Element::new(NAMESPACE, "base", 10).occurs(0, None),
-    Element::new(NAMESPACE, "derived", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "further", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nothing", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "itself", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "closed", 17).occurs(0, Some(1)),
+    Element::repeated(NAMESPACE, "shape", 4),
+    Element::repeated(NAMESPACE, "base", 10),
+    Element::optional(NAMESPACE, "derived", 11),
+    Element::optional(NAMESPACE, "further", 12),
+    Element::optional(NAMESPACE, "nothing", 13),
+    Element::optional(NAMESPACE, "itself", 14),
+    Element::optional(NAMESPACE, "closed", 17),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

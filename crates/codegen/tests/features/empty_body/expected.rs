@@ -37,9 +37,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::next(&service, request).await),
-            1 => payload.handle(async move |request| T::set(&service, request).await),
-            _ => payload.handle(async move |request| T::reset(&service, request).await),
+            0 => payload.call(service, T::next),
+            1 => payload.call(service, T::set),
+            _ => payload.call(service, T::reset),
         }
     }
 }

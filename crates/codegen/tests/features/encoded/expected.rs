@@ -69,14 +69,14 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::arrays(&service, request).await),
-            2 => payload.handle(async move |request| T::graph(&service, request).await),
-            3 => payload.handle(async move |request| T::animals(&service, request).await),
-            4 => payload.handle(async move |request| T::open(&service, request).await),
-            5 => payload.handle(async move |request| T::ping(&service, request).await),
-            6 => payload.handle(async move |request| T::add(&service, request).await),
-            _ => payload.handle(async move |request| T::outcome(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::arrays),
+            2 => payload.call(service, T::graph),
+            3 => payload.call(service, T::animals),
+            4 => payload.call(service, T::open),
+            5 => payload.call(service, T::ping),
+            6 => payload.call(service, T::add),
+            _ => payload.call(service, T::outcome),
         }
     }
 }
@@ -1403,10 +1403,8 @@ impl FaultDetail for OutcomeFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
-        match self {
-            Self::Trouble(_) => Some("urn:encoded:Feature:outcome:Fault:trouble"),
-        }
+    fn index(&self) -> usize {
+        0
     }
 }
 
@@ -1568,6 +1566,7 @@ pub static FEATURE_OPERATIONS: [Operation; 8] = [
                 .encoded(),
         )
         .with_actions("outcome", "urn:encoded:Feature:outcomeResponse")
+        .with_fault_actions(&["urn:encoded:Feature:outcome:Fault:trouble"])
         .with_headers(&[<Point as ::castile::Header>::ELEMENT], &[<Point as ::castile::Header>::ELEMENT]),
 ];
 

@@ -23,7 +23,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::open(&service, request).await)
+        payload.call(service, T::open)
     }
 }
 
@@ -206,10 +206,10 @@ impl FaultDetail for OpenFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::Locked(_) => Some("urn:encoded_faults:Feature:open:Fault:locked"),
-            Self::Lost(_) => Some("urn:encoded_faults:Feature:open:Fault:lost"),
+            Self::Locked(_) => 0,
+            Self::Lost(_) => 1,
         }
     }
 }
@@ -238,5 +238,8 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
                 )
                 .encoded(),
         )
-        .with_actions("urn:encoded_faults:Feature:openRequest", "urn:encoded_faults:Feature:openResponse"),
+        .with_actions("urn:encoded_faults:Feature:openRequest", "urn:encoded_faults:Feature:openResponse")
+        .with_fault_actions(
+            &["urn:encoded_faults:Feature:open:Fault:locked", "urn:encoded_faults:Feature:open:Fault:lost"],
+        ),
 ];

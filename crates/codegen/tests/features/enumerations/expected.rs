@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -222,12 +222,12 @@ pub struct Value {
 }
 
 static VALUE: [Element; 6] = [
-    Element::new(NAMESPACE, "color", 0).types(&COLOR_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "small", 1).types(&SMALL_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "sizes", 2).types(&SIZES_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "either", 3).types(&SIZE_OR_NUMBER_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "kind", 4).types(&KIND_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "numbers", 5).types(&NUMBERS_TYPES).occurs(0, Some(1)),
+    Element::repeated(NAMESPACE, "color", 0).types(&COLOR_TYPES),
+    Element::optional(NAMESPACE, "small", 1).types(&SMALL_TYPES),
+    Element::optional(NAMESPACE, "sizes", 2).types(&SIZES_TYPES),
+    Element::repeated(NAMESPACE, "either", 3).types(&SIZE_OR_NUMBER_TYPES),
+    Element::optional(NAMESPACE, "kind", 4).types(&KIND_TYPES),
+    Element::optional(NAMESPACE, "numbers", 5).types(&NUMBERS_TYPES),
 ];
 
 static VALUE_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "size")]);

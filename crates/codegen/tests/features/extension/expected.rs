@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -114,7 +114,7 @@ pub struct Extended {
     pub b: Option<i32>,
 }
 
-static EXTENDED: [Element; 2] = [Element::new(NAMESPACE, "a", 7), Element::new(NAMESPACE, "b", 8).occurs(0, Some(1))];
+static EXTENDED: [Element; 2] = [Element::new(NAMESPACE, "a", 7), Element::optional(NAMESPACE, "b", 8)];
 impl ComplexType for Extended {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Extended");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -236,7 +236,7 @@ impl Value {
 
 static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "a", 0),
-    Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "b", 1),
     Element::new(NAMESPACE, "fromNothing", 3),
     Element::new(NAMESPACE, "unchanged", 5),
     Element::new(NAMESPACE, "base", 9),

@@ -32,8 +32,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::rate(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::rate),
         }
     }
 }
@@ -984,42 +984,36 @@ pub struct Value {
 }
 
 static VALUE: [Element; 30] = [
-    Element::new(NAMESPACE, "code", 0).facets(&CODE_FACETS).types(&CODE_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).types(&DIGIT_CODE_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "price", 3).facets(&PRICE_FACETS).types(&PRICE_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "key", 4).facets(&KEY_FACETS).types(&KEY_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "day", 5).facets(&DAY_FACETS).types(&DAY_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "word", 6).facets(&WORD_FACETS).types(&WORD_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "grade", 7).facets(&GRADE_FACETS).types(&GRADE_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "color", 8).types(&COLOR_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "kind", 9).facets(&KIND_FACETS).types(&KIND_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percents", 10).facets(&PERCENTS_ITEMS).types(&PERCENTS_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "few", 11).facets(&FEW_PERCENTS_FACETS).types(&FEW_PERCENTS_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "oneColor", 12).facets(&ONE_COLOR_FACETS).types(&ONE_COLOR_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "size", 13).types(&SIZE_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "someSize", 14).facets(&SOME_SIZE_FACETS).types(&SOME_SIZE_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "temperature", 15).facets(&TEMPERATURE_MEMBERS).types(&TEMPERATURE_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "either", 16)
-        .facets(&CODE_OR_PERCENT_MEMBERS)
-        .types(&CODE_OR_PERCENT_TYPES)
-        .occurs(0, None),
-    Element::new(NAMESPACE, "amount", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "marks", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "part", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "short", 21).facets(&other::SHORT_FACETS).types(&SHORT_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "maybe", 22).facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "level", 23).default("50").facets(&PERCENT_FACETS).types(&PERCENT_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "own", 24).facets(&OWN_FACETS).types(&OWN_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "reddish", 25).types(&REDDISH_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "sizeOrCode", 26).types(&SIZE_OR_CODE_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "percentOrKind", 29).types(&PERCENT_OR_KIND_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).types(&SHORT_KIND_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "someKinds", 31).facets(&SOME_KINDS_FACETS).types(&SOME_KINDS_TYPES).occurs(0, None),
-    Element::new(NAMESPACE, "firstOrSeven", 32)
-        .facets(&FIRST_OR_SEVEN_FACETS)
-        .types(&FIRST_OR_SEVEN_TYPES)
-        .occurs(0, None),
+    Element::repeated(NAMESPACE, "code", 0).facets(&CODE_FACETS).types(&CODE_TYPES),
+    Element::optional(NAMESPACE, "digitCode", 1).facets(&DIGIT_CODE_FACETS).types(&DIGIT_CODE_TYPES),
+    Element::repeated(NAMESPACE, "percent", 2).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
+    Element::optional(NAMESPACE, "price", 3).facets(&PRICE_FACETS).types(&PRICE_TYPES),
+    Element::optional(NAMESPACE, "key", 4).facets(&KEY_FACETS).types(&KEY_TYPES),
+    Element::optional(NAMESPACE, "day", 5).facets(&DAY_FACETS).types(&DAY_TYPES),
+    Element::optional(NAMESPACE, "word", 6).facets(&WORD_FACETS).types(&WORD_TYPES),
+    Element::optional(NAMESPACE, "grade", 7).facets(&GRADE_FACETS).types(&GRADE_TYPES),
+    Element::optional(NAMESPACE, "color", 8).types(&COLOR_TYPES),
+    Element::optional(NAMESPACE, "kind", 9).facets(&KIND_FACETS).types(&KIND_TYPES),
+    Element::optional(NAMESPACE, "percents", 10).facets(&PERCENTS_ITEMS).types(&PERCENTS_TYPES),
+    Element::optional(NAMESPACE, "few", 11).facets(&FEW_PERCENTS_FACETS).types(&FEW_PERCENTS_TYPES),
+    Element::optional(NAMESPACE, "oneColor", 12).facets(&ONE_COLOR_FACETS).types(&ONE_COLOR_TYPES),
+    Element::repeated(NAMESPACE, "size", 13).types(&SIZE_TYPES),
+    Element::repeated(NAMESPACE, "someSize", 14).facets(&SOME_SIZE_FACETS).types(&SOME_SIZE_TYPES),
+    Element::repeated(NAMESPACE, "temperature", 15).facets(&TEMPERATURE_MEMBERS).types(&TEMPERATURE_TYPES),
+    Element::repeated(NAMESPACE, "either", 16).facets(&CODE_OR_PERCENT_MEMBERS).types(&CODE_OR_PERCENT_TYPES),
+    Element::optional(NAMESPACE, "amount", 17),
+    Element::optional(NAMESPACE, "marks", 18),
+    Element::optional(NAMESPACE, "part", 20),
+    Element::optional(NAMESPACE, "short", 21).facets(&other::SHORT_FACETS).types(&SHORT_TYPES),
+    Element::repeated(NAMESPACE, "maybe", 22).facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
+    Element::optional(NAMESPACE, "level", 23).default("50").facets(&PERCENT_FACETS).types(&PERCENT_TYPES),
+    Element::optional(NAMESPACE, "own", 24).facets(&OWN_FACETS).types(&OWN_TYPES),
+    Element::optional(NAMESPACE, "reddish", 25).types(&REDDISH_TYPES),
+    Element::optional(NAMESPACE, "sizeOrCode", 26).types(&SIZE_OR_CODE_TYPES),
+    Element::repeated(NAMESPACE, "percentOrKind", 29).types(&PERCENT_OR_KIND_TYPES),
+    Element::repeated(NAMESPACE, "shortKind", 30).facets(&SHORT_KIND_FACETS).types(&SHORT_KIND_TYPES),
+    Element::repeated(NAMESPACE, "someKinds", 31).facets(&SOME_KINDS_FACETS).types(&SOME_KINDS_TYPES),
+    Element::repeated(NAMESPACE, "firstOrSeven", 32).facets(&FIRST_OR_SEVEN_FACETS).types(&FIRST_OR_SEVEN_TYPES),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

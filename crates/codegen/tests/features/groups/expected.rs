@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -82,10 +82,7 @@ pub struct ValueSequence {
     pub d: i32,
 }
 
-static VALUE_SEQUENCE: [Element; 2] = [
-    Element::new(NAMESPACE, "a", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 5),
-];
+static VALUE_SEQUENCE: [Element; 2] = [Element::optional(NAMESPACE, "a", 2), Element::new(NAMESPACE, "d", 5)];
 impl ::castile::codegen::Group for ValueSequence {
     const FIRST: &'static [xs::First] = &[
         xs::First::Elements(&VALUE_SEQUENCE),
@@ -229,10 +226,7 @@ pub struct Children {
     pub right: Option<Recursive<Node>>,
 }
 
-static CHILDREN: [Element; 2] = [
-    Element::new(NAMESPACE, "left", 14),
-    Element::new(NAMESPACE, "right", 15).occurs(0, Some(1)),
-];
+static CHILDREN: [Element; 2] = [Element::new(NAMESPACE, "left", 14), Element::optional(NAMESPACE, "right", 15)];
 impl ::castile::codegen::Group for Children {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(CHILDREN.split_at(1).0)];
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -281,10 +275,7 @@ pub struct Name {
     pub last: String,
 }
 
-static NAME: [Element; 2] = [
-    Element::new(NAMESPACE, "first", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "last", 19),
-];
+static NAME: [Element; 2] = [Element::optional(NAMESPACE, "first", 18), Element::new(NAMESPACE, "last", 19)];
 impl ::castile::codegen::Group for Name {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(&NAME)];
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
@@ -357,13 +348,13 @@ pub struct Value {
 }
 
 static VALUE: [Element; 7] = [
-    Element::new(NAMESPACE, "first", 0).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "first", 0),
     Element::new(NAMESPACE, "last", 1),
-    Element::new(NAMESPACE, "e", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "all", 10).occurs(0, None),
-    Element::new(NAMESPACE, "pairs", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "node", 16).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "e", 6),
+    Element::optional(NAMESPACE, "f", 7),
+    Element::repeated(NAMESPACE, "all", 10),
+    Element::optional(NAMESPACE, "pairs", 13),
+    Element::optional(NAMESPACE, "node", 16),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

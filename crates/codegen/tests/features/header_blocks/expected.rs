@@ -42,10 +42,10 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::begin(&service, request).await),
-            2 => payload.handle(async move |request| T::ask(&service, request).await),
-            _ => payload.handle(async move |request| T::end(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::begin),
+            2 => payload.call(service, T::ask),
+            _ => payload.call(service, T::end),
         }
     }
 }
@@ -207,14 +207,10 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn is_header(&self) -> bool {
-        matches!(self, Self::SessionOver(_))
-    }
-
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::Others(_) => Some("urn:header_blocks:Feature:echo:Fault:others"),
-            Self::SessionOver(_) => None,
+            Self::Others(_) => 0,
+            Self::SessionOver(_) => 1,
         }
     }
 }
@@ -238,6 +234,7 @@ pub static FEATURE_OPERATIONS: [Operation; 4] = [
             ),
         )
         .with_actions("echo", "urn:header_blocks:Feature:echoResponse")
+        .with_fault_actions(&["urn:header_blocks:Feature:echo:Fault:others"])
         .with_headers(
             &[<Session as ::castile::Header>::ELEMENT, <OthersHeader as ::castile::Header>::ELEMENT],
             &[<LeftHeader as ::castile::Header>::ELEMENT],

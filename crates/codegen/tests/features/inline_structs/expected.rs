@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -72,18 +72,18 @@ pub struct Level3 {
 }
 
 static LEVEL3: [Element; 12] = [
-    Element::new(NAMESPACE, "a", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "j", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "k", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "l", 11).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 0),
+    Element::optional(NAMESPACE, "b", 1),
+    Element::optional(NAMESPACE, "c", 2),
+    Element::optional(NAMESPACE, "d", 3),
+    Element::optional(NAMESPACE, "e", 4),
+    Element::optional(NAMESPACE, "f", 5),
+    Element::optional(NAMESPACE, "g", 6),
+    Element::optional(NAMESPACE, "h", 7),
+    Element::optional(NAMESPACE, "i", 8),
+    Element::optional(NAMESPACE, "j", 9),
+    Element::optional(NAMESPACE, "k", 10),
+    Element::optional(NAMESPACE, "l", 11),
 ];
 impl ComplexType for Level3 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level3");
@@ -150,18 +150,18 @@ pub struct Level2 {
 }
 
 static LEVEL2: [Element; 12] = [
-    Element::new(NAMESPACE, "a", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 16).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "j", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "k", 22).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "l", 23).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 12),
+    Element::optional(NAMESPACE, "b", 13),
+    Element::optional(NAMESPACE, "c", 14),
+    Element::optional(NAMESPACE, "d", 15),
+    Element::optional(NAMESPACE, "e", 16),
+    Element::optional(NAMESPACE, "f", 17),
+    Element::optional(NAMESPACE, "g", 18),
+    Element::optional(NAMESPACE, "h", 19),
+    Element::optional(NAMESPACE, "i", 20),
+    Element::optional(NAMESPACE, "j", 21),
+    Element::optional(NAMESPACE, "k", 22),
+    Element::optional(NAMESPACE, "l", 23),
 ];
 impl ComplexType for Level2 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level2");
@@ -228,18 +228,18 @@ pub struct Level1 {
 }
 
 static LEVEL1: [Element; 12] = [
-    Element::new(NAMESPACE, "a", 24).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 27).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 28).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 29).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 30).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 31).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 32).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "j", 33).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "k", 34).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "l", 35).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 24),
+    Element::optional(NAMESPACE, "b", 25),
+    Element::optional(NAMESPACE, "c", 26),
+    Element::optional(NAMESPACE, "d", 27),
+    Element::optional(NAMESPACE, "e", 28),
+    Element::optional(NAMESPACE, "f", 29),
+    Element::optional(NAMESPACE, "g", 30),
+    Element::optional(NAMESPACE, "h", 31),
+    Element::optional(NAMESPACE, "i", 32),
+    Element::optional(NAMESPACE, "j", 33),
+    Element::optional(NAMESPACE, "k", 34),
+    Element::optional(NAMESPACE, "l", 35),
 ];
 impl ComplexType for Level1 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level1");
@@ -306,18 +306,18 @@ pub struct Level0 {
 }
 
 static LEVEL0: [Element; 12] = [
-    Element::new(NAMESPACE, "a", 36).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 37).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 38).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 39).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 40).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 41).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 42).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 43).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 44).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "j", 45).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "k", 46).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "l", 47).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 36),
+    Element::optional(NAMESPACE, "b", 37),
+    Element::optional(NAMESPACE, "c", 38),
+    Element::optional(NAMESPACE, "d", 39),
+    Element::optional(NAMESPACE, "e", 40),
+    Element::optional(NAMESPACE, "f", 41),
+    Element::optional(NAMESPACE, "g", 42),
+    Element::optional(NAMESPACE, "h", 43),
+    Element::optional(NAMESPACE, "i", 44),
+    Element::optional(NAMESPACE, "j", 45),
+    Element::optional(NAMESPACE, "k", 46),
+    Element::optional(NAMESPACE, "l", 47),
 ];
 impl ComplexType for Level0 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Level0");
@@ -365,7 +365,7 @@ pub struct ValueChoiceSequence {
 
 static VALUE_CHOICE_SEQUENCE: [Element; 2] = [
     Element::new(NAMESPACE, "ga", 54),
-    Element::new(NAMESPACE, "gb", 55).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "gb", 55),
 ];
 impl ::castile::codegen::Group for ValueChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE_SEQUENCE.split_at(1).0)];
@@ -441,8 +441,8 @@ pub struct ValueSequence {
 
 static VALUE_SEQUENCE: [Element; 3] = [
     Element::new(NAMESPACE, "ha", 56),
-    Element::new(NAMESPACE, "hb", 57).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "hc", 58).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "hb", 57),
+    Element::optional(NAMESPACE, "hc", 58),
 ];
 impl ::castile::codegen::Group for ValueSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_SEQUENCE.split_at(1).0)];
@@ -474,10 +474,7 @@ pub struct Shape {
     pub area: Option<Level3>,
 }
 
-static SHAPE: [Element; 2] = [
-    Element::new(NAMESPACE, "outline", 59).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "area", 60).occurs(0, Some(1)),
-];
+static SHAPE: [Element; 2] = [Element::optional(NAMESPACE, "outline", 59), Element::optional(NAMESPACE, "area", 60)];
 impl ComplexType for Shape {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Shape");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -507,9 +504,9 @@ pub struct Polygon {
 }
 
 static POLYGON: [Element; 4] = [
-    Element::new(NAMESPACE, "outline", 61).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "area", 62).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "corners", 63).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "outline", 61),
+    Element::optional(NAMESPACE, "area", 62),
+    Element::optional(NAMESPACE, "corners", 63),
     Element::new(NAMESPACE, "name", 64),
 ];
 impl ComplexType for Polygon {
@@ -549,12 +546,12 @@ pub struct Rectangle {
 }
 
 static RECTANGLE: [Element; 6] = [
-    Element::new(NAMESPACE, "outline", 65).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "area", 66).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "corners", 67).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "outline", 65),
+    Element::optional(NAMESPACE, "area", 66),
+    Element::optional(NAMESPACE, "corners", 67),
     Element::new(NAMESPACE, "name", 68),
     Element::new(NAMESPACE, "width", 69),
-    Element::new(NAMESPACE, "height", 70).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "height", 70),
 ];
 impl ComplexType for Rectangle {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Rectangle");
@@ -754,9 +751,9 @@ pub struct Parts {
 
 static PARTS: [Element; 5] = [
     Element::new(NAMESPACE, "first", 76),
-    Element::new(NAMESPACE, "second", 77).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "third", 78).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "fourth", 79).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "second", 77),
+    Element::optional(NAMESPACE, "third", 78),
+    Element::optional(NAMESPACE, "fourth", 79),
     Element::new(NAMESPACE, "fifth", 80),
 ];
 impl ComplexType for Parts {
@@ -817,13 +814,13 @@ pub struct Small {
 
 static SMALL: [Element; 8] = [
     Element::new(NAMESPACE, "number", 84),
-    Element::new(NAMESPACE, "flag", 85).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "moment", 86).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "day", 87).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "time", 88).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "month", 89).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "amount", 90).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "bytes", 91).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "flag", 85),
+    Element::optional(NAMESPACE, "moment", 86),
+    Element::optional(NAMESPACE, "day", 87),
+    Element::optional(NAMESPACE, "time", 88),
+    Element::optional(NAMESPACE, "month", 89),
+    Element::optional(NAMESPACE, "amount", 90),
+    Element::optional(NAMESPACE, "bytes", 91),
 ];
 impl ComplexType for Small {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Small");
@@ -896,9 +893,9 @@ pub struct Tagged {
 }
 
 static TAGGED: [Element; 3] = [
-    Element::new(NAMESPACE, "one", 82).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "two", 83).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "small", 92).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "one", 82),
+    Element::optional(NAMESPACE, "two", 83),
+    Element::optional(NAMESPACE, "small", 92),
 ];
 
 static TAGGED_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
@@ -1006,16 +1003,16 @@ pub struct Value {
 }
 
 static VALUE: [Element; 10] = [
-    Element::new(NAMESPACE, "tree", 48).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "tree", 48),
     Element::new(NAMESPACE, "needed", 49),
-    Element::new(NAMESPACE, "nil", 50).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "nil", 50),
     Element::new(NAMESPACE, "neededNil", 51),
-    Element::new(NAMESPACE, "shape", 71).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "polygon", 72).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "parts", 81).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "tagged", 93).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "small", 94).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "list", 95).occurs(0, None),
+    Element::optional(NAMESPACE, "shape", 71),
+    Element::optional(NAMESPACE, "polygon", 72),
+    Element::optional(NAMESPACE, "parts", 81),
+    Element::optional(NAMESPACE, "tagged", 93),
+    Element::optional(NAMESPACE, "small", 94),
+    Element::repeated(NAMESPACE, "list", 95),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

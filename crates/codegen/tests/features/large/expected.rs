@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -66,15 +66,15 @@ pub struct Large {
 }
 
 static LARGE: [Element; 9] = [
-    Element::new(NAMESPACE, "a", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 8).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 0),
+    Element::optional(NAMESPACE, "b", 1),
+    Element::optional(NAMESPACE, "c", 2),
+    Element::optional(NAMESPACE, "d", 3),
+    Element::optional(NAMESPACE, "e", 4),
+    Element::optional(NAMESPACE, "f", 5),
+    Element::optional(NAMESPACE, "g", 6),
+    Element::optional(NAMESPACE, "h", 7),
+    Element::optional(NAMESPACE, "i", 8),
 ];
 impl ComplexType for Large {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Large");
@@ -130,14 +130,14 @@ pub struct ValueChoiceSequence {
 
 static VALUE_CHOICE_SEQUENCE: [Element; 9] = [
     Element::new(NAMESPACE, "ga", 12),
-    Element::new(NAMESPACE, "gb", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gc", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gd", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ge", 16).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gf", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gg", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gh", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gi", 20).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "gb", 13),
+    Element::optional(NAMESPACE, "gc", 14),
+    Element::optional(NAMESPACE, "gd", 15),
+    Element::optional(NAMESPACE, "ge", 16),
+    Element::optional(NAMESPACE, "gf", 17),
+    Element::optional(NAMESPACE, "gg", 18),
+    Element::optional(NAMESPACE, "gh", 19),
+    Element::optional(NAMESPACE, "gi", 20),
 ];
 impl ::castile::codegen::Group for ValueChoiceSequence {
     const FIRST: &'static [xs::First] = &[xs::First::Elements(VALUE_CHOICE_SEQUENCE.split_at(1).0)];
@@ -244,14 +244,14 @@ pub struct Fits {
 }
 
 static FITS: [Element; 8] = [
-    Element::new(NAMESPACE, "a", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 22).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 23).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 24).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 27).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 28).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 21),
+    Element::optional(NAMESPACE, "b", 22),
+    Element::optional(NAMESPACE, "c", 23),
+    Element::optional(NAMESPACE, "d", 24),
+    Element::optional(NAMESPACE, "e", 25),
+    Element::optional(NAMESPACE, "f", 26),
+    Element::optional(NAMESPACE, "g", 27),
+    Element::optional(NAMESPACE, "h", 28),
 ];
 impl ComplexType for Fits {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Fits");
@@ -304,14 +304,14 @@ pub struct Larger {
 }
 
 static LARGER: [Element; 9] = [
-    Element::new(NAMESPACE, "a", 29).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 30).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 31).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 32).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 33).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 34).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 35).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 36).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 29),
+    Element::optional(NAMESPACE, "b", 30),
+    Element::optional(NAMESPACE, "c", 31),
+    Element::optional(NAMESPACE, "d", 32),
+    Element::optional(NAMESPACE, "e", 33),
+    Element::optional(NAMESPACE, "f", 34),
+    Element::optional(NAMESPACE, "g", 35),
+    Element::optional(NAMESPACE, "h", 36),
     Element::new(NAMESPACE, "more", 37),
 ];
 impl ComplexType for Larger {

@@ -30,8 +30,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::parts(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::parts),
         }
     }
 }
@@ -88,18 +88,18 @@ pub struct Large {
 }
 
 static LARGE: [Element; 12] = [
-    Element::new(NAMESPACE, "a", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "e", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "f", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "g", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "h", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "j", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "k", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "l", 11).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 0),
+    Element::optional(NAMESPACE, "b", 1),
+    Element::optional(NAMESPACE, "c", 2),
+    Element::optional(NAMESPACE, "d", 3),
+    Element::optional(NAMESPACE, "e", 4),
+    Element::optional(NAMESPACE, "f", 5),
+    Element::optional(NAMESPACE, "g", 6),
+    Element::optional(NAMESPACE, "h", 7),
+    Element::optional(NAMESPACE, "i", 8),
+    Element::optional(NAMESPACE, "j", 9),
+    Element::optional(NAMESPACE, "k", 10),
+    Element::optional(NAMESPACE, "l", 11),
 ];
 impl ComplexType for Large {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Large");
@@ -150,10 +150,10 @@ pub struct Larger {
 }
 
 static LARGER: [Element; 4] = [
-    Element::new(NAMESPACE, "a", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "b", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "d", 15).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "a", 12),
+    Element::optional(NAMESPACE, "b", 13),
+    Element::optional(NAMESPACE, "c", 14),
+    Element::optional(NAMESPACE, "d", 15),
 ];
 impl ComplexType for Larger {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Larger");
@@ -327,10 +327,8 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
-        match self {
-            Self::Refusal(_) => Some("urn:large_messages:Feature:echo:Fault:refusal"),
-        }
+    fn index(&self) -> usize {
+        0
     }
 }
 
@@ -357,6 +355,7 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
             ),
         )
         .with_actions("echo", "urn:large_messages:Feature:echoResponse")
+        .with_fault_actions(&["urn:large_messages:Feature:echo:Fault:refusal"])
         .with_headers(
             &[
                 <OneHeader as ::castile::Header>::ELEMENT,

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -165,7 +165,7 @@ pub struct Item {
 
 static ITEM: [Element; 2] = [
     Element::new(NAMESPACE, "name", 7).types(&STRING_TYPES),
-    Element::new(NAMESPACE, "note", 8).types(&STRING_TYPES).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "note", 8).types(&STRING_TYPES),
 ];
 
 static ITEM_ATTRIBUTES: xs::Attributes = xs::Attributes::new(
@@ -339,10 +339,7 @@ pub struct Options {
     pub loud: Option<bool>,
 }
 
-static OPTIONS: [Element; 2] = [
-    Element::new(NAMESPACE, "fast", 15),
-    Element::new(NAMESPACE, "loud", 16).occurs(0, Some(1)),
-];
+static OPTIONS: [Element; 2] = [Element::new(NAMESPACE, "fast", 15), Element::optional(NAMESPACE, "loud", 16)];
 impl ComplexType for Options {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Options")
         .content(xs::Content::Among(const { &[xs::First::Elements(&OPTIONS)] }));
@@ -449,7 +446,7 @@ pub struct Event {
     pub end: Option<i32>,
 }
 
-static EVENT: [Element; 1] = [Element::new(NAMESPACE, "end", 21).types(&INT_TYPES).occurs(0, Some(1))];
+static EVENT: [Element; 1] = [Element::optional(NAMESPACE, "end", 21).types(&INT_TYPES)];
 impl ComplexType for Event {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Event")
         .content(
@@ -503,19 +500,19 @@ pub struct Value {
 }
 
 static VALUE: [Element; 13] = [
-    Element::new(NAMESPACE, "number", 0).types(&INT_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "code", 1).facets(&CODE_FACETS).types(&CODE_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "color", 2).types(&COLOR_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "colors", 3).types(&COLORS_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "share", 4).types(&PERCENT_OR_COLOR_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "version", 5).fixed("1.0").types(&STRING_TYPES).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "number", 0).types(&INT_TYPES),
+    Element::optional(NAMESPACE, "code", 1).facets(&CODE_FACETS).types(&CODE_TYPES),
+    Element::optional(NAMESPACE, "color", 2).types(&COLOR_TYPES),
+    Element::optional(NAMESPACE, "colors", 3).types(&COLORS_TYPES),
+    Element::optional(NAMESPACE, "share", 4).types(&PERCENT_OR_COLOR_TYPES),
+    Element::optional(NAMESPACE, "version", 5).fixed("1.0").types(&STRING_TYPES),
     Element::new(NAMESPACE, "pair", 6).types(&INT_TYPES).occurs(0, Some(2)),
-    Element::new(NAMESPACE, "item", 9).occurs(0, None),
-    Element::new(NAMESPACE, "shape", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "paragraph", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "options", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "event", 22).occurs(0, Some(1)),
-    Element::new("", "unqualified", 23).types(&INT_TYPES).occurs(0, Some(1)),
+    Element::repeated(NAMESPACE, "item", 9),
+    Element::optional(NAMESPACE, "shape", 12),
+    Element::optional(NAMESPACE, "paragraph", 14),
+    Element::optional(NAMESPACE, "options", 17),
+    Element::optional(NAMESPACE, "event", 22),
+    Element::optional("", "unqualified", 23).types(&INT_TYPES),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value").content(xs::Content::Sequence(&VALUE));

@@ -31,8 +31,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::submit(&service, request).await),
-            _ => payload.handle(async move |request| T::fetch(&service, request).await),
+            0 => payload.call(service, T::submit),
+            _ => payload.call(service, T::fetch),
         }
     }
 }

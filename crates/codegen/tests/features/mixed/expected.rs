@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -280,8 +280,8 @@ pub struct Value {
 
 static VALUE: [Element; 3] = [
     Element::new(NAMESPACE, "paragraph", 2).occurs(1, None),
-    Element::new(NAMESPACE, "note", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "letter", 7).occurs(0, None),
+    Element::optional(NAMESPACE, "note", 3),
+    Element::repeated(NAMESPACE, "letter", 7),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

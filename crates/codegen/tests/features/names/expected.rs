@@ -31,8 +31,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::r#type(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::r#type),
         }
     }
 }
@@ -118,34 +118,34 @@ pub struct Value {
 }
 
 static VALUE: [Element; 28] = [
-    Element::new(NAMESPACE, "type", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "self", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Self", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "super", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "crate", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "gen", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "async", 6).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "try", 7).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "dyn", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "union", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "static", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "macro_rules", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "OrderId", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "orderId", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "order-id", 14).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "order.id", 15).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ORDER_ID", 16).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "_3d", 17).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "_", 18).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "_-", 19).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "__x", 20).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "é", 21).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "日本", 22).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "x·y", 23).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i32", 24).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "String", 25).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Box", 26).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nullValue", 27).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "type", 0),
+    Element::optional(NAMESPACE, "self", 1),
+    Element::optional(NAMESPACE, "Self", 2),
+    Element::optional(NAMESPACE, "super", 3),
+    Element::optional(NAMESPACE, "crate", 4),
+    Element::optional(NAMESPACE, "gen", 5),
+    Element::optional(NAMESPACE, "async", 6),
+    Element::optional(NAMESPACE, "try", 7),
+    Element::optional(NAMESPACE, "dyn", 8),
+    Element::optional(NAMESPACE, "union", 9),
+    Element::optional(NAMESPACE, "static", 10),
+    Element::optional(NAMESPACE, "macro_rules", 11),
+    Element::optional(NAMESPACE, "OrderId", 12),
+    Element::optional(NAMESPACE, "orderId", 13),
+    Element::optional(NAMESPACE, "order-id", 14),
+    Element::optional(NAMESPACE, "order.id", 15),
+    Element::optional(NAMESPACE, "ORDER_ID", 16),
+    Element::optional(NAMESPACE, "_3d", 17),
+    Element::optional(NAMESPACE, "_", 18),
+    Element::optional(NAMESPACE, "_-", 19),
+    Element::optional(NAMESPACE, "__x", 20),
+    Element::optional(NAMESPACE, "é", 21),
+    Element::optional(NAMESPACE, "日本", 22),
+    Element::optional(NAMESPACE, "x·y", 23),
+    Element::optional(NAMESPACE, "i32", 24),
+    Element::optional(NAMESPACE, "String", 25),
+    Element::optional(NAMESPACE, "Box", 26),
+    Element::optional(NAMESPACE, "nullValue", 27),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
@@ -221,7 +221,7 @@ pub struct ErrorType {
     pub error: Option<i32>,
 }
 
-static ERROR_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Error", 30).occurs(0, Some(1))];
+static ERROR_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Error", 30)];
 impl ComplexType for ErrorType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Error");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -242,7 +242,7 @@ pub struct OptionType {
     pub option: Option<i32>,
 }
 
-static OPTION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Option", 32).occurs(0, Some(1))];
+static OPTION_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Option", 32)];
 impl ComplexType for OptionType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Option");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -263,7 +263,7 @@ pub struct VecType {
     pub vec: Option<i32>,
 }
 
-static VEC_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Vec", 34).occurs(0, Some(1))];
+static VEC_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Vec", 34)];
 impl ComplexType for VecType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Vec");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -284,7 +284,7 @@ pub struct StringType {
     pub string: Option<i32>,
 }
 
-static STRING_TYPE: [Element; 1] = [Element::new(NAMESPACE, "String", 36).occurs(0, Some(1))];
+static STRING_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "String", 36)];
 impl ComplexType for StringType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "String");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -305,7 +305,7 @@ pub struct SelfType {
     pub self_: Option<i32>,
 }
 
-static SELF_TYPE: [Element; 1] = [Element::new(NAMESPACE, "self", 38).occurs(0, Some(1))];
+static SELF_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "self", 38)];
 impl ComplexType for SelfType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "self");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -326,7 +326,7 @@ pub struct Type {
     pub r#type: Option<i32>,
 }
 
-static TYPE: [Element; 1] = [Element::new(NAMESPACE, "type", 40).occurs(0, Some(1))];
+static TYPE: [Element; 1] = [Element::optional(NAMESPACE, "type", 40)];
 impl ComplexType for Type {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "type");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -347,7 +347,7 @@ pub struct ResultType {
     pub result: Option<i32>,
 }
 
-static RESULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Result", 42).occurs(0, Some(1))];
+static RESULT_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Result", 42)];
 impl ComplexType for ResultType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Result");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -368,7 +368,7 @@ pub struct SomeType {
     pub some: Option<i32>,
 }
 
-static SOME_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Some", 44).occurs(0, Some(1))];
+static SOME_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Some", 44)];
 impl ComplexType for SomeType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Some");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -389,7 +389,7 @@ pub struct ElementType {
     pub element: Option<i32>,
 }
 
-static ELEMENT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Element", 46).occurs(0, Some(1))];
+static ELEMENT_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Element", 46)];
 impl ComplexType for ElementType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Element");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -410,7 +410,7 @@ pub struct OrderLine {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE: [Element; 1] = [Element::new(NAMESPACE, "order-line", 48).occurs(0, Some(1))];
+static ORDER_LINE: [Element; 1] = [Element::optional(NAMESPACE, "order-line", 48)];
 impl ComplexType for OrderLine {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "order-line");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -431,7 +431,7 @@ pub struct OrderLine2 {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE2: [Element; 1] = [Element::new(NAMESPACE, "order.line", 50).occurs(0, Some(1))];
+static ORDER_LINE2: [Element; 1] = [Element::optional(NAMESPACE, "order.line", 50)];
 impl ComplexType for OrderLine2 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "order.line");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -452,7 +452,7 @@ pub struct OrderLine3 {
     pub order_line: Option<i32>,
 }
 
-static ORDER_LINE3: [Element; 1] = [Element::new(NAMESPACE, "OrderLine", 52).occurs(0, Some(1))];
+static ORDER_LINE3: [Element; 1] = [Element::optional(NAMESPACE, "OrderLine", 52)];
 impl ComplexType for OrderLine3 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OrderLine");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -473,7 +473,7 @@ pub struct _3d {
     pub _3d: Option<i32>,
 }
 
-static _3D: [Element; 1] = [Element::new(NAMESPACE, "_3D", 54).occurs(0, Some(1))];
+static _3D: [Element; 1] = [Element::optional(NAMESPACE, "_3D", 54)];
 impl ComplexType for _3d {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "_3D");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -494,7 +494,7 @@ pub struct I32 {
     pub i32: Option<i32>,
 }
 
-static I32: [Element; 1] = [Element::new(NAMESPACE, "i32", 56).occurs(0, Some(1))];
+static I32: [Element; 1] = [Element::optional(NAMESPACE, "i32", 56)];
 impl ComplexType for I32 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "i32");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -515,7 +515,7 @@ pub struct FaultType {
     pub fault: Option<i32>,
 }
 
-static FAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Fault", 58).occurs(0, Some(1))];
+static FAULT_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Fault", 58)];
 impl ComplexType for FaultType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Fault");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -536,7 +536,7 @@ pub struct Type2 {
     pub r#type: Option<i32>,
 }
 
-static TYPE2: [Element; 1] = [Element::new(NAMESPACE, "Type", 60).occurs(0, Some(1))];
+static TYPE2: [Element; 1] = [Element::optional(NAMESPACE, "Type", 60)];
 impl ComplexType for Type2 {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Type");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -557,7 +557,7 @@ pub struct FromXmlType {
     pub from_xml: Option<i32>,
 }
 
-static FROM_XML_TYPE: [Element; 1] = [Element::new(NAMESPACE, "FromXml", 62).occurs(0, Some(1))];
+static FROM_XML_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "FromXml", 62)];
 impl ComplexType for FromXmlType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "FromXml");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -578,7 +578,7 @@ pub struct DefaultType {
     pub default: Option<i32>,
 }
 
-static DEFAULT_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Default", 64).occurs(0, Some(1))];
+static DEFAULT_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Default", 64)];
 impl ComplexType for DefaultType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Default");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -599,7 +599,7 @@ pub struct RecursiveType {
     pub recursive: Option<i32>,
 }
 
-static RECURSIVE_TYPE: [Element; 1] = [Element::new(NAMESPACE, "Recursive", 66).occurs(0, Some(1))];
+static RECURSIVE_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "Recursive", 66)];
 impl ComplexType for RecursiveType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Recursive");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -620,7 +620,7 @@ pub struct TowerService {
     pub tower_service: Option<i32>,
 }
 
-static TOWER_SERVICE: [Element; 1] = [Element::new(NAMESPACE, "TowerService", 68).occurs(0, Some(1))];
+static TOWER_SERVICE: [Element; 1] = [Element::optional(NAMESPACE, "TowerService", 68)];
 impl ComplexType for TowerService {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "TowerService");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -680,26 +680,26 @@ pub struct Types {
 }
 
 static TYPES: [Element; 20] = [
-    Element::new(NAMESPACE, "Error", 31).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Option", 33).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Vec", 35).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "String", 37).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "self", 39).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "type", 41).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Result", 43).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Some", 45).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Element", 47).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "order-line", 49).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "order.line", 51).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "OrderLine", 53).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "_3D", 55).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "i32", 57).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Fault", 59).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Type", 61).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "FromXml", 63).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Default", 65).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "Recursive", 67).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "TowerService", 69).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "Error", 31),
+    Element::optional(NAMESPACE, "Option", 33),
+    Element::optional(NAMESPACE, "Vec", 35),
+    Element::optional(NAMESPACE, "String", 37),
+    Element::optional(NAMESPACE, "self", 39),
+    Element::optional(NAMESPACE, "type", 41),
+    Element::optional(NAMESPACE, "Result", 43),
+    Element::optional(NAMESPACE, "Some", 45),
+    Element::optional(NAMESPACE, "Element", 47),
+    Element::optional(NAMESPACE, "order-line", 49),
+    Element::optional(NAMESPACE, "order.line", 51),
+    Element::optional(NAMESPACE, "OrderLine", 53),
+    Element::optional(NAMESPACE, "_3D", 55),
+    Element::optional(NAMESPACE, "i32", 57),
+    Element::optional(NAMESPACE, "Fault", 59),
+    Element::optional(NAMESPACE, "Type", 61),
+    Element::optional(NAMESPACE, "FromXml", 63),
+    Element::optional(NAMESPACE, "Default", 65),
+    Element::optional(NAMESPACE, "Recursive", 67),
+    Element::optional(NAMESPACE, "TowerService", 69),
 ];
 impl ComplexType for Types {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Types");

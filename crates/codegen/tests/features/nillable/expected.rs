@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -221,11 +221,11 @@ pub struct Value {
 
 static VALUE: [Element; 6] = [
     Element::new(NAMESPACE, "text", 0),
-    Element::new(NAMESPACE, "optional", 1).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "optional", 1),
     Element::new(NAMESPACE, "part", 3),
-    Element::new(NAMESPACE, "item", 4).occurs(0, None),
-    Element::new(NAMESPACE, "price", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "shape", 8).occurs(0, None),
+    Element::repeated(NAMESPACE, "item", 4),
+    Element::optional(NAMESPACE, "price", 5),
+    Element::repeated(NAMESPACE, "shape", 8),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

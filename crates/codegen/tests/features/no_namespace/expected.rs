@@ -23,7 +23,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -104,10 +104,7 @@ pub mod no_namespace {
         pub mixed: Option<super::Mixed>,
     }
 
-    static VALUE: [Element; 2] = [
-        Element::new("", "b", 0),
-        Element::new(super::NAMESPACE_2, "mixed", 3).occurs(0, Some(1)),
-    ];
+    static VALUE: [Element; 2] = [Element::new("", "b", 0), Element::optional(super::NAMESPACE_2, "mixed", 3)];
     impl ComplexType for Value {
         const MODEL: xs::Model = xs::Model::named("", "Value");
         fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {

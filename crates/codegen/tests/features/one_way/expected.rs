@@ -38,9 +38,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::note(&service, request).await),
-            1 => payload.handle(async move |request| T::write(&service, request).await),
-            _ => payload.handle(async move |request| T::wake(&service, request).await),
+            0 => payload.call(service, T::note),
+            1 => payload.call(service, T::write),
+            _ => payload.call(service, T::wake),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -49,7 +49,7 @@ pub struct Part {
     pub optional: Option<String>,
 }
 
-static PART: [Element; 1] = [Element::new(NAMESPACE, "optional", 4).occurs(0, Some(1))];
+static PART: [Element; 1] = [Element::optional(NAMESPACE, "optional", 4)];
 impl ComplexType for Part {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Part");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -79,11 +79,11 @@ pub struct Value {
 }
 
 static VALUE: [Element; 5] = [
-    Element::new(NAMESPACE, "optional", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "any", 1).occurs(0, None),
+    Element::optional(NAMESPACE, "optional", 0),
+    Element::repeated(NAMESPACE, "any", 1),
     Element::new(NAMESPACE, "some", 2).occurs(1, None),
     Element::new(NAMESPACE, "few", 3).occurs(2, Some(3)),
-    Element::new(NAMESPACE, "last", 5).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "last", 5),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -50,11 +50,11 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::find(&service, request).await),
-            1 => payload.handle(async move |request| T::find2(&service, request).await),
-            2 => payload.handle(async move |request| T::add(&service, request).await),
-            3 => payload.handle(async move |request| T::add2(&service, request).await),
-            _ => payload.handle(async move |request| T::add3(&service, request).await),
+            0 => payload.call(service, T::find),
+            1 => payload.call(service, T::find2),
+            2 => payload.call(service, T::add),
+            3 => payload.call(service, T::add2),
+            _ => payload.call(service, T::add3),
         }
     }
 }

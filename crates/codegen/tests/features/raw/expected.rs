@@ -44,10 +44,10 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::submit(&service, request).await),
-            1 => payload.handle(async move |request| T::forward(&service, request).await),
-            2 => payload.handle(async move |request| T::note(&service, request).await),
-            _ => payload.handle(async move |request| T::typed(&service, request).await),
+            0 => payload.call(service, T::submit),
+            1 => payload.call(service, T::forward),
+            2 => payload.call(service, T::note),
+            _ => payload.call(service, T::typed),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -51,10 +51,7 @@ pub struct List {
     pub next: Option<Recursive<List>>,
 }
 
-static LIST: [Element; 2] = [
-    Element::new(NAMESPACE, "number", 0),
-    Element::new(NAMESPACE, "next", 1).occurs(0, Some(1)),
-];
+static LIST: [Element; 2] = [Element::new(NAMESPACE, "number", 0), Element::optional(NAMESPACE, "next", 1)];
 impl ComplexType for List {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "List");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -77,7 +74,7 @@ pub struct Tree {
     pub tree: Vec<Recursive<Tree>>,
 }
 
-static TREE: [Element; 1] = [Element::new(NAMESPACE, "tree", 3).occurs(0, None)];
+static TREE: [Element; 1] = [Element::repeated(NAMESPACE, "tree", 3)];
 impl ComplexType for Tree {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Tree");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -100,10 +97,7 @@ pub struct Wife {
     pub second: Option<Recursive<Husband>>,
 }
 
-static WIFE: [Element; 2] = [
-    Element::new(NAMESPACE, "husband", 5),
-    Element::new(NAMESPACE, "second", 6).occurs(0, Some(1)),
-];
+static WIFE: [Element; 2] = [Element::new(NAMESPACE, "husband", 5), Element::optional(NAMESPACE, "second", 6)];
 impl ComplexType for Wife {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Wife");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -126,7 +120,7 @@ pub struct Husband {
     pub wife: Option<Wife>,
 }
 
-static HUSBAND: [Element; 1] = [Element::new(NAMESPACE, "wife", 7).occurs(0, Some(1))];
+static HUSBAND: [Element; 1] = [Element::optional(NAMESPACE, "wife", 7)];
 impl ComplexType for Husband {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Husband");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -175,10 +169,10 @@ pub struct Value {
 }
 
 static VALUE: [Element; 4] = [
-    Element::new(NAMESPACE, "list", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "tree", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "husband", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "nil", 10).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "list", 2),
+    Element::optional(NAMESPACE, "tree", 4),
+    Element::optional(NAMESPACE, "husband", 8),
+    Element::optional(NAMESPACE, "nil", 10),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -59,10 +59,10 @@ pub struct Value {
 
 static VALUE: [Element; 5] = [
     Element::new(NAMESPACE, "a", 0),
-    Element::new(NAMESPACE, "b", 1).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "b", 1),
     Element::new(NAMESPACE, "a", 2),
     Element::new(NAMESPACE, "c", 3).occurs(2, Some(2)),
-    Element::new(NAMESPACE, "c", 4).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "c", 4),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

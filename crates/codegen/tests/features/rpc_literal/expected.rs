@@ -51,11 +51,11 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::ping(&service, request).await),
-            2 => payload.handle(async move |request| T::some(&service, request).await),
-            3 => payload.handle(async move |request| T::write(&service, request).await),
-            _ => payload.handle(async move |request| T::bare(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::ping),
+            2 => payload.call(service, T::some),
+            3 => payload.call(service, T::write),
+            _ => payload.call(service, T::bare),
         }
     }
 }
@@ -115,7 +115,7 @@ pub struct Person {
 
 static PERSON: [Element; 2] = [
     Element::new(NAMESPACE_2, "name", 0).types(&STRING_TYPES),
-    Element::new(NAMESPACE_2, "age", 1).occurs(0, Some(1)),
+    Element::optional(NAMESPACE_2, "age", 1),
 ];
 
 static PERSON_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
@@ -157,7 +157,7 @@ pub struct Pupil {
 
 static PUPIL: [Element; 3] = [
     Element::new(NAMESPACE_2, "name", 2).types(&STRING_TYPES),
-    Element::new(NAMESPACE_2, "age", 3).occurs(0, Some(1)),
+    Element::optional(NAMESPACE_2, "age", 3),
     Element::new(NAMESPACE_2, "form", 4).types(&STRING_TYPES),
 ];
 

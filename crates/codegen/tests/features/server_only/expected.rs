@@ -23,7 +23,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -75,10 +75,10 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::Pending(_) => Some("urn:halves:Feature:echo:Fault:pending"),
-            Self::Caller(_) => Some("urn:halves:Feature:echo:Fault:caller"),
+            Self::Pending(_) => 0,
+            Self::Caller(_) => 1,
         }
     }
 }
@@ -101,5 +101,6 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("echo", "urn:halves:Feature:echoResponse"),
+        .with_actions("echo", "urn:halves:Feature:echoResponse")
+        .with_fault_actions(&["urn:halves:Feature:echo:Fault:pending", "urn:halves:Feature:echo:Fault:caller"]),
 ];

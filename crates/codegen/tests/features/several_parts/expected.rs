@@ -38,9 +38,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            1 => payload.handle(async move |request| T::pick(&service, request).await),
-            _ => payload.handle(async move |request| T::bare(&service, request).await),
+            0 => payload.call(service, T::echo),
+            1 => payload.call(service, T::pick),
+            _ => payload.call(service, T::bare),
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct Second {
     pub text: Option<String>,
 }
 
-static SECOND: [Element; 1] = [Element::new(NAMESPACE, "text", 1).occurs(0, Some(1))];
+static SECOND: [Element; 1] = [Element::optional(NAMESPACE, "text", 1)];
 
 static SECOND_ATTRIBUTES: xs::Attributes = xs::Attributes::new(&[xs::Attribute::new("", "id")]);
 impl ComplexType for Second {
@@ -229,7 +229,7 @@ pub mod other {
 
     static CONTENT: [Element; 2] = [
         Element::new(super::NAMESPACE_2, "a", 8),
-        Element::new(super::NAMESPACE_2, "b", 9).occurs(0, None),
+        Element::repeated(super::NAMESPACE_2, "b", 9),
     ];
     impl ComplexType for Content {
         const MODEL: xs::Model = xs::Model::named(super::NAMESPACE_2, "Content");

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -134,7 +134,7 @@ impl Value {
     }
 }
 
-static VALUE: [Element; 2] = [Element::new(NAMESPACE, "plain", 0).occurs(0, None), Element::new(NAMESPACE, "name", 1)];
+static VALUE: [Element; 2] = [Element::repeated(NAMESPACE, "plain", 0), Element::new(NAMESPACE, "name", 1)];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {

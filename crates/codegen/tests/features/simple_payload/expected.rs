@@ -36,9 +36,9 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::greet(&service, request).await),
-            1 => payload.handle(async move |request| T::count(&service, request).await),
-            _ => payload.handle(async move |request| T::bytes(&service, request).await),
+            0 => payload.call(service, T::greet),
+            1 => payload.call(service, T::count),
+            _ => payload.call(service, T::bytes),
         }
     }
 }

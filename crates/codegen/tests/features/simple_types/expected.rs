@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -86,22 +86,22 @@ pub struct Value {
 }
 
 static VALUE: [Element; 16] = [
-    Element::new(NAMESPACE, "string", 0).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "boolean", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "float", 2).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "double", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "byte", 4).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "short", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "int", 6).types(&INT_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "long", 7).types(&LONG_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "unsignedByte", 8).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "unsignedShort", 9).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "unsignedInt", 10).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "unsignedLong", 11).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "dateTime", 12).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "base64Binary", 13).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "derived", 14).types(&DERIVED_TYPES).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "preset", 15).default("7").types(&INT_TYPES).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "string", 0),
+    Element::optional(NAMESPACE, "boolean", 1),
+    Element::optional(NAMESPACE, "float", 2),
+    Element::optional(NAMESPACE, "double", 3),
+    Element::optional(NAMESPACE, "byte", 4),
+    Element::optional(NAMESPACE, "short", 5),
+    Element::optional(NAMESPACE, "int", 6).types(&INT_TYPES),
+    Element::optional(NAMESPACE, "long", 7).types(&LONG_TYPES),
+    Element::optional(NAMESPACE, "unsignedByte", 8),
+    Element::optional(NAMESPACE, "unsignedShort", 9),
+    Element::optional(NAMESPACE, "unsignedInt", 10),
+    Element::optional(NAMESPACE, "unsignedLong", 11),
+    Element::optional(NAMESPACE, "dateTime", 12),
+    Element::optional(NAMESPACE, "base64Binary", 13),
+    Element::optional(NAMESPACE, "derived", 14).types(&DERIVED_TYPES),
+    Element::optional(NAMESPACE, "preset", 15).default("7").types(&INT_TYPES),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -30,8 +30,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::other(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::other),
         }
     }
 }
@@ -104,7 +104,7 @@ pub struct SoapVersionType {
     pub version: Option<Version>,
 }
 
-static SOAP_VERSION_TYPE: [Element; 1] = [Element::new(NAMESPACE, "version", 4).occurs(0, Some(1))];
+static SOAP_VERSION_TYPE: [Element; 1] = [Element::optional(NAMESPACE, "version", 4)];
 impl ComplexType for SoapVersionType {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "SoapVersion");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -139,10 +139,8 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
-        match self {
-            Self::TooOld(_) => Some("urn:soap12:Feature:echo:Fault:tooOld"),
-        }
+    fn index(&self) -> usize {
+        0
     }
 }
 
@@ -165,7 +163,8 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("urn:soap12/echo", "urn:soap12:Feature:echoResponse"),
+        .with_actions("urn:soap12/echo", "urn:soap12:Feature:echoResponse")
+        .with_fault_actions(&["urn:soap12:Feature:echo:Fault:tooOld"]),
     Operation::new(
             "other",
             "urn:soap12/other",

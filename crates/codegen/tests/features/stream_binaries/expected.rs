@@ -25,7 +25,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -54,7 +54,7 @@ pub struct Photos {
 
 static PHOTOS: [Element; 2] = [
     Element::new(NAMESPACE, "photo", 0).occurs(1, None),
-    Element::new(NAMESPACE, "typed", 1).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "typed", 1),
 ];
 impl ComplexType for Photos {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Photos");

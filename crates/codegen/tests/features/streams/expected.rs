@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -120,8 +120,8 @@ impl Value {
 
 static VALUE: [Element; 3] = [
     Element::new(NAMESPACE, "kind", 0).types(&KIND_TYPES),
-    Element::new(NAMESPACE, "item", 2).occurs(0, None),
-    Element::new(NAMESPACE, "count", 3).occurs(0, Some(1)),
+    Element::repeated(NAMESPACE, "item", 2),
+    Element::optional(NAMESPACE, "count", 3),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -313,7 +313,7 @@ pub struct Value {
     pub sealed: Option<String>,
 }
 
-static VALUE: [Element; 1] = [Element::new(NAMESPACE, "sealed", 15).occurs(0, Some(1))];
+static VALUE: [Element; 1] = [Element::optional(NAMESPACE, "sealed", 15)];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {

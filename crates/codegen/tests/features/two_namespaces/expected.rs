@@ -32,8 +32,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::other(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::other),
         }
     }
 }
@@ -84,7 +84,7 @@ static VALUE: [Element; 5] = [
     Element::new(NAMESPACE_2, "a", 0),
     Element::new(NAMESPACE, "note", 1).types(&STRING_TYPES),
     Element::new(NAMESPACE_2, "part", 3),
-    Element::new(NAMESPACE, "parts", 5).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "parts", 5),
     Element::new(NAMESPACE_2, "b", 6),
 ];
 

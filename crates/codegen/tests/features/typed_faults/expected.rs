@@ -31,8 +31,8 @@ impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
-            0 => payload.handle(async move |request| T::echo(&service, request).await),
-            _ => payload.handle(async move |request| T::plain(&service, request).await),
+            0 => payload.call(service, T::echo),
+            _ => payload.call(service, T::plain),
         }
     }
 }
@@ -86,10 +86,7 @@ pub struct OutOfStock {
     pub left: Option<i32>,
 }
 
-static OUT_OF_STOCK: [Element; 2] = [
-    Element::new(NAMESPACE, "item", 3),
-    Element::new(NAMESPACE_2, "left", 4).occurs(0, Some(1)),
-];
+static OUT_OF_STOCK: [Element; 2] = [Element::new(NAMESPACE, "item", 3), Element::optional(NAMESPACE_2, "left", 4)];
 impl ComplexType for OutOfStock {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "OutOfStock").content(xs::Content::Sequence(&OUT_OF_STOCK));
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
@@ -142,10 +139,10 @@ impl FaultDetail for EchoFault {
         }
     }
 
-    fn action(&self) -> Option<&'static str> {
+    fn index(&self) -> usize {
         match self {
-            Self::OutOfStock(_) => Some("urn:typed_faults:Feature:echo:Fault:OutOfStock"),
-            Self::Error(_) => Some("urn:typed_faults:Feature:echo:Fault:error"),
+            Self::OutOfStock(_) => 0,
+            Self::Error(_) => 1,
         }
     }
 }
@@ -168,7 +165,10 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
                 "</echoResponse>",
             ),
         )
-        .with_actions("echo", "urn:typed_faults:Feature:echoResponse"),
+        .with_actions("echo", "urn:typed_faults:Feature:echoResponse")
+        .with_fault_actions(
+            &["urn:typed_faults:Feature:echo:Fault:OutOfStock", "urn:typed_faults:Feature:echo:Fault:error"],
+        ),
     Operation::new(
             "plain",
             "plain",

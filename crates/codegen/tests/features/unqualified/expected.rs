@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -79,7 +79,7 @@ static VALUE: [Element; 4] = [
     Element::new(NAMESPACE, "head", 0),
     Element::new("", "a", 1),
     Element::new(NAMESPACE, "qualified", 2),
-    Element::new("", "part", 4).occurs(0, Some(1)),
+    Element::optional("", "part", 4),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -24,7 +24,7 @@ pub enum FeatureContract {}
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
     fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
-        payload.handle(async move |request| T::echo(&service, request).await)
+        payload.call(service, T::echo)
     }
 }
 
@@ -171,11 +171,11 @@ pub struct Value {
 }
 
 static VALUE: [Element; 5] = [
-    Element::new(NAMESPACE, "extensible", 1).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "c", 3).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "anything", 4).occurs(0, None),
-    Element::new(NAMESPACE, "untyped", 5).occurs(0, Some(1)),
-    Element::new(NAMESPACE, "ambiguous", 7).occurs(0, Some(1)),
+    Element::optional(NAMESPACE, "extensible", 1),
+    Element::optional(NAMESPACE, "c", 3),
+    Element::repeated(NAMESPACE, "anything", 4),
+    Element::optional(NAMESPACE, "untyped", 5),
+    Element::optional(NAMESPACE, "ambiguous", 7),
 ];
 impl ComplexType for Value {
     const MODEL: xs::Model = xs::Model::named(NAMESPACE, "Value");

@@ -1,7 +1,7 @@
 //! Types out of a plan: the tables that generated code would have, made while the program runs.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use castile_databinding::datatypes::{Datatype, QName, Unscoped, Value, WhiteSpace};
 use castile_databinding::encoded::ArrayType;
@@ -15,20 +15,27 @@ use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
 use castile_xsd::components::Compositor;
 
-use crate::json;
 use crate::simple::{Declared, Kind, Member, Restriction, Rule, Seen, SimpleType};
 use crate::types::{
     Accessor, Attribute, Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind,
     Nil, Particle, Particles, Place, Presence, Struct, Term, Variant,
 };
+use crate::{json, kept};
 
 /// The types of a plan. Each is made when something first asks for it, and stays until the process ends, as the plan does.
 pub(crate) struct Types {
-    items: HashMap<&'static Path, &'static Item>,
+    items: HashMap<&'static Path, Slot>,
     /// The header blocks of all services, by their types.
     headers: HashMap<HeaderKey, &'static plan::HeaderBlock>,
     text: &'static SimpleType,
     made: Mutex<Made>,
+}
+
+/// Where an item of a plan is.
+enum Slot {
+    Planned(&'static Item),
+    /// As a bundle keeps it, and read once something asks for it.
+    Kept(&'static [u8], OnceLock<Option<Item>>),
 }
 
 /// The type of a header block: one of the contract, or a struct around its value.
@@ -112,8 +119,10 @@ pub(crate) fn leaked(text: String) -> &'static str {
 }
 
 impl Types {
-    pub(crate) fn new(plan: &'static Plan) -> Self {
-        let items = plan.items.iter().map(|item| (item.path(), item)).collect();
+    pub(crate) fn new(plan: &'static Plan, kept: Vec<(Path, &'static [u8])>) -> Self {
+        let planned = plan.items.iter().map(|item| (item.path(), Slot::Planned(item)));
+        let kept = leak_all(kept).iter().map(|(path, bytes)| (path, Slot::Kept(bytes, OnceLock::new())));
+        let items = planned.chain(kept).collect();
         let mut headers = HashMap::new();
         for block in plan.services.iter().flat_map(|service| &service.headers) {
             headers.entry(HeaderKey::of(&block.of)).or_insert(block);
@@ -136,6 +145,16 @@ impl Types {
         }
     }
 
+    /// An item, and its path as it lives.
+    fn item(&'static self, path: &Path) -> Option<(&'static Path, &'static Item)> {
+        let (&path, slot) = self.items.get_key_value(path)?;
+        let item = match slot {
+            Slot::Planned(item) => item,
+            Slot::Kept(bytes, item) => item.get_or_init(|| kept::item(bytes)).as_ref()?,
+        };
+        Some((path, item))
+    }
+
     /// Others wait until the maker is dropped.
     pub(crate) fn maker(&'static self) -> Maker {
         Maker { types: self, made: self.made.lock().unwrap_or_else(PoisonError::into_inner) }
@@ -155,7 +174,7 @@ impl Maker {
 
     /// Where a complex type is; a simple one has no place.
     fn place(&mut self, path: &Path) -> Option<&'static Place> {
-        let (&path, &item) = self.types.items.get_key_value(path)?;
+        let (path, item) = self.types.item(path)?;
         if let Some(known) = self.made.places.get(path) {
             return Some(known);
         }
@@ -241,9 +260,9 @@ impl Maker {
                 let item = if item.has_lists { text } else { item };
                 Some(SimpleType::new("list", Kind::List(item), item.has_names))
             }
-            plan::Base::Item(path) => match self.types.items.get(path).copied() {
-                Some(Item::Enumeration(of)) => Some(self.enumeration(of)),
-                Some(Item::Union(of)) => self.deeper(|maker| maker.union(of)),
+            plan::Base::Item(path) => match self.types.item(path) {
+                Some((_, Item::Enumeration(of))) => Some(self.enumeration(of)),
+                Some((_, Item::Union(of))) => self.deeper(|maker| maker.union(of)),
                 _ => None,
             },
             // No option names types of Rust.
@@ -287,7 +306,7 @@ impl Maker {
     }
 
     fn restriction(&mut self, path: Option<&Path>) -> Option<&'static Restriction> {
-        let (&path, &item) = self.types.items.get_key_value(path?)?;
+        let (path, item) = self.types.item(path?)?;
         if let Some(known) = self.made.checks.get(path) {
             return *known;
         }
@@ -325,7 +344,7 @@ impl Maker {
     }
 
     fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
-        let (&path, &item) = self.types.items.get_key_value(path)?;
+        let (path, item) = self.types.item(path)?;
         if let Some(known) = self.made.named.get(path) {
             return Some(known);
         }
@@ -513,10 +532,7 @@ impl Maker {
 
     /// What the elements of a type begin with, one of which is the first in a body.
     pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
-        let Some((&path, Item::Struct(of))) = self.types.items.get_key_value(path).map(|(path, item)| (path, *item))
-        else {
-            return &[];
-        };
+        let Some((path, Item::Struct(of))) = self.types.item(path) else { return &[] };
         if let Some(known) = self.made.firsts.get(path) {
             return known;
         }
@@ -537,7 +553,7 @@ impl Maker {
     }
 
     pub(crate) fn group(&mut self, path: &Path) -> Option<&'static Group> {
-        let (&path, &item) = self.types.items.get_key_value(path)?;
+        let (path, item) = self.types.item(path)?;
         if let Some(known) = self.made.groups.get(path) {
             return *known;
         }

@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 
 use crate::compile::{Maker, Types, leak, leak_all, leaked};
 use crate::json::{CONTENT, JsonError, escaped_from_json};
-use crate::kept;
+use crate::kept::{self, Kept};
 use crate::types::Nil;
 use crate::value::Value;
 
@@ -226,7 +226,7 @@ fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_d
 /// A contract in which nothing can be used is left as it is. So is one that takes too much room.
 pub fn keep(bundle: &mut Bundle) {
     if let Ok((_, plan, _)) = castile_plan::planned_of(bundle, &Options::default().of_plan()) {
-        kept::keep(&plan, bundle);
+        kept::keep(plan, bundle);
     }
 }
 
@@ -268,10 +268,10 @@ impl Contract {
     /// All problems of the contract, with their places; one at least is an error.
     pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         if !options.needs_documents()
-            && let Some(plan) = bundle(path, files).as_ref().and_then(kept::plan)
+            && let Some(Kept { plan, items }) = bundle(path, files).as_ref().and_then(kept::plan)
             && options.operations.iter().all(|name| has_operation(&plan, name))
         {
-            return Ok(Contract::of(plan, options, &[], None));
+            return Ok(Contract::of(plan, items, options, &[], None));
         }
         let (definitions, plan, diagnostics) = castile_plan::planned(path, files, &options.of_plan())?;
         let mut shown: &'static [Document] = &[];
@@ -279,13 +279,19 @@ impl Contract {
             shown = documents(castile_plan::documents(&definitions.sources, &castile_plan::stem(path)));
         }
         let page = (options.page && !plan.services.is_empty()).then(|| castile_plan::page(&definitions, &plan));
-        let contract = Contract::of(plan, options, shown, page);
+        let contract = Contract::of(plan, Vec::new(), options, shown, page);
         let definitions = options.documents.then_some(definitions);
         Ok(Contract { definitions, diagnostics, ..contract })
     }
 
-    /// The services of a plan.
-    pub(crate) fn of(mut plan: Plan, options: &Options, shown: &'static [Document], page: Option<String>) -> Self {
+    /// The services of a plan, which may have more items as a bundle keeps them.
+    pub(crate) fn of(
+        mut plan: Plan,
+        kept: Vec<(plan::Path, &'static [u8])>,
+        options: &Options,
+        shown: &'static [Document],
+        page: Option<String>,
+    ) -> Self {
         let is_wanted = |name: &String| options.operations.is_empty() || options.operations.contains(name);
         // A plan that was kept has all.
         for service in &mut plan.services {
@@ -295,7 +301,7 @@ impl Contract {
         let summary = plan.summary();
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
-        let types = leak(Types::new(plan));
+        let types = leak(Types::new(plan, kept));
         // A service without an operation that is wanted may still have a header block of another one's messages.
         let of_wanted = plan.services.iter().enumerate();
         let of_wanted = of_wanted.filter(|(_, of)| options.operations.is_empty() || !of.operations.is_empty());

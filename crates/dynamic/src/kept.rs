@@ -5,25 +5,37 @@ use std::io::{Read, Write};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_plan::Plan;
-use castile_plan::plan::Item;
+use castile_plan::plan::{Item, Path};
 use castile_xsd::{Bundle, Made};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::compile::leak_all;
 use crate::{Contract, Options};
 
 /// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/2");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/3");
 
 /// A larger plan is not kept, and not read: values take many times the room that they take in a file.
 const MOST_BYTES: usize = 16 << 20;
 
+/// A plan as a bundle keeps it.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Kept<'a> {
+    /// All but its items.
+    pub(crate) plan: Plan,
+    /// A request needs few of thousands, so each is read when something asks for it ([`item`]).
+    #[serde(borrow)]
+    pub(crate) items: Vec<(Path, &'a [u8])>,
+}
+
 /// Keeps a plan in the bundle of its contract. One that is too large is not kept.
-pub(crate) fn keep(plan: &Plan, bundle: &mut Bundle) {
+pub(crate) fn keep(plan: Plan, bundle: &mut Bundle) {
     bundle.made = None;
-    let Ok(bytes) = postcard::to_stdvec(plan) else { return };
+    let Ok(bytes) = bytes(plan) else { return };
     if bytes.len() <= MOST_BYTES
         && let Ok(packed) = packed(&bytes)
     {
@@ -31,31 +43,45 @@ pub(crate) fn keep(plan: &Plan, bundle: &mut Bundle) {
     }
 }
 
-/// The plan that a bundle keeps, if it is one of its documents.
-pub(crate) fn plan(bundle: &Bundle) -> Option<Plan> {
-    read(&unpacked(bundle)?)
+fn bytes(mut plan: Plan) -> postcard::Result<Vec<u8>> {
+    let items = std::mem::take(&mut plan.items).into_iter();
+    let items = items.map(|item| Ok((item.path().clone(), postcard::to_stdvec(&item)?)));
+    let items = items.collect::<postcard::Result<Vec<_>>>()?;
+    let items = items.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect();
+    postcard::to_stdvec(&Kept { plan, items })
 }
 
-/// The plan that these bytes are. Whoever writes a bundle may write any plan.
-fn read(bytes: &[u8]) -> Option<Plan> {
-    let plan: Plan = postcard::from_bytes(bytes).ok()?;
+/// The plan that a bundle keeps, if it is one of its documents.
+pub(crate) fn plan(bundle: &Bundle) -> Option<Kept<'static>> {
+    read(unpacked(bundle)?)
+}
+
+/// The plan that these bytes are, which stay until the process ends. Whoever writes a bundle may write any plan.
+fn read(bytes: Vec<u8>) -> Option<Kept<'static>> {
+    postcard::from_bytes(leak_all(bytes)).ok()
+}
+
+/// An item of a plan. What is none is as one that is not there.
+pub(crate) fn item(bytes: &[u8]) -> Option<Item> {
     // A plan is kept without facets, which may take much work to be made: patterns do.
-    let has_facets = plan.items.iter().any(|item| matches!(item, Item::Restriction(_)));
-    (!has_facets).then_some(plan)
+    postcard::from_bytes(bytes).ok().filter(|item| !matches!(item, Item::Restriction(_)))
 }
 
 /// For checks that change what is kept.
 impl Contract {
-    /// The bytes of the plan that a bundle keeps.
+    /// The plan that a bundle keeps, in one piece.
     #[doc(hidden)]
     pub fn kept_in(bundle: &Bundle) -> Option<Vec<u8>> {
-        unpacked(bundle)
+        let Kept { mut plan, items } = plan(bundle)?;
+        plan.items = items.iter().filter_map(|(_, bytes)| item(bytes)).collect();
+        postcard::to_stdvec(&plan).ok()
     }
 
-    /// The contract of such bytes.
+    /// The contract of such a plan, as if a bundle kept it.
     #[doc(hidden)]
-    pub fn of_kept(bytes: &[u8]) -> Option<Self> {
-        read(bytes).map(|plan| Contract::of(plan, &Options::default(), &[], None))
+    pub fn of_kept(plan: &[u8]) -> Option<Self> {
+        let kept = read(bytes(postcard::from_bytes(plan).ok()?).ok()?)?;
+        Some(Contract::of(kept.plan, kept.items, &Options::default(), &[], None))
     }
 }
 
@@ -92,7 +118,7 @@ mod tests {
     use std::time::Duration;
 
     use castile_plan::names::Ident;
-    use castile_plan::plan::{self, Base, Content, Facet, Field, Plan, Rule, Term};
+    use castile_plan::plan::{self, Base, Content, Facet, Field, Rule, Term};
     use castile_xsd::Files;
     use serde_json::json;
 
@@ -124,8 +150,8 @@ mod tests {
         messages.map(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned()).collect()
     }
 
-    fn bytes(plan: &Plan) -> Vec<u8> {
-        postcard::to_stdvec(plan).unwrap()
+    fn unpacked(bundle: &Bundle) -> Vec<u8> {
+        super::unpacked(bundle).unwrap()
     }
 
     /// What is kept is what would be planned. If it is another plan than that of the file, programs would take theirs for ours: then the
@@ -138,9 +164,11 @@ mod tests {
             let written = bundle.write();
             let (read, problems) = Bundle::read("bundle", written.as_bytes());
             assert_eq!(read.as_ref(), Some(&bundle), "{problems:?}");
-            let kept = bytes(&plan(&bundle).unwrap());
+            let kept = unpacked(&bundle);
             let of_plan = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
-            assert_eq!(kept, bytes(&of_plan.1), "{}", contract.display());
+            assert_eq!(kept, bytes(of_plan.1).unwrap(), "{}", contract.display());
+            let whole: Plan = postcard::from_bytes(&Contract::kept_in(&bundle).unwrap()).unwrap();
+            assert_eq!(kept, bytes(whole).unwrap(), "{}", contract.display());
             let name = contract.parent().unwrap().file_name().unwrap().to_string_lossy();
             let hash = Sha256::digest(&kept)[..8].iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
             writeln!(hashes, "{name} {hash}").unwrap();
@@ -186,7 +214,7 @@ mod tests {
         };
         for contract in contracts() {
             let Some(bundle) = bundle(&contract) else { continue };
-            let whole = bytes(&plan(&bundle).unwrap());
+            let whole = unpacked(&bundle);
             let messages = messages(&contract);
             for _ in 0..30 {
                 let mut bytes = whole.clone();
@@ -199,10 +227,11 @@ mod tests {
                     }
                 }
                 tried += 1;
-                let Ok(plan) = postcard::from_bytes::<Plan>(&bytes) else { continue };
+                let Some(Kept { plan, items }) = read(bytes.clone()) else { continue };
                 taken += 1;
-                leak(Types::new(leak(postcard::from_bytes::<Plan>(&bytes).unwrap()))).make();
-                let contract = Contract::of(plan, &Options::default(), &[], None);
+                leak(Types::new(leak(plan), items)).make();
+                let Kept { plan, items } = read(bytes).unwrap();
+                let contract = Contract::of(plan, items, &Options::default(), &[], None);
                 for operation in contract.services.iter().flat_map(|service| service.operations()) {
                     for message in &messages {
                         let _ = operation.request_from_xml(message).map(|value| serde_json::to_string(&value));
@@ -247,7 +276,7 @@ mod tests {
                     _ => {}
                 }
             }
-            leak(Types::new(leak(plan))).make();
+            leak(Types::new(leak(plan), Vec::new())).make();
             // Types that are derived from themselves.
             let (_, mut plan, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
             for item in &mut plan.items {
@@ -258,7 +287,7 @@ mod tests {
                     read += 1;
                 }
             }
-            let contract = Contract::of(plan, &options, &[], None);
+            let contract = Contract::of(plan, Vec::new(), &options, &[], None);
             for operation in contract.services.iter().flat_map(|service| service.operations()) {
                 let _ = operation.find_in_request(&["a", "b"]);
                 for message in &messages(&path) {
@@ -345,7 +374,7 @@ mod tests {
     /// threads have.
     fn read_all(name: &'static str, plan: Plan, content: &'static str, json: serde_json::Value) {
         on_a_thread(name, move || {
-            let contract = Contract::of(plan, &Options::default(), &[], None);
+            let contract = Contract::of(plan, Vec::new(), &Options::default(), &[], None);
             let operation: &'static Operation = &contract.services[0].operations()[0];
             let root = &operation.soap().request.element;
             let (prefix, namespace) = if root.namespace.is_empty() { ("", "") } else { ("r:", root.namespace) };
@@ -410,7 +439,7 @@ mod tests {
         read_all("a chain of repeated groups", repeated(), "<e>1</e><e>2</e>", json!({"$group": [{"e": 1}]}));
         // From the innermost outwards each finds the next one made.
         on_a_thread("groups that were made before", move || {
-            let types: &'static Types = leak(Types::new(leak(chain())));
+            let types: &'static Types = leak(Types::new(leak(chain()), Vec::new()));
             let mut maker = types.maker();
             for number in (0..MANY).rev() {
                 let group = maker.group(&path(&format!("G{number}"))).unwrap();
@@ -436,7 +465,7 @@ mod tests {
         read_all("a chain of unions", of(10_000, 1), "<x>1</x>", json!({"x": 1}));
         // Those that were made before are as deep.
         on_a_thread("unions that were made before", move || {
-            let types: &'static Types = leak(Types::new(leak(of(100_000, 1))));
+            let types: &'static Types = leak(Types::new(leak(of(100_000, 1)), Vec::new()));
             for number in (0..100_000).step_by(100) {
                 types.maker().base(&Base::Item(path(&format!("U{number}"))));
             }
@@ -485,13 +514,17 @@ mod tests {
 
     /// A plan is kept without facets, so a file that has some is of somebody else.
     #[test]
-    fn facets_are_not_kept() {
+    fn facets_are_not_read() {
         let contract = contracts().into_iter().find(|contract| contract.ends_with("facets/service.wsdl")).unwrap();
         let mut bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
         let options = Options { facets: true, ..Options::default() };
         let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
-        keep(&planned, &mut bundle);
-        assert!(bundle.made.is_some() && plan(&bundle).is_none());
+        keep(planned, &mut bundle);
+        let Kept { items, .. } = plan(&bundle).unwrap();
+        let whole = items.iter().map(|(_, bytes)| postcard::from_bytes::<Item>(bytes).unwrap());
+        let facets = whole.filter(|item| matches!(item, Item::Restriction(_))).count();
+        let read = items.iter().filter_map(|(_, bytes)| item(bytes)).count();
+        assert!(facets > 10 && read == items.len() - facets, "{facets} of {}, and {read} are read", items.len());
     }
 
     /// It was read within itself without end.
@@ -537,7 +570,7 @@ mod tests {
             }
         }
         assert!(changed > 0);
-        leak(Types::new(leak(plan))).make();
+        leak(Types::new(leak(plan), Vec::new())).make();
     }
 
     // ---- what a contract says ----
@@ -555,7 +588,7 @@ mod tests {
         };
         let first = planned().services[0].operations[0].name.clone();
         let summary = |operations: Vec<String>| {
-            Contract::of(planned(), &Options { operations, ..Options::default() }, &[], None).summary
+            Contract::of(planned(), Vec::new(), &Options { operations, ..Options::default() }, &[], None).summary
         };
         assert_eq!(summary(vec![first.clone()]), None);
         assert_eq!(summary(vec![first, "lost".to_owned()]).as_deref(), Some("1 of 2 operations; left out: lost"));
@@ -568,8 +601,8 @@ mod tests {
         let contract =
             contracts().into_iter().find(|contract| contract.ends_with("header_blocks/service.wsdl")).unwrap();
         let bundle = bundle(&contract).unwrap();
-        let mut plan = super::plan(&bundle).unwrap();
-        let mut first = super::plan(&bundle).unwrap();
+        let Kept { mut plan, items } = super::plan(&bundle).unwrap();
+        let mut first = super::plan(&bundle).unwrap().plan;
         for operation in first.services.iter_mut().flat_map(|service| &mut service.operations) {
             operation.name.insert_str(0, "other");
         }
@@ -579,7 +612,7 @@ mod tests {
         let wanted: Vec<String> = wanted.collect();
         assert!(!wanted.is_empty());
         plan.services.splice(0..0, first.services);
-        let contract = Contract::of(plan, &Options { operations: wanted, ..Options::default() }, &[], None);
+        let contract = Contract::of(plan, items, &Options { operations: wanted, ..Options::default() }, &[], None);
         assert!(!contract.services.is_empty());
         for operation in contract.services.iter().flat_map(|service| service.operations()) {
             let refused = operation.header_from_json(&json!({"nothing": 1})).unwrap_err();

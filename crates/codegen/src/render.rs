@@ -36,8 +36,8 @@ pub(crate) struct Beside<'a> {
 
 /// The source of a module, formatted.
 pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<String, Vec<String>> {
-    let made = Made::new(plan);
-    let root = made.context(plan, options);
+    let rendering = Rendering::new(plan);
+    let root = rendering.context(plan, options);
     let parts = parts(plan);
     let mut services = Vec::new();
     let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
@@ -64,7 +64,7 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     let imported =
         |imports: bool, context| imports.then(|| Piece::new("the imports", context, || library.clone()).source);
     let mut source = imported(imports, root).unwrap_or_default();
-    source += &Piece::new("the namespaces", root, || made.namespaces.constants(plan)).source;
+    source += &Piece::new("the namespaces", root, || rendering.namespaces.constants(plan)).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     if let Some(Module { ident, .. }) = module_of_messages(plan) {
         let exported = quote! { pub use self::#ident::*; };
@@ -99,7 +99,7 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     // What would steer a terminal or turn the text, which rustc refuses, can stand in literals, where an escape means the
     // same, and in documentation.
     let source = visible_lines(&layout::space(&source)).into_owned();
-    made.bugs.instead_of(source)
+    rendering.bugs.instead_of(source)
 }
 
 /// The module in which the types of messages stand, where the contract's own namespace has none: who uses the service finds them beside
@@ -119,8 +119,8 @@ fn module_of_messages(plan: &Plan) -> Option<&Module> {
 
 /// How many lines each type takes, and the services together.
 pub(crate) fn lines(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<(Vec<usize>, usize), Vec<String>> {
-    let made = Made::new(plan);
-    let root = made.context(plan, options);
+    let rendering = Rendering::new(plan);
+    let root = rendering.context(plan, options);
     let parts = parts(plan);
     let (mut of_items, mut of_services) = (Vec::new(), 0);
     for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
@@ -130,7 +130,7 @@ pub(crate) fn lines(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resul
             _ => of_services += lines,
         }
     }
-    made.bugs.instead_of((of_items, of_services))
+    rendering.bugs.instead_of((of_items, of_services))
 }
 
 /// What is rendered by itself.
@@ -141,24 +141,17 @@ enum Part<'a> {
     Tables(usize, &'a Service),
     /// What headers hold.
     Headers(&'a Service),
-    /// What the faults of an operation can say, and the type before it that says the same.
-    Faults { operation: &'a str, faults: &'a Faults, like: Option<Like<'a>> },
+    /// What the faults of an operation can say, and those of one before it that can say the same.
+    Faults { operation: &'a str, faults: &'a Faults, like: Option<&'a Faults> },
     /// A type.
     Item(&'a Item),
-}
-
-/// The faults of another operation.
-#[derive(Clone, Copy)]
-struct Like<'a> {
-    operation: &'a str,
-    faults: &'a Faults,
 }
 
 /// All that is rendered. The types are in the order of the plan, and so is what belongs to services; that of one service stands in
 /// the order of the source.
 fn parts(plan: &Plan) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = plan.services.iter().map(Part::Service).collect();
-    let mut known: HashMap<Vec<&Ident>, Vec<Like<'_>>> = HashMap::new();
+    let mut known: HashMap<Vec<&Ident>, Vec<&Faults>> = HashMap::new();
     for (number, service) in plan.services.iter().enumerate() {
         if !service.headers.is_empty() {
             parts.push(Part::Headers(service));
@@ -166,9 +159,9 @@ fn parts(plan: &Plan) -> Vec<Part<'_>> {
         for operation in &service.operations {
             let (operation, Some(faults)) = (&*operation.name, &operation.faults) else { continue };
             let alike = known.entry(faults.variants.iter().map(|variant| &variant.ident).collect()).or_default();
-            let like = alike.iter().find(|like| like.faults.are_like(faults)).copied();
+            let like = alike.iter().find(|like| like.are_like(faults)).copied();
             if like.is_none() {
-                alike.push(Like { operation, faults });
+                alike.push(faults);
             }
             parts.push(Part::Faults { operation, faults, like });
         }
@@ -424,20 +417,20 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
 }
 
 /// What rendering a plan makes of it, and finds out.
-struct Made<'a> {
+struct Rendering<'a> {
     namespaces: Namespaces<'a>,
     items: HashMap<&'a Path, &'a Item>,
     bugs: Bugs,
 }
 
-impl<'a> Made<'a> {
+impl<'a> Rendering<'a> {
     fn new(plan: &'a Plan) -> Self {
         let items = plan.items.iter().map(|item| (item.path(), item)).collect();
-        Made { namespaces: Namespaces::new(plan), items, bugs: Bugs::default() }
+        Rendering { namespaces: Namespaces::new(plan), items, bugs: Bugs::default() }
     }
 
     fn context(&'a self, plan: &'a Plan, options: &Options) -> Context<'a> {
-        let Made { namespaces, items, bugs } = self;
+        let Rendering { namespaces, items, bugs } = self;
         Context { plan, namespaces, items, bugs, module: 0, is_lenient: options.lenient }
     }
 }

@@ -891,12 +891,14 @@ pub struct Root {
 impl Root {
     /// Whether it is the same element with the same tags. Any number will do to know tags again by.
     fn is_like(&self, other: &Root) -> bool {
-        let Element { namespace, name, slot: _, constraint, facets, types } = &self.element;
+        // The type to be written stands in the tag.
+        let Root { element, is_encoded, wraps_parts, type_name: _, start, end } = self;
+        let Element { namespace, name, slot: _, constraint, facets, types } = element;
         let of_other = &other.element;
         (namespace, name, constraint) == (&of_other.namespace, &of_other.name, &of_other.constraint)
             && (facets, types) == (&of_other.facets, &of_other.types)
-            && (self.is_encoded, self.wraps_parts) == (other.is_encoded, other.wraps_parts)
-            && (&self.start, &self.end) == (&other.start, &other.end)
+            && (is_encoded, wraps_parts) == (&other.is_encoded, &other.wraps_parts)
+            && (start, end) == (&other.start, &other.end)
     }
 }
 
@@ -912,14 +914,13 @@ pub struct Faults {
 
 impl Faults {
     /// Whether one type will do for both: they say the same, and it is written and read in the same way. Actions are a matter of
-    /// operations.
+    /// operations, and documentation changes no type.
     pub fn are_like(&self, other: &Faults) -> bool {
         let mut pairs = self.variants.iter().zip(&other.variants);
         self.details == other.details
             && self.variants.len() == other.variants.len()
             && pairs.all(|(one, other)| {
-                (&one.ident, &one.documentation, &one.base, one.held)
-                    == (&other.ident, &other.documentation, &other.base, other.held)
+                (&one.ident, &one.base, one.held) == (&other.ident, &other.base, other.held)
                     && one.root.is_like(&other.root)
             })
     }

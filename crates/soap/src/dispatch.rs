@@ -258,7 +258,8 @@ fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> 
     }
 }
 
-/// A method of a service that answers requests. Any `async fn` is one that takes a service and a request.
+/// A method of a service that answers requests. Any `async fn` is one that takes a service and a request, and
+/// whose future is `Send`.
 ///
 /// What is the future of a method depends on how long the service is borrowed, which bounds of functions can't say.
 #[doc(hidden)]
@@ -403,7 +404,7 @@ impl Payload<'_> {
             ended(Step::Handle);
             let response = match answer {
                 Ok(response) => response,
-                Err(fault) => return reply::of_operation(version, exchange, responding.operation, &fault),
+                Err(fault) => return reply::of_fault(version, exchange, Some(responding.operation), &fault),
             };
             // The values are charged anew if they are many.
             let _turn = turn.map(|(turn, _)| turn);
@@ -423,7 +424,7 @@ impl Payload<'_> {
         // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
         // one of its types while they are written.
         let pending = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
-            reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), &reply::panicked()))
+            reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), None, &reply::panicked()))
         });
         Ok(reply::delivered(exchange, pending.boxed()))
     }

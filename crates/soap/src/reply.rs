@@ -22,7 +22,7 @@ use crate::{
 impl ReplyMessage {
     /// A fault, written as one.
     pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
-        of_fault(version, None, fault)
+        of_fault(version, None, None, fault)
     }
 }
 
@@ -119,7 +119,7 @@ impl Responding {
                 None => write(),
             };
             awaited.finish();
-            written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), &panicked()))
+            written.unwrap_or_else(|| of_fault(version, exchange.as_deref(), None, &panicked()))
         })
     }
 
@@ -196,7 +196,7 @@ impl Responding {
                     let limit = Size(self.limit);
                     let fault =
                         Fault::<NoDetail>::receiver(format!("the answer has more than {limit}, which is the limit"));
-                    return Some(of_fault(version, exchange, &fault));
+                    return Some(of_fault(version, exchange, None, &fault));
                 };
                 // Those that come meanwhile are told before it is written.
                 operation.response_size.note_more(most);
@@ -224,29 +224,17 @@ pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Err
     }
 }
 
-/// A fault of an operation's handler.
-pub(crate) fn of_operation<D: FaultDetail>(
-    version: Version,
-    exchange: Option<&Exchange>,
-    operation: &Operation,
-    fault: &Fault<D>,
-) -> ReplyMessage {
-    if fault.is_of_memory() {
-        return ReplyMessage::exhausted(version);
-    }
-    write_fault(version, exchange, Some(operation), "", fault)
-}
-
-/// A fault that no operation declares.
+/// A fault, whose action is what the operation says if there is one.
 pub(crate) fn of_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
+    operation: Option<&Operation>,
     fault: &Fault<D>,
 ) -> ReplyMessage {
     if fault.is_of_memory() {
         return ReplyMessage::exhausted(version);
     }
-    write_fault(version, exchange, None, "", fault)
+    write_fault(version, exchange, operation, "", fault)
 }
 
 /// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
@@ -269,12 +257,12 @@ pub(crate) fn refuse(request: &RequestMessage, options: &Options, error: Option<
     }
 }
 
-fn refuse_with<D: FaultDetail>(
+fn refuse_with(
     request: &RequestMessage,
     options: &Options,
     version: Version,
     header: &str,
-    fault: &Fault<D>,
+    fault: &Fault<NoDetail>,
 ) -> Pending {
     let charge = request.reservation.as_ref();
     let exchange = message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
@@ -361,5 +349,5 @@ pub(crate) fn write_fault<D: FaultDetail>(
 
 fn unwritable(version: Version, exchange: Option<&Exchange>, error: &castile_databinding::Error) -> ReplyMessage {
     let fault = Fault::<NoDetail>::receiver(format!("the fault can't be written: {error}"));
-    of_fault(version, exchange, &fault)
+    of_fault(version, exchange, None, &fault)
 }

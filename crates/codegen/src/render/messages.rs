@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
-use super::{Context, Like, base, boxed, boxed_reader, by_index, element};
+use super::{Context, base, boxed, boxed_reader, by_index, element};
 use castile_plan::plan::{
     Content, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Message, Operation, Payload, Root,
     Service, Struct,
@@ -182,7 +182,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
         }
     };
     quote! {
-        /// What a fault of the operation can say.
+        /// What a fault can say.
         #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
         #[derive(Clone, Debug, PartialEq)]
         pub enum #ident { #(#declared),* }
@@ -208,9 +208,9 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
 }
 
 /// What the faults of an operation can say, which is what those of another one can.
-pub(super) fn same_faults(operation: &str, plan: &Faults, like: Like<'_>) -> TokenStream {
-    let documentation = format!("What a fault of `{operation}` can say: the same as one of `{}`.", like.operation);
-    let (documentation, ident, of) = (documentation::line(&documentation), &plan.ident, &like.faults.ident);
+pub(super) fn same_faults(operation: &str, plan: &Faults, like: &Faults) -> TokenStream {
+    let (ident, of) = (&plan.ident, &like.ident);
+    let documentation = documentation::line(&format!("What a fault of `{operation}` can say: that of [`{of}`]."));
     quote! {
         #documentation
         pub type #ident = #of;

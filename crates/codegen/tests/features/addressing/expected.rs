@@ -87,7 +87,7 @@ impl ComplexType for Value {
     }
 }
 
-/// What a fault of the operation can say.
+/// What a fault can say.
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {
@@ -122,7 +122,7 @@ impl FaultDetail for EchoFault {
     }
 }
 
-/// What a fault of `again` can say: the same as one of `echo`.
+/// What a fault of `again` can say: that of [`EchoFault`].
 pub type AgainFault = EchoFault;
 
 /// The service `Feature`.

@@ -163,7 +163,7 @@ impl ToXml for Lost {
     }
 }
 
-/// What a fault of the operation can say.
+/// What a fault can say.
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenFault {

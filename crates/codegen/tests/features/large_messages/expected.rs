@@ -304,7 +304,7 @@ impl ::castile::Header for Larger {
     }
 }
 
-/// What a fault of the operation can say.
+/// What a fault can say.
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {

@@ -118,7 +118,7 @@ impl ComplexType for SoapVersionType {
     }
 }
 
-/// What a fault of the operation can say.
+/// What a fault can say.
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {

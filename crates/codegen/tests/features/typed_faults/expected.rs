@@ -102,7 +102,7 @@ impl ComplexType for OutOfStock {
     }
 }
 
-/// What a fault of the operation can say.
+/// What a fault can say.
 #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {

@@ -20,7 +20,6 @@ use castile::mime::{ContentId, Part};
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
 use castile_dynamic::{Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
-use castile_xml::tree::Document;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
@@ -48,7 +47,7 @@ pub(crate) struct Arguments {
     /// Take the request from this file of JSON; `-` is standard input. Values of the command line are put into it
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     json: Option<PathBuf>,
-    /// Send the element of XML in this file as it is, or what stands in the body of an envelope; `-` is standard input
+    /// Send the element of XML in this file as it is, or the body and the header blocks of an envelope; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
     xml: Option<PathBuf>,
     /// Hold values against the facets of their types, those of the answer as well
@@ -172,8 +171,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if url.is_empty() {
         bail!("the contract has no address of the service {}: give it as --url", service.description().name);
     }
-    let blocks: Vec<Vec<AnyHeader>> =
+    let given: Vec<Vec<AnyHeader>> =
         arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
+    let mut blocks: Vec<AnyHeader> = given.into_iter().flatten().collect();
     let parts = arguments.attachments.iter().map(|given| attachment(given)).collect::<Result<_, _>>()?;
     let headers = arguments.headers.iter().map(|line| header(line)).collect::<Result<_, _>>()?;
     expect_url(&url)?;
@@ -186,9 +186,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let mut written = None;
     // What else may be wrong was told before: nobody writes in an editor for nothing.
     let request = match &arguments.xml {
-        Some(file) => from_xml(operation, file)?,
+        Some(file) => {
+            let (request, of_file) = from_xml(operation, file)?;
+            add_blocks(&mut blocks, of_file);
+            request
+        }
         None if arguments.edit => {
-            let (value, file) = editor::request(&contract, &service, operation)?;
+            let (value, of_file, file) = editor::request(&contract, &service, operation)?;
+            add_blocks(&mut blocks, of_file);
             written = Some(file);
             Payload::Value(value)
         }
@@ -199,7 +204,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         service,
         operation,
         request,
-        blocks: blocks.into_iter().flatten().collect(),
+        blocks,
         headers,
         parts,
         transport,
@@ -234,21 +239,28 @@ fn attachment(given: &str) -> anyhow::Result<Part> {
     Ok(Part::new(id, media_type, content.into())?)
 }
 
-/// Header blocks, out of a file of XML or out of JSON.
+/// Adds the header blocks of a file, but for those that the command line gives.
+fn add_blocks(given: &mut Vec<AnyHeader>, of_file: Vec<Any>) {
+    let of_file = of_file.into_iter().map(AnyHeader::from);
+    let others: Vec<AnyHeader> = of_file.filter(|block| given.iter().all(|one| one.name() != block.name())).collect();
+    given.extend(others);
+}
+
+/// Header blocks, out of a file of XML, which may be an envelope, or out of JSON.
 fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyHeader>> {
-    let elements = match given.trim_start().starts_with('{') {
-        true => {
-            let json =
-                serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are no JSON"))?;
-            operation.header_from_json(&json).context("the header blocks can't be sent")?
-        }
-        false => vec![element(Path::new(given))?],
+    let parsed = |element: &str| Any::parse(element).with_context(|| format!("{given} is no header block"));
+    if given.trim_start().starts_with('{') {
+        let json = serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are no JSON"))?;
+        let elements = operation.header_from_json(&json).context("the header blocks can't be sent")?;
+        return elements.iter().map(|element| parsed(element).map(AnyHeader::from)).collect();
+    }
+    let element = parsed(&element(Path::new(given))?)?;
+    let blocks = match envelope::blocks(&element)? {
+        Some(blocks) if blocks.is_empty() => bail!("{given} is an envelope without header blocks"),
+        Some(blocks) => blocks,
+        None => vec![element],
     };
-    let blocks = elements.iter().map(|element| {
-        let any = Any::parse(element).with_context(|| format!("{given} is no header block"))?;
-        anyhow::Ok(AnyHeader::from(any))
-    });
-    blocks.collect()
+    Ok(blocks.into_iter().map(AnyHeader::from).collect())
 }
 
 /// The value of the request: that of a file of JSON, into which those of the command line are put.
@@ -304,21 +316,16 @@ fn text(file: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A request in a file: an element, which is sent as it is, or an envelope, whose body counts.
-fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<Payload> {
+/// A request in a file: an element, which is sent as it is, or an envelope, whose body and header blocks count.
+fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Payload, Vec<Any>)> {
     let text = text(file)?;
-    let document = Document::parse(&text).with_context(|| format!("{} is no XML", file.display()))?;
-    let root = document.root();
-    if root.local() != "Envelope" || envelope::is_envelope(root.namespace()).is_none() {
-        let any = Any::parse(&text).with_context(|| format!("{} is no element of XML", file.display()))?;
-        return Ok(Payload::Xml(Raw::new(any.xml().into_owned())));
-    }
-    let (_, blocks) = envelope::parts(&document)?;
-    if !blocks.is_empty() {
-        bail!("{} has header blocks, which only --soap-header sends", file.display());
-    }
+    let any = Any::parse(&text).with_context(|| format!("{} is no element of XML", file.display()))?;
+    let Some(blocks) = envelope::blocks(&any)? else {
+        return Ok((Payload::Xml(Raw::new(any.xml().into_owned())), Vec::new()));
+    };
     let read = operation.request_from_xml(&text);
-    Ok(Payload::Value(read.with_context(|| format!("{} can't be called with {}", operation.name(), file.display()))?))
+    let value = read.with_context(|| format!("{} can't be called with {}", operation.name(), file.display()))?;
+    Ok((Payload::Value(value), blocks))
 }
 
 /// The element in a file of XML, without what stands before and behind it.

@@ -1,6 +1,7 @@
 //! Envelopes around payloads: what is written around one, and what a message that came whole has in its own.
 
 use anyhow::{Context, bail};
+use castile::{Any, AnyType};
 use castile_soap::Version;
 use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
@@ -68,6 +69,21 @@ pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Ve
     let body = child("Body").context("the envelope has no Body")?;
     let blocks = child("Header").into_iter().flat_map(Element::elements).collect();
     Ok((body.elements().collect(), blocks))
+}
+
+/// The header blocks of an envelope, each with the namespaces that it uses; nothing if the element is no envelope.
+pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
+    let is_of = |element: &Any, local: &str| {
+        let name = element.name();
+        name.local == local && is_envelope(&name.namespace).is_some()
+    };
+    if !is_of(element, "Envelope") {
+        return Ok(None);
+    }
+    let envelope: AnyType = element.read().context("the envelope can't be read")?;
+    let header = envelope.elements().find(|child| is_of(child, "Header"));
+    let blocks = header.map(|header| anyhow::Ok(header.read::<AnyType>()?.elements().collect())).transpose();
+    Ok(Some(blocks.context("the header can't be read")?.unwrap_or_default()))
 }
 
 /// The name of an element.

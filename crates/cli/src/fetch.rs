@@ -110,6 +110,9 @@ impl Fetch {
         if state.size >= limits.max_size {
             return Err(too_large());
         }
+        if let Some(port) = no_port(&host(url)) {
+            return Err(format!("found the port {port:?}, expected a number up to 65535"));
+        }
         note!("fetching {}", visible(url));
         let other_status = |status: u16| format!("the server answered {status}, expected 200");
         let told = |error: Error| match error {
@@ -169,6 +172,12 @@ fn host(url: &str) -> String {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     // Who it is that asks is nobody else's business.
     authority.rsplit('@').next().unwrap_or_default().to_owned()
+}
+
+/// What stands for a port and is none: that of the scheme would be asked.
+fn no_port(host: &str) -> Option<&str> {
+    let (_, port) = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'))?;
+    (!port.is_empty() && port.parse::<u16>().is_err()).then_some(port)
 }
 
 impl Resolver for Fetch {

@@ -20,7 +20,7 @@ Exit codes of all commands:
   3  not all was done: what was measured, written or served is incomplete";
 
 /// What came of it is not right: a criterion for failing holds, or answers were wrong and no criterion was about that.
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// An argument, a contract or another input is not as it must be; nothing was done. It is clap's as well.
 const USAGE: u8 = 2;
 /// It was begun, and not done to its end.

@@ -53,7 +53,9 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
     let Some(error) = FAILURE.get() else { return code };
     let style = crate::problems::ERROR;
     note!("{style}error{style:#}: can't write to standard output: {error}");
-    if code == ExitCode::SUCCESS { ExitCode::from(crate::outcome::INCOMPLETE) } else { code }
+    // What came out wrong was not told either.
+    let has_judged = [ExitCode::SUCCESS, ExitCode::from(crate::outcome::FAILED)].contains(&code);
+    if has_judged { ExitCode::from(crate::outcome::INCOMPLETE) } else { code }
 }
 
 /// A name of a contract as that of a file, which leads to no other folder.

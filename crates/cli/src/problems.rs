@@ -43,7 +43,7 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     });
     let mut counts = counts.collect::<Vec<_>>().join(", ");
     if least == Severity::Error && diagnostics.iter().any(|diagnostic| diagnostic.severity < least) {
-        counts.push_str(" (--problems shows all)");
+        counts.push_str(&format!(" (`castile describe {} --problems` shows all)", output::shell_quoted(of)));
     }
     let of = visible(of);
     match diagnostics.iter().map(|diagnostic| diagnostic.severity).max() {

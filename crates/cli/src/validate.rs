@@ -144,7 +144,10 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
         output::text(&describe::json(&verdicts)?);
     }
     if arguments.messages.len() > 1 {
-        note!("{invalid} of {} messages are not valid", arguments.messages.len());
+        match (invalid, arguments.messages.len()) {
+            (0, all) if unjudged == 0 => note!("all {all} messages are valid"),
+            (_, all) => note!("{invalid} of {all} messages are not valid"),
+        }
     }
     match unjudged {
         0 => Ok(u8::from(invalid > 0)),

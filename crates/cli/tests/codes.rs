@@ -68,8 +68,15 @@ fn what_can_not_be_written_is_incomplete() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{command:?}: {said}");
     }
-    let help: [&[&str]; 4] = [&["--help"], &["--version"], &["load", "-h"], &["help", "load"]];
-    for command in help {
+    // What is wrong with a message would have been 1.
+    let told: [&[&str]; 5] = [
+        &["--help"],
+        &["--version"],
+        &["load", "-h"],
+        &["help", "load"],
+        &["validate", "tests/validate/orders.wsdl", "tests/validate/wrong.xml"],
+    ];
+    for command in told {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(command).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -105,7 +105,9 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
 /// The module in which the types of messages stand, where the contract's own namespace has none: who uses the service finds them beside
 /// it.
 fn module_of_messages(plan: &Plan) -> Option<&Module> {
-    if plan.items.iter().any(|item| item.path().module == 0) {
+    // Tables stand there whatever they are of.
+    let is_type = |item: &&Item| !matches!(item, Item::NamedTypes(_) | Item::Restriction(_));
+    if plan.items.iter().filter(is_type).any(|item| item.path().module == 0) {
         return None;
     }
     let operations = plan.services.iter().flat_map(|service| &service.operations);

@@ -206,6 +206,31 @@ fn operations_that_declare_the_same_faults_have_one_type() {
     assert_eq!(types(&["c", "e"]), ["pub enum CFault {", "pub enum EFault {"]);
 }
 
+/// A named simple type has a table in the module of the service, which was taken for a type there.
+#[test]
+fn types_of_messages_stand_beside_a_service_without_types() {
+    let contract = "<w:definitions name='N' targetNamespace='urn:s' xmlns:v='urn:s' xmlns:t='urn:typ' xmlns:w='http://schemas.xmlsoap.org/wsdl/' \
+         xmlns:s='http://schemas.xmlsoap.org/wsdl/soap/' xmlns:xs='http://www.w3.org/2001/XMLSchema'>\
+         <w:types><xs:schema targetNamespace='urn:typ'>\
+         <xs:simpleType name='Speed'><xs:restriction base='xs:string'><xs:enumeration value='a'/></xs:restriction></xs:simpleType>\
+         <xs:simpleType name='Code'><xs:restriction base='xs:string'><xs:pattern value='a+'/></xs:restriction></xs:simpleType>\
+         <xs:element name='ask'><xs:complexType><xs:sequence><xs:element name='speed' type='t:Speed'/>\
+         <xs:element name='code' type='t:Code'/></xs:sequence></xs:complexType></xs:element></xs:schema></w:types>\
+         <w:message name='ask'><w:part name='p' element='t:ask'/></w:message>\
+         <w:portType name='P'><w:operation name='ask'><w:input message='v:ask'/></w:operation></w:portType>\
+         <w:binding name='B' type='v:P'><s:binding transport='http://schemas.xmlsoap.org/soap/http'/>\
+         <w:operation name='ask'><s:operation soapAction=''/><w:input><s:body use='literal'/></w:input></w:operation></w:binding>\
+         </w:definitions>";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside.wsdl");
+    fs::write(&path, contract).unwrap();
+    for facets in [false, true] {
+        let mut options = Options::default();
+        options.facets = facets;
+        let source = generate(&path, &options).unwrap().source;
+        assert!(source.contains("SPEED_TYPES") && source.contains("pub use self::typ::*;"), "{source}");
+    }
+}
+
 /// What is served, and what cargo watches.
 #[test]
 fn the_contract_is_served_as_it_was_read() {

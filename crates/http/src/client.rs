@@ -333,6 +333,7 @@ where
 pub fn url(text: &str) -> Result<Uri, Error> {
     let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
     without_login(&url)?;
+    with_port_or_none(&url)?;
     if url.scheme().is_some() && url.host().is_some() { Ok(url) } else { Err(no_url(text)) }
 }
 
@@ -342,6 +343,21 @@ fn without_login(url: &Uri) -> Result<(), Error> {
     let has_login = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
     let message = "found a URL with a login before its host, expected one without: `Credentials::basic` sends a login";
     if has_login { Err(Error::new(ErrorKind::Request, message)) } else { Ok(()) }
+}
+
+/// # Errors
+/// That there is a port which is no number of one. Who asks for the number finds none, and would take that of the scheme.
+fn with_port_or_none(url: &Uri) -> Result<(), Error> {
+    let authority = url.authority().map_or("", Authority::as_str);
+    let behind_login = authority.rsplit_once('@').map_or(authority, |(_, behind)| behind);
+    let port = url.host().and_then(|host| behind_login.strip_prefix(host)?.strip_prefix(':'));
+    match port.filter(|port| !port.is_empty() && url.port_u16().is_none()) {
+        Some(port) => {
+            let message = format!("found the port {port:?} in a URL, expected a number up to 65535");
+            Err(Error::new(ErrorKind::Request, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The address of a service that a [`Transport`] can reach, from text.
@@ -500,6 +516,33 @@ mod tests {
         }
         let long = format!("http://host/{}?b", "x".repeat(60_000));
         assert!(shown_url(&long.parse().unwrap()).len() < 300);
+    }
+
+    /// A message for such a port went to port 80.
+    #[test]
+    fn a_port_is_a_number() {
+        for right in ["http://host:65535/", "http://host:/", "http://[::1]/a:b", "http://[::1]:1/", "http://1:1"] {
+            assert!(url(right).is_ok(), "{right}");
+        }
+        for (wrong, port) in [
+            ("http://127.0.0.1:99999/", "99999"),
+            ("http://[::1]:65536", "65536"),
+            ("http://host:080x/a", "080x"),
+            ("http://1:-1", "-1"),
+        ] {
+            let refused = url(wrong).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Request);
+            let expected = format!("found the port {port:?} in a URL, expected a number up to 65535");
+            assert_eq!(refused.to_string(), expected);
+        }
+        assert!(Proxies::all("http://host:31280/").is_ok() && Proxies::all("http://host:312800").is_err());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_sent_to_a_port_that_is_no_number() {
+        let url = "http://127.0.0.1:99999/".parse().unwrap();
+        let sent = call(Transport::new(), &url, Version::Soap11, "", "<a/>", 100).await.unwrap_err();
+        assert!(sent.to_string().contains("found the port \"99999\""), "{sent}");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use castile::Any;
 use castile_dynamic::{Contract, Operation, Service, Value};
-use castile_xml::tree::Document;
 use castile_xml::visible;
 use tempfile::NamedTempFile;
 
@@ -20,7 +20,7 @@ pub(super) fn request(
     contract: &Contract,
     service: &Service,
     operation: &'static Operation,
-) -> anyhow::Result<(Value, NamedTempFile)> {
+) -> anyhow::Result<(Value, Vec<Any>, NamedTempFile)> {
     let name = operation.name();
     let template = sample::template(contract, service, operation)?;
     let prefix = format!("{}-", output::file_name(name));
@@ -40,17 +40,13 @@ pub(super) fn request(
     if !has_element(&text) {
         bail!("the file has no element, so nothing was sent");
     }
-    let has_blocks = Document::parse(&text)
-        .is_ok_and(|document| envelope::parts(&document).is_ok_and(|(_, blocks)| !blocks.is_empty()));
-    if has_blocks {
-        keep(file)?;
-        bail!("the request has header blocks, which only --soap-header sends");
-    }
-    match operation.request_from_xml(&text) {
-        Ok(value) => Ok((value, file)),
+    let read = operation.request_from_xml(&text).with_context(|| format!("{name} can't be called with this"));
+    let read = read.and_then(|value| Ok((value, envelope::blocks(&Any::parse(&text)?)?.unwrap_or_default())));
+    match read {
+        Ok((value, blocks)) => Ok((value, blocks, file)),
         Err(error) => {
             keep(file)?;
-            Err(error).with_context(|| format!("{name} can't be called with this"))
+            Err(error)
         }
     }
 }

@@ -20,10 +20,10 @@ use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 use super::proxy::{Proxies, Route};
-use super::root;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Secured, Tls};
 use super::transport::repeats;
+use super::{root, with_port_or_none};
 use crate::timeout::after;
 use crate::{BoxError, Error, ErrorKind};
 
@@ -119,6 +119,7 @@ impl Connector {
     /// Connects to the host of `url`, with TLS if that says `https`.
     fn make(self, url: Uri, deadline: Instant) -> BoxFuture<'static, Result<Stream, BoxError>> {
         Box::pin(async move {
+            with_port_or_none(&url)?;
             #[cfg(feature = "tls")]
             let (tls, limit) = (self.tls.clone(), self.limit);
             match url.scheme_str() {

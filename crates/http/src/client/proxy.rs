@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::{Builder, Matcher};
 
+use super::with_port_or_none;
 use crate::{Error, ErrorKind};
 
 /// The proxies that connections go through.
@@ -76,6 +77,7 @@ impl Proxies {
             Some(scheme) => return Err(unusable(format!("the scheme {scheme}"))),
             None => return Err(unusable("no scheme".to_owned())),
         }
+        with_port_or_none(&parsed)?;
         let mut proxies = Proxies { proxy: Some(url.to_owned()), ..Proxies::none() };
         proxies.build();
         Ok(proxies)

@@ -74,7 +74,7 @@ fn what_can_not_be_written_is_incomplete() {
         &["--version"],
         &["load", "-h"],
         &["help", "load"],
-        &["validate", "tests/validate/orders.wsdl", "tests/validate/wrong.xml"],
+        &["validate", "tests/validate/wrong.xml", "--contract", "tests/validate/orders.wsdl"],
     ];
     for command in told {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

@@ -26,6 +26,7 @@
 
 mod types;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use castile_wsdl::{
@@ -46,16 +47,16 @@ const MOST_IN_ROW: usize = 200;
 /// The longest example that is not made again with less that is optional, and the longest that is shown.
 const LONG_EXAMPLE: usize = 2_000;
 const MOST_EXAMPLE: usize = 32_000;
-/// How often no example can be made, and how many bytes are made, before no more are tried.
-const MOST_FAILURES: usize = 100;
+/// How many steps are taken for examples, whatever comes of them, and how many bytes are made, before no more are tried.
+const MOST_STEPS: usize = 20_000_000;
 const MOST_MADE: usize = 64 << 20;
 /// From this depth on an example leaves out what is optional.
 const DEPTH: usize = 4;
 
 /// The text for all services of a plan, which was made of these definitions.
 pub fn page(definitions: &Definitions, plan: &Plan) -> String {
-    let (out, types, numbers) = Default::default();
-    let mut writer = Writer { definitions, out, types, numbers, failures: 0, made: 0 };
+    let (out, types, numbers, steps) = Default::default();
+    let mut writer = Writer { definitions, out, types, numbers, steps, made: 0 };
     for service in &plan.services {
         writer.service(service);
     }
@@ -74,8 +75,8 @@ struct Writer<'d> {
     /// The types that are told, and their numbers.
     types: Vec<TypeId>,
     numbers: HashMap<TypeId, usize>,
-    /// How many examples could not be made, and how long those are that were made.
-    failures: usize,
+    /// What it took to make examples, and how long they are.
+    steps: Cell<usize>,
     made: usize,
 }
 
@@ -200,13 +201,11 @@ impl Writer<'_> {
     fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
         let mut shortest: Option<String> = None;
         for depth in (0..=DEPTH).rev() {
-            if self.is_full() || self.failures > MOST_FAILURES || self.made > MOST_MADE {
+            if self.is_full() || self.steps.get() > MOST_STEPS || self.made > MOST_MADE {
                 return;
             }
-            let Some(example) = make(Sampler::new(self.definitions, depth)) else {
-                self.failures += 1;
-                continue;
-            };
+            let sampler = Sampler::new(self.definitions, depth).counting(&self.steps);
+            let Some(example) = make(sampler) else { continue };
             self.made += example.len();
             let is_long = example.len() > LONG_EXAMPLE;
             if shortest.as_ref().is_none_or(|shortest| example.len() < shortest.len()) {

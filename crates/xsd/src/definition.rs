@@ -157,7 +157,7 @@ impl Made {
 
 /// About how much a pattern takes to compile: one for each character, more for classes of characters, and what may repeat
 /// as often as it may.
-fn pattern_cost(pattern: &str) -> u64 {
+pub(crate) fn pattern_cost(pattern: &str) -> u64 {
     /// What `\p{L}` and its like stand for are hundreds of ranges.
     const CLASS: u64 = 200;
     /// And any pattern takes as much as a hundred characters.

@@ -137,6 +137,11 @@ impl<'s> Samples<'s> {
         Samples { is_plain: true, ..self }
     }
 
+    /// How many steps were taken so far, whatever came of them: some millions take a second.
+    pub fn steps(&self) -> usize {
+        self.heights.steps()
+    }
+
     fn of(schema: &'s Schema, of: Subject) -> Self {
         Samples {
             schema,
@@ -557,7 +562,15 @@ impl<'s> Samples<'s> {
             self.ids += 1;
             return Ok(Text::Plain(format!("id-{}", self.ids)));
         }
-        let values = self.values.entry(type_id).or_insert_with(|| values::values(schema, type_id).into()).clone();
+        let values = match self.values.get(&type_id) {
+            Some(known) => known.clone(),
+            None => {
+                let (values, steps) = values::values(schema, type_id);
+                let values = self.values.entry(type_id).or_insert(values.into()).clone();
+                self.step(steps)?;
+                values
+            }
+        };
         if values.is_empty() {
             return Err(Error::new(name, "is of a type for which no value was found"));
         }

@@ -363,7 +363,7 @@ impl<'s> Keys<'s> {
         let schema = self.schema;
         self.types.entry(type_id).or_insert_with(|| Other {
             definition: schema.simple_type_definition(type_id).ok().map(Rc::new),
-            texts: values::values(schema, type_id),
+            texts: values::values(schema, type_id).0,
             next: 0,
         });
     }

@@ -5,12 +5,16 @@ use castile_databinding::facets::{Pattern, SimpleTypeDefinition};
 
 use super::pattern;
 use crate::components::{Facet, FacetKind, Variety};
+use crate::definition::pattern_cost;
 use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 /// How many values of one type are enough.
 const ENOUGH: usize = 24;
 /// How many candidates are held against a type.
 const TRIED: usize = 1_000;
+/// How much is done to hold candidates against the patterns of a type: the characters of each, as often as the patterns cost. The
+/// first one is tried whatever it takes.
+const MOST_MATCHED: u64 = 20_000_000;
 /// How many texts are made of one pattern.
 const VARIANTS: u32 = 40;
 /// How deep lists and unions are looked into.
@@ -31,23 +35,28 @@ impl Text {
     }
 }
 
-/// Valid values of a simple type, each once. None if nothing was found that its facets allow.
-pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
+/// Valid values of a simple type, each once, and how many steps it took to find them. There are none if nothing was found that its
+/// facets allow.
+pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
     if matches!(schema.builtin(type_id), Builtin::QName | Builtin::Notation) {
         let names = schema.enumeration(type_id).into_iter().filter_map(Facet::name);
         let names: Vec<Text> = names.map(Text::Name).collect();
         if !names.is_empty() {
-            return names;
+            return (names, 0);
         }
         // A name in no namespace can't be written everywhere: where a default namespace is declared it is in that.
         if schema.facets(type_id).is_empty() {
             let names = [("urn:sample", "sample"), (XSD_NAMESPACE, "string")];
-            return names.map(|(namespace, local)| Text::Name(ExpandedName::new(namespace, local))).into();
+            return (names.map(|(namespace, local)| Text::Name(ExpandedName::new(namespace, local))).into(), 0);
         }
     }
-    let Ok(definition) = schema.simple_type_definition(type_id) else { return Vec::new() };
+    let Ok(definition) = schema.simple_type_definition(type_id) else { return (Vec::new(), 0) };
     let mut found: Vec<Text> = Vec::new();
+    let mut matching = Matching::new(schema, type_id);
     for candidate in candidates(schema, type_id, 0).into_iter().take(TRIED) {
+        if !matching.may_try(&candidate) {
+            break;
+        }
         let text = Text::Plain(candidate);
         if let Text::Plain(plain) = &text
             && !found.contains(&text)
@@ -59,7 +68,34 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> Vec<Text> {
             }
         }
     }
-    found
+    // To look at one place is less than a step.
+    (found, usize::try_from(matching.done / 100).unwrap_or(usize::MAX))
+}
+
+/// What it takes to hold texts against the patterns of a type. A pattern that counts may look at as many places at once for each
+/// character.
+struct Matching {
+    cost: u64,
+    done: u64,
+}
+
+impl Matching {
+    fn new(schema: &Schema, type_id: TypeId) -> Self {
+        let members = match variety(schema, type_id) {
+            Variety::Union { members } => members,
+            Variety::List { item } => vec![item],
+            Variety::Atomic => Vec::new(),
+        };
+        let types = members.into_iter().chain([type_id]);
+        let patterns = types.flat_map(|id| schema.patterns(id)).flatten();
+        Matching { cost: patterns.map(pattern_cost).fold(0, u64::saturating_add), done: 0 }
+    }
+
+    fn may_try(&mut self, text: &str) -> bool {
+        let is_first = self.done == 0;
+        self.done = self.done.saturating_add(self.cost.saturating_mul(text.len() as u64));
+        is_first || self.done <= MOST_MATCHED
+    }
 }
 
 /// A text like this one, valid or not: another one for each number.
@@ -156,7 +192,8 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
 fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
     let mut valid = candidates(schema, type_id, depth);
     valid.truncate(TRIED);
-    valid.retain(|text| definition.read(text, &Unprefixed).is_ok());
+    let mut matching = Matching::new(schema, type_id);
+    valid.retain(|text| matching.may_try(text) && definition.read(text, &Unprefixed).is_ok());
     valid.truncate(ENOUGH);
     valid
 }
@@ -248,5 +285,27 @@ pub(super) struct Unprefixed;
 impl Scope for Unprefixed {
     fn namespace(&self, prefix: &str) -> Option<&str> {
         prefix.is_empty().then_some("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Documents;
+
+    /// Each of forty texts was held against it, which took seconds for each type and message.
+    #[test]
+    fn few_texts_are_held_against_a_pattern_that_counts() {
+        for (pattern, least, most) in [("[ab]*a[ab]{4000}", 1, 3), ("[a-z]{2,4}", 3, ENOUGH)] {
+            let text = format!(
+                "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:simpleType name='T'>\
+                 <xs:restriction base='xs:string'><xs:pattern value='{pattern}'/></xs:restriction></xs:simpleType></xs:schema>"
+            );
+            let schema = crate::read("t.xsd", &Documents::new().with("t.xsd", text)).0;
+            let type_id = schema.find_type(&ExpandedName::new("", "T")).unwrap();
+            let (found, steps) = values(&schema, type_id);
+            assert!((least..=most).contains(&found.len()), "{pattern}: {} values", found.len());
+            assert!(steps < 500_000, "{pattern}: {steps} steps");
+        }
     }
 }

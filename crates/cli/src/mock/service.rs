@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use castile::Raw;
 use castile::codegen::{Encoder, Root};
+use castile::http::Workers;
 use castile::http::server::Address;
 use castile_dynamic::{Contract, Operation, Service, Value};
 use castile_mime::Part;
@@ -16,6 +17,7 @@ use castile_soap::{
     Version, WriteHeader, Written, message,
 };
 use castile_xml::escape;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use serde_json::Value as Json;
 
 use super::answer::Asks;
@@ -30,6 +32,8 @@ use crate::{sample, shape};
 
 /// What a request takes as JSON at most, in bytes of memory.
 const MOST_OF_REQUEST: usize = 64 << 20;
+/// The largest envelope that XPath expressions look at, in bytes: its tree takes some thirty times as much.
+const MOST_OF_TREE: usize = 4 << 20;
 
 /// What all services of a mock have in common.
 pub(super) struct Shared {
@@ -107,27 +111,77 @@ impl Dispatch for Mock {
     }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        let (operations, shared, path) = (self.operations.clone(), self.shared.clone(), self.path.clone());
-        match shared.is_strict {
+        let asked = Asked {
+            operations: self.operations.clone(),
+            number: operation,
+            shared: self.shared.clone(),
+            path: self.path.clone(),
+        };
+        match self.shared.is_strict {
             true => payload.handle(async move |request: Request<Value>| {
-                let mocked = &operations[operation];
-                let (surroundings, at) = mocked.surroundings(&shared, &request, path)?;
-                let message = Message::Value(request.into_inner());
-                mocked.answer(&shared, &Came { message, surroundings, at }).await
+                asked.answer(request, |value, _, _, _| Message::Value(value)).await
             }),
             false => payload.handle(async move |request: Request<Raw>| {
-                let mocked = &operations[operation];
-                let (surroundings, at) = mocked.surroundings(&shared, &request, path)?;
-                let raw = request.into_inner();
-                let value = mocked.operation.request_from_xml(&envelope(&raw, surroundings.version, &[]));
-                if let (Err(error), true) = (&value, shared.is_verbose) {
-                    note!("{}: answered nonetheless: {error}", mocked.operation.name());
-                }
-                let message = Message::Raw(raw, value.ok());
-                mocked.answer(&shared, &Came { message, surroundings, at }).await
+                asked
+                    .answer(request, |raw, mocked, shared, version| {
+                        let value = mocked.operation.request_from_xml(&envelope(&raw, version, &[]));
+                        if let (Err(error), true) = (&value, shared.is_verbose) {
+                            note!("{}: answered nonetheless: {error}", mocked.operation.name());
+                        }
+                        Message::Raw(raw, value.ok())
+                    })
+                    .await
             }),
         }
     }
+}
+
+/// What a request asks for.
+struct Asked {
+    operations: Arc<[Mocked]>,
+    /// Of the operation.
+    number: usize,
+    shared: Arc<Shared>,
+    /// Where the service is.
+    path: Arc<str>,
+}
+
+impl Asked {
+    async fn answer<T: Send + 'static>(
+        self,
+        request: Request<T>,
+        message: impl FnOnce(T, &Mocked, &Shared, Version) -> Message + Send + 'static,
+    ) -> Result<Response<Answered>, Fault> {
+        let Asked { operations, number, shared, path } = self;
+        let (surroundings, at) = operations[number].surroundings(&shared, &request, path)?;
+        let (is_large, of_all) = (is_large(&request), shared.clone());
+        let content = request.into_inner();
+        let decide = move || {
+            let mocked = &operations[number];
+            let message = message(content, mocked, &shared, surroundings.version);
+            mocked.decide(&shared, &Came { message, surroundings, at })
+        };
+        // Rules may look at all of it, more than once: others would wait for that.
+        let decided = match is_large {
+            true => Workers::shared().above(0).run(decide).await,
+            false => Some(decide()),
+        };
+        let (latency, answer) = decided.ok_or_else(|| Fault::receiver("the mock failed at this request"))?;
+        let wait = of_all.chance.wait(latency);
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        answer.map(Sent::response)
+    }
+}
+
+/// Whether the message may be a large one. How large one is that comes packed or in chunks is not known.
+fn is_large<T>(request: &Request<T>) -> bool {
+    /// As servers have it, in bytes.
+    const ABOVE: usize = 256 << 10;
+    let headers = request.http_headers();
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    headers.contains_key(CONTENT_ENCODING) || length.is_none_or(|length| length > ABOVE)
 }
 
 /// An envelope around header blocks and a payload as they came.
@@ -182,15 +236,20 @@ impl Came {
 
     fn tree(&self, operation: &'static Operation) -> Result<Tree, String> {
         let Surroundings { version, blocks } = &self.surroundings;
-        match &self.message {
-            Message::Raw(raw, _) => Tree::read(&envelope(raw, *version, blocks)),
+        let envelope = match &self.message {
+            Message::Raw(raw, _) => envelope(raw, *version, blocks),
             Message::Value(value) => {
                 let blocks: Vec<&dyn WriteHeader> = blocks.iter().map(|block| block as &dyn WriteHeader).collect();
                 let (header, root) = (Headers::new(&blocks), &operation.soap().request);
                 let written = message::write_with(*version, header, root, value, Vec::new());
-                Tree::read(&String::from_utf8_lossy(&written.map_err(|error| error.to_string())?))
+                String::from_utf8_lossy(&written.map_err(|error| error.to_string())?).into_owned()
             }
+        };
+        if envelope.len() > MOST_OF_TREE {
+            let (found, most) = (envelope.len(), MOST_OF_TREE >> 20);
+            return Err(format!("it has {found} bytes, and XPath expressions look at {most} MiB at most"));
         }
+        Tree::read(&envelope)
     }
 }
 
@@ -241,15 +300,6 @@ impl Mocked {
         let base = address.and_then(|address| reached::base(address, request, self.service.description().address));
         let at = base.map(|base| At { base, path });
         Ok((Surroundings { version: request.version(), blocks }, at))
-    }
-
-    async fn answer(&self, shared: &Shared, came: &Came) -> Result<Response<Answered>, Fault> {
-        let (latency, answer) = self.decide(shared, came);
-        let wait = shared.chance.wait(latency);
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
-        answer.map(Sent::response)
     }
 
     /// How long the answer to a request takes, and what it is.

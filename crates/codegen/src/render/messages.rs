@@ -210,7 +210,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
 /// What the faults of an operation can say, which is what those of another one can.
 pub(super) fn same_faults(operation: &str, plan: &Faults, like: &Faults) -> TokenStream {
     let (ident, of) = (&plan.ident, &like.ident);
-    let documentation = documentation::line(&format!("What a fault of `{operation}` can say: that of [`{of}`]."));
+    let documentation = documentation::line(&format!("What a fault of `{operation}` can say: that of `{of}`."));
     quote! {
         #documentation
         pub type #ident = #of;

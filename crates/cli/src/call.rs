@@ -242,7 +242,8 @@ fn attachment(given: &str) -> anyhow::Result<Part> {
 /// Adds the header blocks of a file, but for those that the command line gives.
 fn add_blocks(given: &mut Vec<AnyHeader>, of_file: Vec<Any>) {
     let of_file = of_file.into_iter().map(AnyHeader::from);
-    let others: Vec<AnyHeader> = of_file.filter(|block| given.iter().all(|one| one.name() != block.name())).collect();
+    let others: Vec<AnyHeader> =
+        of_file.filter(|block| given.iter().all(|one| one.block.name() != block.block.name())).collect();
     given.extend(others);
 }
 
@@ -323,7 +324,7 @@ fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Paylo
     let Some(blocks) = envelope::blocks(&any)? else {
         return Ok((Payload::Xml(Raw::new(any.xml().into_owned())), Vec::new()));
     };
-    let read = operation.request_from_xml(&text);
+    let read = operation.request_from_xml(&envelope::without_header(&text)?);
     let value = read.with_context(|| format!("{} can't be called with {}", operation.name(), file.display()))?;
     Ok((Payload::Value(value), blocks))
 }

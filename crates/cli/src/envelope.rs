@@ -86,6 +86,19 @@ pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(blocks.context("the header can't be read")?.unwrap_or_default()))
 }
 
+/// An envelope with white space in place of its header: all else stays where it is.
+pub(crate) fn without_header(text: &str) -> anyhow::Result<String> {
+    let document = Document::parse(text)?;
+    let envelope = document.root();
+    let mut text = text.to_owned();
+    if let Some(header) = envelope.elements().find(|element| element.is(envelope.namespace(), "Header")) {
+        let (start, header) = (header.offset(), header.source());
+        let blank: String = header.chars().map(|c| if matches!(c, '\r' | '\n') { c } else { ' ' }).collect();
+        text.replace_range(start..start + header.len(), &blank);
+    }
+    Ok(text)
+}
+
 /// The name of an element.
 pub(crate) fn name(element: Element<'_>) -> ExpandedName {
     ExpandedName::new(element.namespace(), element.local())

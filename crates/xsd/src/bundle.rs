@@ -156,14 +156,15 @@ impl Bundle {
                 return None;
             }
         };
-        let file = diagnostics.sources.add(name, (&*text).into());
         let document = match Document::parse(&text) {
             Ok(document) => document,
             Err(error) => {
+                let file = diagnostics.sources.add(name, (&*text).into());
                 diagnostics.error(Location::at(file, error.offset()), error.message());
                 return None;
             }
         };
+        let file = diagnostics.sources.add(name, document.text().clone());
         match Self::of(document.root()) {
             Ok(bundle) => Some(bundle),
             Err((element, message)) => {
@@ -196,7 +197,9 @@ impl Bundle {
                 bundle.references.insert((uri.clone(), attribute(reference, "location"), namespace), to);
             }
             // White space stands around the references, and none before the document.
-            bundle.add(uri, document.text().trim_end().to_owned());
+            let mut text = document.text();
+            text.truncate(text.trim_end().len());
+            bundle.add(uri, text);
         }
         if bundle.find(&bundle.main).is_none() {
             return Err((root, format!("the bundle has no document {}, which it says is the contract", bundle.main)));

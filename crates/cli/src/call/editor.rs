@@ -40,9 +40,11 @@ pub(super) fn request(
     if !has_element(&text) {
         bail!("the file has no element, so nothing was sent");
     }
-    let read = operation.request_from_xml(&text).with_context(|| format!("{name} can't be called with this"));
-    let read = read.and_then(|value| Ok((value, envelope::blocks(&Any::parse(&text)?)?.unwrap_or_default())));
-    match read {
+    let read = || {
+        let blocks = envelope::blocks(&Any::parse(&text)?)?.unwrap_or_default();
+        anyhow::Ok((operation.request_from_xml(&envelope::without_header(&text)?)?, blocks))
+    };
+    match read().with_context(|| format!("{name} can't be called with this")) {
         Ok((value, blocks)) => Ok((value, blocks, file)),
         Err(error) => {
             keep(file)?;

@@ -35,7 +35,7 @@ pub(crate) struct Types {
 enum Slot {
     Planned(&'static Item),
     /// As a bundle keeps it, and read once something asks for it.
-    Kept(&'static [u8], OnceLock<Option<Item>>),
+    Kept(&'static [u8], OnceLock<Option<&'static Item>>),
 }
 
 /// The type of a header block: one of the contract, or a struct around its value.
@@ -150,7 +150,7 @@ impl Types {
         let (&path, slot) = self.items.get_key_value(path)?;
         let item = match slot {
             Slot::Planned(item) => item,
-            Slot::Kept(bytes, item) => item.get_or_init(|| kept::item(bytes)).as_ref()?,
+            Slot::Kept(bytes, item) => (*item.get_or_init(|| kept::item(bytes).map(leak)))?,
         };
         Some((path, item))
     }

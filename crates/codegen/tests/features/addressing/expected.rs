@@ -122,7 +122,7 @@ impl FaultDetail for EchoFault {
     }
 }
 
-/// What a fault of `again` can say: that of [`EchoFault`].
+/// What a fault of `again` can say: that of `EchoFault`.
 pub type AgainFault = EchoFault;
 
 /// The service `Feature`.

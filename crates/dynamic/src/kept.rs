@@ -58,7 +58,9 @@ pub(crate) fn plan(bundle: &Bundle) -> Option<Kept<'static>> {
 
 /// The plan that these bytes are, which stay until the process ends. Whoever writes a bundle may write any plan.
 fn read(bytes: Vec<u8>) -> Option<Kept<'static>> {
-    postcard::from_bytes(leak_all(bytes)).ok()
+    let kept: Kept<'_> = postcard::from_bytes(leak_all(bytes)).ok()?;
+    // What is no item that is kept would not be looked at.
+    kept.plan.items.is_empty().then_some(kept)
 }
 
 /// An item of a plan. What is none is as one that is not there.
@@ -518,6 +520,9 @@ mod tests {
         let contract = contracts().into_iter().find(|contract| contract.ends_with("facets/service.wsdl")).unwrap();
         let mut bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
         let options = Options { facets: true, ..Options::default() };
+        let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
+        let beside = postcard::to_stdvec(&Kept { plan: planned, items: Vec::new() }).unwrap();
+        assert!(read(beside).is_none(), "facets are among the items of the plan itself");
         let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
         keep(planned, &mut bundle);
         let Kept { items, .. } = plan(&bundle).unwrap();

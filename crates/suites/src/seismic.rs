@@ -23,15 +23,24 @@ pub mod queries;
 mod regions;
 mod time;
 
-use std::sync::{Arc, LazyLock};
+use std::future::pending;
+use std::sync::{Arc, OnceLock};
 
+use castile::http::Workers;
 use castile_load::{Case, Message, Requests};
-use castile_soap::Options;
+use castile_soap::{Offload, Options};
 use castile_xml::Limits;
+use tokio::sync::{Semaphore, oneshot};
 
-use self::catalogue::{Catalogue, Query};
+use self::catalogue::{Catalogue, Found, Query};
 use self::queries::{SETS, Set};
 use crate::case::{TEXT_XML, body, message, operation_named};
+
+/// The catalogue that is made up where none is given.
+static MADE: OnceLock<Catalogue> = OnceLock::new();
+
+/// From how many quakes on an answer is long.
+const LONG: usize = 5_000;
 
 /// The service in all its styles: it finds what is asked for in its catalogue.
 #[derive(Clone, Debug, Default)]
@@ -45,8 +54,41 @@ impl Service {
 
     /// What it finds quakes in.
     pub fn catalogue(&self) -> &Catalogue {
-        static MADE: LazyLock<Catalogue> = LazyLock::new(made::catalogue);
-        self.0.as_deref().unwrap_or_else(|| &MADE)
+        self.0.as_deref().unwrap_or_else(|| MADE.get_or_init(made::catalogue))
+    }
+
+    /// What it finds quakes in. To make it up takes a tenth of a second, in which connections go on.
+    async fn prepared(&self) -> &Catalogue {
+        if self.0.is_none() && MADE.get().is_none() {
+            elsewhere(|| _ = Service::default().catalogue()).await;
+        }
+        self.catalogue()
+    }
+
+    /// Makes an answer of what a query finds. Connections go on while a [`LONG`] one is made.
+    async fn answer<T: Send + 'static>(&self, asked: Query, make: fn(&Catalogue, Vec<Found<'_>>) -> T) -> T {
+        let catalogue = self.prepared().await;
+        let found = catalogue.find(&asked);
+        if found.iter().map(|found| found.quakes.len()).sum::<usize>() < LONG {
+            return make(catalogue, found);
+        }
+        let service = self.clone();
+        elsewhere(move || make(service.catalogue(), service.catalogue().find(&asked))).await
+    }
+}
+
+/// Does work of milliseconds where large messages are written. One waits there at a time, so that answers are written as fast as
+/// they are made.
+async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    static TURN: Semaphore = Semaphore::const_new(1);
+    // It is never closed.
+    let _turn = TURN.acquire().await;
+    let (done, made) = oneshot::channel();
+    Workers::shared().run(Box::new(move || _ = done.send(work()))).await;
+    // Where nobody is left to do it, nobody waits for it.
+    match made.await {
+        Ok(made) => made,
+        Err(_) => pending().await,
     }
 }
 

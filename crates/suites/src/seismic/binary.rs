@@ -217,9 +217,8 @@ where
     let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", LONGEST_WAIT.as_secs()));
     let body = body.map_err(late)?.map_err(|error| bad(error.to_string()))?.to_bytes();
     let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
-    let catalogue = service.catalogue();
-    let answer = found(catalogue, catalogue.find(&query));
-    let mut response = Response::new(Body::from(write(&answer)));
+    let answer = service.answer(query, |catalogue, all| write(&found(catalogue, all))).await;
+    let mut response = Response::new(Body::from(answer));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     Ok(response)
 }

@@ -14,17 +14,15 @@ pub mod contract {
     castile::include_contract!("seismic_encoded");
 }
 
-use contract::{ArrayOfQuake, ProcessRequest, ProcessResponse, Quake, QuakeSet, Query, Region};
+use contract::{ArrayOfQuake, ArrayOfQuakeSet, ProcessRequest, ProcessResponse, Quake, QuakeSet, Query, Region};
 
 /// Where the service is mounted.
 pub const PATH: &str = "/seismic/encoded";
 
 impl contract::EncodedQuakeInterface for Service {
     async fn process(&self, request: Request<ProcessRequest>) -> Result<Response<ProcessResponse>, Fault> {
-        let catalogue = self.catalogue();
-        let found = catalogue.find(&asked(&request.into_inner().query.unwrap_or_default()));
-        let sets = found.into_iter().map(|found| set(catalogue, found)).collect();
-        Ok(ProcessResponse { process_return: Some(sets) }.into())
+        let asked = asked(&request.into_inner().query.unwrap_or_default());
+        Ok(ProcessResponse { process_return: Some(self.answer(asked, sets).await) }.into())
     }
 }
 
@@ -33,6 +31,10 @@ mapping!(EncodedQuakeInterfaceClient, method: String, region: String);
 /// A query as its message.
 pub fn request(asked: &catalogue::Query) -> ProcessRequest {
     ProcessRequest { query: Some(query(asked)) }
+}
+
+fn sets(catalogue: &Catalogue, found: Vec<Found>) -> ArrayOfQuakeSet {
+    found.into_iter().map(|found| set(catalogue, found)).collect()
 }
 
 fn set(catalogue: &Catalogue, found: Found) -> QuakeSet {

@@ -24,7 +24,8 @@ mod regions;
 mod time;
 
 use std::future::pending;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::thread::available_parallelism;
 
 use castile::http::Workers;
 use castile_load::{Case, Message, Requests};
@@ -57,7 +58,7 @@ impl Service {
         self.0.as_deref().unwrap_or_else(|| MADE.get_or_init(made::catalogue))
     }
 
-    /// What it finds quakes in. To make it up takes a tenth of a second, in which connections go on.
+    /// What it finds quakes in. A catalogue that must be made up first takes a tenth of a second, which no connection waits for.
     async fn prepared(&self) -> &Catalogue {
         if self.0.is_none() && MADE.get().is_none() {
             elsewhere(|| _ = Service::default().catalogue()).await;
@@ -65,7 +66,7 @@ impl Service {
         self.catalogue()
     }
 
-    /// Makes an answer of what a query finds. Connections go on while a [`LONG`] one is made.
+    /// Makes an answer of what a query finds. One of [`LONG`] or more quakes is made by workers, so that no connection waits for it.
     async fn answer<T: Send + 'static>(&self, asked: Query, make: fn(&Catalogue, Vec<Found<'_>>) -> T) -> T {
         let catalogue = self.prepared().await;
         let found = catalogue.find(&asked);
@@ -77,12 +78,13 @@ impl Service {
     }
 }
 
-/// Does work of milliseconds where large messages are written. One waits there at a time, so that answers are written as fast as
-/// they are made.
+/// Does work of milliseconds on the workers that write large messages. Each core has one answer made at a time: with more, all
+/// would be made before the first is written, and be in memory at once.
 async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    static TURN: Semaphore = Semaphore::const_new(1);
+    static TURNS: LazyLock<Semaphore> =
+        LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
     // It is never closed.
-    let _turn = TURN.acquire().await;
+    let _turn = TURNS.acquire().await;
     let (done, made) = oneshot::channel();
     Workers::shared().run(Box::new(move || _ = done.send(work()))).await;
     // Where nobody is left to do it, nobody waits for it.

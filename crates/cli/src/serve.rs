@@ -34,6 +34,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     };
     let setup = arguments.server.load()?;
+    // They are made up now, and not by the first request, for which every connection would wait.
+    quakes.catalogue();
     // It knows nothing of HTTP, logins among it.
     let binary = (!setup.asks_for_login()).then(|| quakes.clone());
     let routes = setup.configure(castile_suites::routes_with(&quakes), None)?.route_service("/client", Client);

@@ -24,7 +24,7 @@ mod regions;
 mod time;
 
 use std::future::pending;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use castile::http::Workers;
@@ -37,10 +37,7 @@ use self::catalogue::{Catalogue, Found, Query};
 use self::queries::{SETS, Set};
 use crate::case::{TEXT_XML, body, message, operation_named};
 
-/// The catalogue that is made up where none is given.
-static MADE: OnceLock<Catalogue> = OnceLock::new();
-
-/// From how many quakes on an answer is long.
+/// From how many quakes on it takes milliseconds to make an answer.
 const LONG: usize = 5_000;
 
 /// The service in all its styles: it finds what is asked for in its catalogue.
@@ -55,42 +52,33 @@ impl Service {
 
     /// What it finds quakes in.
     pub fn catalogue(&self) -> &Catalogue {
-        self.0.as_deref().unwrap_or_else(|| MADE.get_or_init(made::catalogue))
+        static MADE: LazyLock<Catalogue> = LazyLock::new(made::catalogue);
+        self.0.as_deref().unwrap_or_else(|| &MADE)
     }
 
-    /// What it finds quakes in. A catalogue that must be made up first takes a tenth of a second, which no connection waits for.
-    async fn prepared(&self) -> &Catalogue {
-        if self.0.is_none() && MADE.get().is_none() {
-            elsewhere(|| _ = Service::default().catalogue()).await;
-        }
-        self.catalogue()
-    }
-
-    /// Makes an answer of what a query finds. One of [`LONG`] or more quakes is made by workers, so that no connection waits for it.
+    /// Makes an answer of what a query finds. One that may have [`LONG`] quakes is made by the workers that write large messages, so
+    /// that no connection waits for it.
     async fn answer<T: Send + 'static>(&self, asked: Query, make: fn(&Catalogue, Vec<Found<'_>>) -> T) -> T {
-        let catalogue = self.prepared().await;
-        let found = catalogue.find(&asked);
-        if found.iter().map(|found| found.quakes.len()).sum::<usize>() < LONG {
-            return make(catalogue, found);
+        // With more of them at once, all would be made before the first is written, and be in memory together.
+        static TURNS: LazyLock<Semaphore> =
+            LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
+        let catalogue = self.catalogue();
+        if catalogue.at_most(&asked) < LONG {
+            return make(catalogue, catalogue.find(&asked));
         }
+        let _turn = TURNS.acquire().await;
         let service = self.clone();
-        elsewhere(move || make(service.catalogue(), service.catalogue().find(&asked))).await
-    }
-}
-
-/// Does work of milliseconds on the workers that write large messages. Each core has one answer made at a time: with more, all
-/// would be made before the first is written, and be in memory at once.
-async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    static TURNS: LazyLock<Semaphore> =
-        LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
-    // It is never closed.
-    let _turn = TURNS.acquire().await;
-    let (done, made) = oneshot::channel();
-    Workers::shared().run(Box::new(move || _ = done.send(work()))).await;
-    // Where nobody is left to do it, nobody waits for it.
-    match made.await {
-        Ok(made) => made,
-        Err(_) => pending().await,
+        let (done, made) = oneshot::channel();
+        let work = move || {
+            let catalogue = service.catalogue();
+            _ = done.send(make(catalogue, catalogue.find(&asked)));
+        };
+        Workers::shared().run(Box::new(work)).await;
+        match made.await {
+            Ok(answer) => answer,
+            // The runtime ends before the work began: nobody waits for it.
+            Err(_) => pending().await,
+        }
     }
 }
 

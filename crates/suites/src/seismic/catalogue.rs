@@ -172,6 +172,11 @@ impl Catalogue {
         (1_u16..).zip(&self.areas).filter_map(|(number, area)| found(number, area, query)).collect()
     }
 
+    /// How many quakes a query finds at most, from the bounds of areas and the order of time alone.
+    pub(super) fn at_most(&self, query: &Query) -> usize {
+        self.areas.iter().map(|area| area.within(query).len()).sum()
+    }
+
     /// What a query asks for in one area, if that has any of it.
     pub(super) fn find_in(&self, number: u16, query: &Query) -> Option<Found<'_>> {
         let area = self.areas.get(usize::from(number.checked_sub(1)?))?;
@@ -265,15 +270,19 @@ impl Catalogue {
 
 impl Area {
     fn find(&self, query: &Query) -> Vec<&Quake> {
-        let (Some(latitude), Some(longitude)) = (self.latitude, self.longitude) else { return Vec::new() };
+        self.within(query).iter().filter(|quake| query.takes(quake)).collect()
+    }
+
+    /// The quakes in the time of a query, if its bounds meet those of the area.
+    fn within(&self, query: &Query) -> &[Quake] {
+        let (Some(latitude), Some(longitude)) = (self.latitude, self.longitude) else { return &[] };
         if !query.latitude.meet(latitude.0, latitude.1) || !query.longitude.meet(longitude.0, longitude.1) {
-            return Vec::new();
+            return &[];
         }
         let first = query.from.map_or(0, |from| self.quakes.partition_point(|quake| quake.millis < from));
         let end = query.to.map_or(self.quakes.len(), |to| self.quakes.partition_point(|quake| quake.millis <= to));
         // A query may end before it begins.
-        let within = self.quakes.get(first..end).unwrap_or_default();
-        within.iter().filter(|quake| query.takes(quake)).collect()
+        self.quakes.get(first..end).unwrap_or_default()
     }
 }
 

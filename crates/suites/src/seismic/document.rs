@@ -26,7 +26,7 @@ const STREAMED: usize = 2_000;
 impl contract::QuakeInterface for Service {
     async fn process(&self, request: Request<Query>) -> Result<Response<Results>, Fault> {
         let asked = asked(&request.into_inner());
-        let catalogue = self.prepared().await;
+        let catalogue = self.catalogue();
         let methods = methods(catalogue);
         let found = catalogue.find(&asked);
         let count = count(found.len());

@@ -381,7 +381,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                     if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
                         continue;
                     }
-                    let payload = shape.sample(definitions, version).unwrap();
+                    let payload = shape.sample(crate::shape::sampler(definitions), version).unwrap();
                     for (file, text) in [
                         (format!("{name}.json"), serde_json::to_string(&value).unwrap()),
                         (format!("{name}.xml"), crate::envelope::write(version, &[], &payload)),
@@ -401,9 +401,9 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         let (definitions, bound) = contract.bound(service, operation)?;
         let (message, shape) = crate::sample::message(bound, false)?;
         let version = service.description().version;
-        let payload = shape.sample(definitions, version).ok()?;
+        let payload = shape.sample(crate::shape::sampler(definitions), version).ok()?;
         let blocks = crate::shape::blocks(message).into_iter();
-        let blocks = blocks.map(|id| crate::shape::sample_of_block(definitions, id).ok());
+        let blocks = blocks.map(|id| crate::shape::sampler(definitions).element(id).ok());
         Some(crate::envelope::write(version, &blocks.collect::<Option<Vec<_>>>()?, &payload))
     }
 

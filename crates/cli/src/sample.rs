@@ -1,20 +1,23 @@
 //! `castile sample`: example messages of the operations of a contract.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castile_dynamic::{Contract, FaultDetail, Operation, Options, Service, Value};
-use castile_wsdl::{BindingMessage, BindingOperation, Definitions};
+use castile_dynamic::{Contract, Operation, Options, Service};
+use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Sampler};
 use castile_xml::tree::Document;
 use castile_xml::visible_lines;
 use castile_xsd::{Schema, TypeId, XSD_NAMESPACE};
-use serde::Serialize;
 
 use crate::contract::{self, Wanted};
 use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
 use crate::{envelope, indented, outcome, output, problems, source};
+
+/// How many steps are taken for the messages of all operations; a message takes a million at most.
+const MOST_STEPS: usize = 10_000_000;
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
@@ -61,12 +64,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let chosen = chosen(&contract, &arguments)?;
     let mut samples: Vec<(String, Sample)> = Vec::new();
     let mut missing = 0;
+    let steps = Cell::new(0);
     let mut names = HashMap::new();
-    for (service, operation) in chosen {
+    for (number, (service, operation)) in chosen.iter().enumerate() {
+        if steps.get() > MOST_STEPS {
+            missing += chosen.len() - number;
+            let rest = chosen.len() - number;
+            outcome::tell(
+                "error",
+                format!("{rest} operations are left out, since the messages of those before are large: name one"),
+            );
+            break;
+        }
         let name = own_name(&mut names, service.description().name, operation.name());
         let made = match arguments.fault {
-            true => faults(&contract, &service, operation, &name, arguments.json, &mut names),
-            false => sample(&contract, &service, operation, &arguments)
+            true => faults(&contract, service, operation, &name, arguments.json, &mut names, &steps),
+            false => sample(&contract, service, operation, &arguments, &steps)
                 .map(|sample| sample.map(|sample| (name, sample)).into_iter().collect()),
         };
         match made {
@@ -122,21 +135,11 @@ fn numbered(names: &mut Names, name: String) -> String {
     }
 }
 
-/// A message: an envelope, or what stands in its body or in the detail of its fault.
+/// A message: an envelope, or what stands in its body or in the detail of its fault. A value takes many times the memory of its
+/// text.
 enum Sample {
     Xml(String),
-    Json(Value),
-    Detail(FaultDetail),
-}
-
-impl Serialize for Sample {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Sample::Xml(text) => text.serialize(serializer),
-            Sample::Json(value) => value.serialize(serializer),
-            Sample::Detail(detail) => detail.serialize(serializer),
-        }
-    }
+    Json(String),
 }
 
 /// The operations that are asked for, with their services.
@@ -161,6 +164,7 @@ fn sample(
     service: &Service,
     operation: &'static Operation,
     arguments: &Arguments,
+    steps: &Cell<usize>,
 ) -> anyhow::Result<Option<Sample>> {
     let name = operation.name();
     let (definitions, bound) =
@@ -168,7 +172,8 @@ fn sample(
     let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
     let version = service.description().version;
     let what = if arguments.response { "response" } else { "request" };
-    let payload = shape.sample(definitions, version);
+    let sampler = shape::sampler(definitions).counting(steps);
+    let payload = shape.sample(sampler, version);
     let payload = payload.with_context(|| format!("no sample can be made of the {what} of {name}"))?;
     if arguments.json {
         let value = match arguments.response {
@@ -176,9 +181,9 @@ fn sample(
             false => operation.request_from_xml(&payload),
         };
         let value = value.with_context(|| format!("the sample of the {what} of {name} can't be read"))?;
-        return Ok(Some(Sample::Json(value)));
+        return Ok(Some(Sample::Json(indented::json(&value)?)));
     }
-    let blocks = blocks(definitions, message, what, name)?;
+    let blocks = blocks(definitions, sampler, message, what, name)?;
     let mut text = castile_plan::indented(&envelope::write(version, &blocks, &payload));
     if arguments.comments {
         text = commented(&text, &definitions.schema, &shape)?;
@@ -193,16 +198,22 @@ pub(crate) fn template(contract: &Contract, service: &Service, operation: &Opera
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let (_, shape) = message(bound, false).with_context(|| format!("{name} has no request"))?;
     let version = service.description().version;
-    let payload = shape.sample(definitions, version);
+    let payload = shape.sample(shape::sampler(definitions), version);
     let payload = payload.with_context(|| format!("no sample can be made of the request of {name}"))?;
     let text = castile_plan::indented(&envelope::write(version, &[], &payload));
     commented(&text, &definitions.schema, &shape)
 }
 
 /// Samples of the header blocks of a message.
-fn blocks(definitions: &Definitions, message: &BindingMessage, what: &str, name: &str) -> anyhow::Result<Vec<String>> {
+fn blocks(
+    definitions: &Definitions,
+    sampler: Sampler<'_>,
+    message: &BindingMessage,
+    what: &str,
+    name: &str,
+) -> anyhow::Result<Vec<String>> {
     let blocks = shape::blocks(message).into_iter().map(|id| {
-        let made = shape::sample_of_block(definitions, id);
+        let made = sampler.element(id);
         made.with_context(|| {
             let block = &definitions.schema[id].name;
             format!("no sample can be made of {block}, a header block of the {what} of {name}")
@@ -219,14 +230,15 @@ fn faults(
     name: &str,
     is_json: bool,
     names: &mut Names,
+    steps: &Cell<usize>,
 ) -> anyhow::Result<Vec<(String, Sample)>> {
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let samples = shape::faults(bound).map(|(fault, id)| {
-        let detail = shape::sample_of_block(definitions, id);
+        let detail = shape::sampler(definitions).counting(steps).element(id);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
-            true => Sample::Detail(operation.fault_detail(&detail)),
+            true => Sample::Json(indented::json(&operation.fault_detail(&detail))?),
             false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
         };
         Ok((numbered(names, format!("{name}.{}", output::file_name(fault))), sample))
@@ -315,35 +327,26 @@ fn often(occurs: Occurs) -> Option<String> {
 }
 
 fn print(samples: &[(String, Sample)], are_named: bool) -> anyhow::Result<()> {
-    for (number, (name, sample)) in samples.iter().enumerate() {
+    for (number, (name, sample)) in (1..).zip(samples) {
         match sample {
             Sample::Xml(text) => {
                 if are_named {
-                    let before = if number == 0 { "" } else { "\n" };
+                    let before = if number == 1 { "" } else { "\n" };
                     out!("{before}<!-- {name} -->");
                 }
                 out!("{}", visible_lines(text));
             }
             // All together are one document.
-            Sample::Json(_) | Sample::Detail(_) if are_named => {}
-            Sample::Json(_) | Sample::Detail(_) => out!("{}", visible_lines(&indented::json(sample)?)),
+            Sample::Json(text) if are_named => {
+                let (before, behind) =
+                    (if number == 1 { "{\n" } else { "" }, if number == samples.len() { "\n}" } else { "," });
+                let member = format!("{}: {}", serde_json::to_string(name)?, text.replace('\n', "\n  "));
+                out!("{before}  {}{behind}", visible_lines(&member));
+            }
+            Sample::Json(text) => out!("{}", visible_lines(text)),
         }
     }
-    let of_json = samples.iter().filter(|(_, sample)| !matches!(sample, Sample::Xml(_)));
-    let of_json: Vec<_> = of_json.map(|(name, sample)| (name, sample)).collect();
-    if are_named && !of_json.is_empty() {
-        out!("{}", visible_lines(&indented::json(&InOrder(of_json))?));
-    }
     Ok(())
-}
-
-/// An object with these members.
-struct InOrder<'s>(Vec<(&'s String, &'s Sample)>);
-
-impl Serialize for InOrder<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
 }
 
 /// Writes a file for each. None replaces a file with something else in it, unless that is asked for.
@@ -352,9 +355,7 @@ fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow:
     let files = samples.iter().map(|(name, sample)| {
         Ok(match sample {
             Sample::Xml(text) => (folder.join(format!("{name}.xml")), format!("{text}\n")),
-            Sample::Json(_) | Sample::Detail(_) => {
-                (folder.join(format!("{name}.json")), indented::json(sample)? + "\n")
-            }
+            Sample::Json(text) => (folder.join(format!("{name}.json")), format!("{text}\n")),
         })
     });
     let files: Vec<(PathBuf, String)> = files.collect::<anyhow::Result<_>>()?;

@@ -87,8 +87,7 @@ impl Shape {
     ///
     /// # Errors
     /// There is none: what must be there is abstract, or never ends.
-    pub(crate) fn sample(&self, definitions: &Definitions, version: Version) -> anyhow::Result<String> {
-        let sampler = Sampler::new(definitions, DEPTH);
+    pub(crate) fn sample(&self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
         let encoding = if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 };
         Ok(match self {
             Shape::Elements(elements) => elements.iter().map(|id| sampler.element(*id)).collect::<Result<_, _>>()?,
@@ -109,12 +108,9 @@ pub(crate) fn faults(operation: &BindingOperation) -> impl Iterator<Item = (&str
     operation.faults.iter().filter_map(|fault| Some((fault.name.as_str(), element(fault.part.as_ref()?)?)))
 }
 
-/// A header block, or what stands in the detail of a fault.
-///
-/// # Errors
-/// There is none: what must be there is abstract, or never ends.
-pub(crate) fn sample_of_block(definitions: &Definitions, id: ElementId) -> anyhow::Result<String> {
-    Ok(Sampler::new(definitions, DEPTH).element(id)?)
+/// Makes samples of a contract.
+pub(crate) fn sampler(definitions: &Definitions) -> Sampler<'_> {
+    Sampler::new(definitions, DEPTH)
 }
 
 fn element(part: &Part) -> Option<ElementId> {

@@ -9,7 +9,7 @@ use crate::{envelope, shape};
 
 /// A payload of an operation: one of everything, a few levels deep, and what must be there below.
 pub(super) fn payload(service: &Service, operation: &Operation) -> anyhow::Result<String> {
-    let made = operation.input.sample(service.definitions, service.version);
+    let made = operation.input.sample(shape::sampler(service.definitions), service.version);
     made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
 }
 
@@ -21,7 +21,7 @@ pub(super) fn blocks(service: &Service, operation: &Operation, given: &[String])
     for &id in &operation.blocks {
         let name = &service.definitions.schema[id].name;
         if !names.contains(name) {
-            let made = shape::sample_of_block(service.definitions, id);
+            let made = shape::sampler(service.definitions).element(id);
             blocks.push(made.with_context(|| {
                 format!(
                     "no sample can be made of {name}, a header block of {}: give it as --soap-header",

@@ -427,7 +427,7 @@ pub(super) fn sample_of(
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let Some((_, shape)) = sample::message(bound, true) else { return Ok(Value::Empty) };
-    let payload = shape.sample(definitions, service.description().version);
+    let payload = shape.sample(shape::sampler(definitions), service.description().version);
     let payload = payload.context("no sample can be made of the schema, and there is no file with an answer")?;
     Ok(operation.response_from_xml(&payload)?)
 }
@@ -435,5 +435,5 @@ pub(super) fn sample_of(
 /// What stands in the details of the faults that an operation declares.
 pub(super) fn fault_samples(contract: &Contract, service: &Service, operation: &'static Operation) -> Vec<String> {
     let Some((definitions, bound)) = contract.bound(service, operation) else { return Vec::new() };
-    shape::faults(bound).filter_map(|(_, id)| shape::sample_of_block(definitions, id).ok()).collect()
+    shape::faults(bound).filter_map(|(_, id)| shape::sampler(definitions).element(id).ok()).collect()
 }

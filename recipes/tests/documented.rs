@@ -86,8 +86,8 @@ fn built(name: &str) -> Option<PathBuf> {
     // Make's way to write a blank in a name.
     let sources = sources.replace("\\ ", "\0");
     // Two packages may have examples of one name, and only one of them is there.
-    let own = package().join("examples").join(format!("{name}.rs"));
-    let is_own = sources.split(' ').any(|source| Path::new(&source.replace('\0', " ")) == own);
+    let own = [format!("{name}.rs"), format!("{name}/main.rs")].map(|file| package().join("examples").join(file));
+    let is_own = sources.split(' ').any(|source| own.contains(&PathBuf::from(source.replace('\0', " "))));
     let is_older = |source: &str| modified(Path::new(&source.replace('\0', " "))).is_some_and(|changed| changed <= at);
     (is_own && sources.split(' ').all(is_older)).then_some(program)
 }

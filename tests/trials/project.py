@@ -40,11 +40,11 @@ def make(name, sources):
 
 def cargo(project, *arguments, environment=(), **options):
     """Runs cargo in the folder of a project."""
-    # What the projects of tests/contracts compiled serves here as well.
-    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET / "contracts/target")} | dict(environment)
+    # What Castile depends on is compiled there already, for its tests.
+    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET)} | dict(environment)
     return subprocess.run(["cargo", *arguments], cwd=project, env=environment, **options)
 
 
 def program(name):
     """Where cargo puts what it built of a project."""
-    return TARGET / "contracts/target/debug" / name
+    return TARGET / "debug" / name

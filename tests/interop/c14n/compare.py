@@ -1,6 +1,6 @@
 """Compares our canonical forms with libxml2's, byte for byte: contracts, schemas and messages of the corpus.
 
-    cargo build -p castile-xml --example c14n
+    cargo build --workspace --example c14n
     target/interop-venv/bin/python tests/interop/c14n/compare.py
 
 Every document in which libxml2 finds no fault must have the same form. Left out are those with one, relative namespace

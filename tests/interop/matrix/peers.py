@@ -80,7 +80,7 @@ class Peer:
 
 class Castile(Peer):
     def set_up(self):
-        run(["cargo", "build", "--quiet", "--package", "castile-interop"], cwd=ROOT)
+        run(["cargo", "build", "--quiet", "--workspace", "--bin", "castile-interop"], cwd=ROOT)
 
     def version(self):
         return re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]

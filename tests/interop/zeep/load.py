@@ -1,12 +1,13 @@
 """Reads every contract of the corpus with Castile and with zeep, and says how long each takes.
 
-    python tests/interop/zeep/load.py [FAMILY…]
+    python tests/interop/zeep/load.py [--tool FILE] [FAMILY…]
 
-Needs zeep (see requirements.txt) and cargo; both find imports by the catalogs of the corpus, and nothing is fetched. The
+Needs zeep (see requirements.txt) and cargo, or with --tool the example load of castile-wsdl that is built already; both find imports by the catalogs of the corpus, and nothing is fetched. The
 times are those of one process each, the best of five, without what starting it takes. Fails if zeep reads a contract that
 Castile finds errors in, but for those of tests/contracts/broken.tsv. Times are told and never judged.
 """
 
+import argparse
 import logging
 import os
 import statistics
@@ -56,14 +57,20 @@ def main():
         print("skipped: the corpus is absent; tests/corpus/fetch gets it")
         return
     logging.disable(logging.CRITICAL)
-    families = sys.argv[1:] or sorted(folder.name for folder in (CORPUS / "wsdl").iterdir() if folder.is_dir())
-    subprocess.run(["cargo", "build", "--profile", "tools", "-p", "castile-wsdl", "--example", "load"], cwd=ROOT, check=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("families", nargs="*")
+    parser.add_argument("--tool", type=Path)
+    arguments = parser.parse_args()
+    families = arguments.families or sorted(folder.name for folder in (CORPUS / "wsdl").iterdir() if folder.is_dir())
+    tool = arguments.tool or TARGET / "tools/examples/load"
+    if not arguments.tool:
+        subprocess.run(["cargo", "build", "--profile", "tools", "-p", "castile-wsdl", "--example", "load"], cwd=ROOT, check=True)
     broken = {line.split("\t")[0] for line in (ROOT / "tests/contracts/broken.tsv").read_text().splitlines()}
     rows, failures = [], []
     for family in families:
         folder = CORPUS / "wsdl" / family
         catalogs = [path for path in (folder / "catalog.tsv", CORPUS / "wellknown/catalog.tsv") if path.is_file()]
-        for name, ours, errors in castile(folder, catalogs):
+        for name, ours, errors in castile(tool.resolve(), folder, catalogs):
             theirs = by_zeep(folder / name, catalogs)
             rows.append((f"{family}/{name}", ours if not errors else None, theirs))
             if errors and theirs is not None and f"{family}/{name}" not in broken:
@@ -74,9 +81,8 @@ def main():
     sys.exit(1 if failures else 0)
 
 
-def castile(folder, catalogs):
+def castile(tool, folder, catalogs):
     """Each file with its milliseconds and the number of errors in it."""
-    tool = TARGET / "tools/examples/load"
     paths = sorted(path for path in folder.rglob("*") if path.name.lower().endswith((".wsdl", ".wsdl.xml")))
     paths = "".join(f"{path}\n" for path in paths)
     done = subprocess.run([tool, *catalogs], input=paths, check=True, capture_output=True, text=True)

@@ -188,8 +188,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let Some(service) = self.service.clone().filter(|_| request.uri().path() == PATH) else {
-            return self.routes.call(request);
+        let service = match &self.service {
+            Some(service) if request.uri().path() == PATH => service.clone(),
+            _ => return self.routes.call(request),
         };
         Box::pin(async move {
             Ok(respond(&service, request).await.unwrap_or_else(|(status, message)| {

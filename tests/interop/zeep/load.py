@@ -1,9 +1,9 @@
 """Reads every contract of the corpus with Castile and with zeep, and says how long each takes.
 
-    python tests/interop/zeep/load.py [--tool FILE] [FAMILY…]
+    python tests/interop/zeep/load.py [--tool FILE] [--runs N] [FAMILY…]
 
 Needs zeep (see requirements.txt) and cargo, or with --tool the example load of castile-wsdl that is built already; both find imports by the catalogs of the corpus, and nothing is fetched. The
-times are those of one process each, the best of five, without what starting it takes. Fails if zeep reads a contract that
+times are those of one process each, the best of N (5), without what starting it takes. Fails if zeep reads a contract that
 Castile finds errors in, but for those of tests/contracts/broken.tsv. Times are told and never judged.
 """
 
@@ -27,7 +27,6 @@ from corpus import find  # noqa: E402
 
 CORPUS = find()
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
-RUNS = 5
 SLOWEST = 10
 # W3C's own schema of XML Signature has a document type declaration with entities.
 SETTINGS = zeep.Settings(forbid_entities=False)
@@ -60,6 +59,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("families", nargs="*")
     parser.add_argument("--tool", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     families = arguments.families or sorted(folder.name for folder in (CORPUS / "wsdl").iterdir() if folder.is_dir())
     tool = arguments.tool or TARGET / "tools/examples/load"
@@ -71,7 +71,7 @@ def main():
         folder = CORPUS / "wsdl" / family
         catalogs = [path for path in (folder / "catalog.tsv", CORPUS / "wellknown/catalog.tsv") if path.is_file()]
         for name, ours, errors in castile(tool.resolve(), folder, catalogs):
-            theirs = by_zeep(folder / name, catalogs)
+            theirs = by_zeep(folder / name, catalogs, arguments.runs)
             rows.append((f"{family}/{name}", ours if not errors else None, theirs))
             if errors and theirs is not None and f"{family}/{name}" not in broken:
                 failures.append(f"{family}/{name}")
@@ -91,10 +91,10 @@ def castile(tool, folder, catalogs):
         yield str(Path(path).relative_to(folder)), float(milliseconds), int(errors)
 
 
-def by_zeep(path, catalogs):
+def by_zeep(path, catalogs, runs):
     """The milliseconds that zeep takes, or None if it fails."""
     best = None
-    for _ in range(RUNS):
+    for _ in range(runs):
         begun = time.perf_counter()
         try:
             zeep.Client(str(path), transport=Offline(catalogs), settings=SETTINGS)

@@ -61,7 +61,7 @@ where
         let refusal = head::check(&request, &fields).err();
         let has_expect = fields.has_expect;
         let begun = || exchange.begun.since.into_std();
-        let observation = self.activity.shared.observers.begin(&request, begun, self.activity.client());
+        let observation = self.activity.shared.observers.begin(&request, begun, || self.activity.client());
         exchange.observation = observation.map(Box::new);
         let exchange = Some(exchange);
         if let Some(refusal) = refusal {

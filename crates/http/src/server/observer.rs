@@ -260,9 +260,10 @@ impl Observers {
         &self,
         request: &Request<B>,
         begun: impl FnOnce() -> Instant,
-        peer: Option<IpAddr>,
+        peer: impl FnOnce() -> Option<IpAddr>,
     ) -> Option<Observation> {
         let all = self.0.clone()?;
+        let peer = peer();
         let trace = Trace::begin(begun(), all.want_steps);
         let target = request.uri().path_and_query().cloned();
         let method = request.method().clone();

@@ -59,7 +59,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<Q>) -> ObservedFuture<S::Future> {
-        let observation = self.observers.begin(&request, Instant::now, None);
+        let observation = self.observers.begin(&request, Instant::now, || None);
         if let Some(observation) = &observation {
             request.extensions_mut().insert(observation.trace.clone());
         }

@@ -40,7 +40,7 @@ fn request(text: &[u8]) -> Option<Request<()>> {
 
 fn observe(observers: &Observers, request: &Request<()>, status: Option<StatusCode>) {
     let peer = IpAddr::from([192, 0, 2, 7]);
-    let mut observation = observers.begin(request, Instant::now, Some(peer)).unwrap();
+    let mut observation = observers.begin(request, Instant::now, || Some(peer)).unwrap();
     if let Some(status) = status {
         observation.answered(status, true);
     }

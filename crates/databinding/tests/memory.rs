@@ -14,7 +14,7 @@ use castile_xml::{Limits, Memory};
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// How large documents are, about, in bytes.
-const SIZE: usize = 512 << 10;
+const SIZE: usize = 1 << 20;
 /// What doesn't grow: buffers of a reader, and the first copies of declarations.
 const CONSTANT: usize = 256 << 10;
 
@@ -150,7 +150,7 @@ fn peak<T: FromXml>(document: &str) -> usize {
 }
 
 fn main() {
-    for size in [SIZE, 4 * SIZE] {
+    for size in [SIZE, 8 * SIZE] {
         for Shape { name, declarations, item, peak } in kept() {
             let (peak, length) = measure(&declarations, item, peak, size);
             println!("{name}: {peak} bytes for {length}, {:.2} times", peak as f64 / length as f64);
@@ -176,7 +176,7 @@ fn measure(declarations: &str, item: Item, peak: Peak, size: usize) -> (usize, u
         }
     }
     document += "</root>";
-    // What is counted takes a backtrace each time, the shortest here.
+    // Each allocation that is counted takes a backtrace: the shortest one.
     let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     (peak(&document), document.len())
 }

@@ -2,9 +2,10 @@
 
     python tests/interop/zeep/load.py [--tool FILE] [--runs N] [FAMILY…]
 
-Needs zeep (see requirements.txt) and cargo, or with --tool the example load of castile-wsdl that is built already; both find imports by the catalogs of the corpus, and nothing is fetched. The
-times are those of one process each, the best of N (5), without what starting it takes. Fails if zeep reads a contract that
-Castile finds errors in, but for those of tests/contracts/broken.tsv. Times are told and never judged.
+Needs zeep (see requirements.txt) and cargo. FILE is the example load of castile-wsdl where it is built already. Both find
+imports by the catalogs of the corpus, and nothing is fetched. The times are those of one process each, the best of N (5),
+without what starting it takes. Fails if zeep reads a contract that Castile finds errors in, but for those of
+tests/contracts/broken.tsv. Times are told and never judged.
 """
 
 import argparse

@@ -16,7 +16,7 @@ use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
 use crate::{envelope, indented, outcome, output, problems, source};
 
-/// How many steps are taken for the messages of all operations; a message takes a million at most.
+/// How many steps are taken for all messages. What is begun before takes a million more at most.
 const MOST_STEPS: usize = 10_000_000;
 
 /// Print example messages of the operations of a service
@@ -68,8 +68,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut names = HashMap::new();
     for (number, (service, operation)) in chosen.iter().enumerate() {
         if steps.get() > MOST_STEPS {
-            missing += chosen.len() - number;
             let rest = chosen.len() - number;
+            missing += rest;
             outcome::tell(
                 "error",
                 format!("{rest} operations are left out, since the messages of those before are large: name one"),
@@ -172,7 +172,7 @@ fn sample(
     let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
     let version = service.description().version;
     let what = if arguments.response { "response" } else { "request" };
-    let sampler = shape::sampler(definitions).counting(steps);
+    let sampler = shape::sampler(definitions).counting(steps, MOST_STEPS);
     let payload = shape.sample(sampler, version);
     let payload = payload.with_context(|| format!("no sample can be made of the {what} of {name}"))?;
     if arguments.json {
@@ -235,7 +235,7 @@ fn faults(
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
     let samples = shape::faults(bound).map(|(fault, id)| {
-        let detail = shape::sampler(definitions).counting(steps).element(id);
+        let detail = shape::sampler(definitions).counting(steps, MOST_STEPS).element(id);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
             true => Sample::Json(indented::json(&operation.fault_detail(&detail))?),

@@ -201,10 +201,10 @@ impl Writer<'_> {
     fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
         let mut shortest: Option<String> = None;
         for depth in (0..=DEPTH).rev() {
-            if self.is_full() || self.steps.get() > MOST_STEPS || self.made > MOST_MADE {
+            if self.is_full() || self.made > MOST_MADE {
                 return;
             }
-            let sampler = Sampler::new(self.definitions, depth).counting(&self.steps);
+            let sampler = Sampler::new(self.definitions, depth).counting(&self.steps, MOST_STEPS);
             let Some(example) = make(sampler) else { continue };
             self.made += example.len();
             let is_long = example.len() > LONG_EXAMPLE;

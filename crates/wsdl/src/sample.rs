@@ -15,7 +15,8 @@ use crate::{Definitions, PartContent};
 pub struct Sampler<'d> {
     definitions: &'d Definitions,
     depth: usize,
-    steps: Option<&'d Cell<usize>>,
+    /// How many steps were taken, and how many are enough.
+    steps: Option<(&'d Cell<usize>, usize)>,
 }
 
 impl<'d> Sampler<'d> {
@@ -25,10 +26,10 @@ impl<'d> Sampler<'d> {
         Sampler { definitions, depth, steps: None }
     }
 
-    /// These samples, whose steps are added to a number: some millions take a second.
+    /// These samples, whose steps are added to a number: some millions take a second. None is begun when it is beyond `most`.
     #[must_use]
-    pub fn counting(self, steps: &'d Cell<usize>) -> Self {
-        Sampler { steps: Some(steps), ..self }
+    pub fn counting(self, steps: &'d Cell<usize>, most: usize) -> Self {
+        Sampler { steps: Some((steps, most)), ..self }
     }
 
     /// A global element.
@@ -80,9 +81,12 @@ impl<'d> Sampler<'d> {
     }
 
     fn first(self, samples: Samples<'_>) -> Result<String, Error> {
+        if let Some((_, most)) = self.steps.filter(|(steps, most)| steps.get() > *most) {
+            return Err(Error::of(&format!("the samples before took all {most} steps that are taken")));
+        }
         let mut samples = samples.with_depth(self.depth).with_plain_values();
         let first = samples.next();
-        if let Some(steps) = self.steps {
+        if let Some((steps, _)) = self.steps {
             steps.set(steps.get().saturating_add(samples.steps()));
         }
         // There is an instance or an error; who builds by a contract must not panic if this is wrong.
@@ -95,4 +99,30 @@ fn attribute(value: &str) -> String {
     let mut out = Vec::new();
     let _ = escape::push_attribute(&mut out, value);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use castile_xsd::Documents;
+
+    use super::*;
+
+    /// An operation may declare a thousand faults, and each took as many steps as one sample may.
+    #[test]
+    fn no_sample_is_begun_behind_the_last_step() {
+        let text = "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'><types>\
+                    <xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='e' type='xs:int'/></xs:schema>\
+                    </types></definitions>";
+        let definitions = crate::read("t.wsdl", &Documents::new().with("t.wsdl", text)).0.unwrap();
+        let id = definitions.schema.find_element(&ExpandedName::new("", "e")).unwrap();
+        let (steps, most) = (Cell::new(0), 5);
+        let sampler = Sampler::new(&definitions, 1).counting(&steps, most);
+        let made = (0..100).take_while(|_| sampler.element(id).is_ok()).count();
+        assert!((1..=most + 1).contains(&made), "{made} samples");
+        let taken = steps.get();
+        assert!(taken > most);
+        let error = sampler.element(id).unwrap_err().to_string();
+        assert!(error.contains("all 5 steps"), "{error}");
+        assert_eq!(steps.get(), taken);
+    }
 }

@@ -70,10 +70,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         if steps.get() > MOST_STEPS {
             let rest = chosen.len() - number;
             missing += rest;
-            outcome::tell(
-                "error",
-                format!("{rest} operations are left out, since the messages of those before are large: name one"),
-            );
+            let left = problems::counted(rest, "operation");
+            let say = format!("no sample of {left}, since the messages of those before are large: name an operation");
+            outcome::tell("error", say);
             break;
         }
         let name = own_name(&mut names, service.description().name, operation.name());

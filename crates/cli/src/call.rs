@@ -215,11 +215,19 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
 }
 
 fn expect_url(url: &str) -> anyhow::Result<()> {
-    let uri: http::Uri = url.parse().with_context(|| format!("found the address {url:?}, expected a URL"))?;
-    match uri.scheme_str() {
-        Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(()),
-        _ => bail!("found the address {url:?}, expected a URL such as http://127.0.0.1:8080/orders"),
+    if is_url(url) {
+        return Ok(());
     }
+    // What stands before may be a login.
+    let shown = url.rsplit_once('@').map_or(url, |(_, behind)| behind);
+    let completed = format!("http://{shown}");
+    let example = if is_url(&completed) { &completed } else { "http://127.0.0.1:8080/orders" };
+    bail!("found the address {shown:?}, expected a URL such as {example}")
+}
+
+fn is_url(url: &str) -> bool {
+    let Ok(url) = url.parse::<http::Uri>() else { return false };
+    matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
 }
 
 /// An attachment: a file, the part of the message that it is, and its type. The type may have parameters of its own.

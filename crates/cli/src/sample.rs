@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Print what stands in the body, as JSON; of a fault what stands in its detail
     #[arg(long)]
     json: bool,
-    /// Say of each element which type it has, and how often it may come
+    /// Say of each element which type it has, how often it may come, and whether it may be nil
     #[arg(long, conflicts_with = "json")]
     comments: bool,
     /// Write a file for each operation to this folder
@@ -260,12 +260,13 @@ pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&B
 fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
     let mut comments: Vec<(usize, String)> = Vec::new();
-    typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, others, .. }| {
+    typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, is_nillable, others, .. }| {
         let values = type_id.and_then(|id| listed(schema, id));
         // Two hyphens end a comment.
         let others = Some(others.join(" or ")).filter(|others| !others.is_empty() && !others.contains("--"));
         let others = others.map(|others| format!("or {others}"));
-        let parts = [type_id.and_then(|id| type_name(schema, id)), values, occurs.and_then(often), others];
+        let nillable = is_nillable.then(|| "nillable".to_owned());
+        let parts = [type_id.and_then(|id| type_name(schema, id)), values, occurs.and_then(often), nillable, others];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if !parts.is_empty() {
             let offset = element.offset();

@@ -26,6 +26,8 @@ pub(crate) struct Typed<'d, 'w> {
     pub(crate) type_id: Option<TypeId>,
     /// How often it may come, if that is known.
     pub(crate) occurs: Option<Occurs>,
+    /// Whether it may be nil.
+    pub(crate) is_nillable: bool,
     /// What may come in place of it, where it begins a branch of a choice.
     pub(crate) others: Vec<String>,
 }
@@ -36,6 +38,7 @@ struct Open<'d> {
     path: String,
     known: Known,
     occurs: Option<Occurs>,
+    is_nillable: bool,
     others: Vec<String>,
 }
 
@@ -67,25 +70,27 @@ pub(crate) fn walk(
     document: &Document,
     mut visit: impl FnMut(Typed<'_, '_>),
 ) -> anyhow::Result<()> {
-    let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(|id| schema[id].type_id);
+    let of = |id: ElementId| (schema[id].type_id, schema[id].nillable);
+    let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(of);
     let (body, blocks) = envelope::parts(document)?;
     let mut open: Vec<Open<'_>> = Vec::new();
     // The content models that were met, each looked through once.
     let mut models = HashMap::new();
     for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
     {
-        let known = match (shape, is_body) {
-            (Shape::Call { .. }, true) => Known::Wrapper,
-            _ => global(element).map_or(Known::Nothing, Known::Type),
+        let (known, is_nillable) = match (shape, is_body) {
+            (Shape::Call { .. }, true) => (Known::Wrapper, false),
+            _ => known(global(element)),
         };
-        open.push(Open { element, path: element.local().to_owned(), known, occurs: None, others: Vec::new() });
+        let (path, others) = (element.local().to_owned(), Vec::new());
+        open.push(Open { element, path, known, occurs: None, is_nillable, others });
     }
-    while let Some(Open { element, path, known, occurs, others }) = open.pop() {
-        let type_id = own_type(schema, element).or(match known {
+    while let Some(Open { element, path, known: own, occurs, is_nillable, others }) = open.pop() {
+        let type_id = own_type(schema, element).or(match own {
             Known::Type(type_id) => Some(type_id),
             Known::Wrapper | Known::Nothing => None,
         });
-        visit(Typed { element, path: &path, type_id, occurs, others });
+        visit(Typed { element, path: &path, type_id, occurs, is_nillable, others });
         if element.elements().next().is_none() {
             continue;
         }
@@ -96,12 +101,12 @@ pub(crate) fn walk(
         let model = models.get(&type_id).and_then(Option::as_ref);
         for child in element.elements() {
             let (mut occurs, mut others) = (None, Vec::new());
-            let child_type = match (known, shape, model) {
+            let declaration = match (own, shape, model) {
                 (Known::Wrapper, Shape::Call { parts, .. }, _) => {
                     let part = parts.iter().find(|(name, _)| name == child.local());
                     part.map(|(_, content)| match content {
-                        PartContent::Element(id) => schema[*id].type_id,
-                        PartContent::Type(type_id) => *type_id,
+                        PartContent::Element(id) => of(*id),
+                        PartContent::Type(type_id) => (*type_id, false),
                     })
                 }
                 (_, _, Some(model)) => model
@@ -109,16 +114,22 @@ pub(crate) fn walk(
                     .map(|declared| {
                         occurs = Some(declared.occurs);
                         others = declared.branch.iter().flat_map(others_of).collect();
-                        schema[declared.id].type_id
+                        of(declared.id)
                     })
                     .or_else(|| global(child)),
                 _ => global(child),
             };
-            let known = child_type.map_or(Known::Nothing, Known::Type);
-            open.push(Open { element: child, path: format!("{path}/{}", child.local()), known, occurs, others });
+            let (known, is_nillable) = known(declaration);
+            let path = format!("{path}/{}", child.local());
+            open.push(Open { element: child, path, known, occurs, is_nillable, others });
         }
     }
     Ok(())
+}
+
+/// What is known of an element by its declaration: its type, and whether it may be nil.
+fn known(declaration: Option<(TypeId, bool)>) -> (Known, bool) {
+    declaration.map_or((Known::Nothing, false), |(type_id, is_nillable)| (Known::Type(type_id), is_nillable))
 }
 
 /// The type that an element says it has.

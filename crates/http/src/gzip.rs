@@ -45,7 +45,8 @@ pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
     let mut any = false;
     for coding in values.flat_map(|value| value.split(',')) {
         let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
-        let quality = parameters.split(';').find_map(|parameter| parameter.trim().strip_prefix("q="));
+        let mut parameters = parameters.split(';').filter_map(|parameter| parameter.trim().split_once('='));
+        let quality = parameters.find(|(name, _)| name.eq_ignore_ascii_case("q")).map(|(_, quality)| quality);
         let is_taken = quality.is_none_or(|quality| quality.trim().parse().is_ok_and(|quality: f32| quality > 0.0));
         match name.trim() {
             name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => return is_taken,
@@ -404,6 +405,7 @@ mod tests {
             ("identity, *;q=0.1", true),
             ("gzip;q=0, *", false),
             ("gzip; q=0.000", false),
+            ("gzip;Q=0", false),
             ("*;q=0", false),
             ("gzip;q=x", false),
             ("br, deflate", false),

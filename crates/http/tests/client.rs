@@ -334,6 +334,21 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     assert_eq!(source.map(Error::kind), Some(ErrorKind::Timeout));
 }
 
+/// What was taken of it counted as progress when its time was over, so it had its time twice.
+#[tokio::test]
+async fn a_stream_that_was_taken_at_once_has_its_time_once() {
+    for head in ["", "HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n"] {
+        let url = dripping(head, "", Duration::from_secs(60)).await.parse().unwrap();
+        let part = Part::attachment("text/plain", Content::from("x")).unwrap();
+        let written = Written { message: Content::from("<a/>"), parts: vec![part], packaging: None };
+        let begun = std::time::Instant::now();
+        let options = ExchangeOptions::new(1_000);
+        let error = client::exchange(within(1_000, 0), &url, Version::Soap11, "", written, options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert!(begun.elapsed() < Duration::from_millis(1_900), "{:?}", begun.elapsed());
+    }
+}
+
 /// Answers every connection with a head, and then with a piece of a body every so often.
 async fn dripping(head: &'static str, piece: &'static str, every: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

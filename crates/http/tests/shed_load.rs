@@ -3,9 +3,13 @@
 mod support;
 
 use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Router;
+use castile_budget::Budget;
 use castile_http::server::Server;
+use castile_soap::{Next, RequestMessage, from_fn};
 use support::{Host, echo};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -28,6 +32,40 @@ async fn requests_beyond_the_limit_are_told_to_come_again() {
     // The connection that was refused goes on.
     client.post("", "<c/>").await;
     assert_eq!(client.response().await.1, "<c/>");
+}
+
+/// A router calls an endpoint when its answer is waited for. The request had its slot by then and kept it while its message came,
+/// and was charged to the budget of the process.
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_behind_a_router_knows_its_server() {
+    let (budget, charged) = (Budget::new(1 << 20), Arc::new(Mutex::new(Vec::new())));
+    let told = charged.clone();
+    let look = from_fn(move |request: RequestMessage, next: Next| {
+        told.lock().unwrap().push(request.reservation.as_ref().map(|reservation| reservation.budget().clone()));
+        next.run(request)
+    });
+    let server = Server::new().max_requests_in_flight(1).max_requests_queued(0).budget(budget.clone());
+    let host = Host::start(server, Router::new().route_service("/", echo().layer(look)));
+    let mut slow = host.connect();
+    slow.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n<a").await;
+    sleep(Duration::from_secs(1)).await;
+    let mut other = host.connect();
+    other.post("", "<b/>").await;
+    assert_eq!(other.response().await.1, "<b/>");
+    slow.send("/>").await;
+    assert_eq!(slow.response().await.1, "<a/>");
+    // At work it has one.
+    slow.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
+    sleep(Duration::from_secs(1)).await;
+    other.post("", "<b/>").await;
+    assert!(other.response().await.0.starts_with("http/1.1 503 "));
+    assert_eq!(slow.response().await.1, "<a/>");
+    // The router has the body of what was refused, read or not: that connection is closed.
+    let mut other = host.connect();
+    other.post("", "<b/>").await;
+    assert_eq!(other.response().await.1, "<b/>");
+    let charged = charged.lock().unwrap();
+    assert!(charged.len() == 4 && charged.iter().flatten().all(|of| of.is_same(&budget)), "{charged:?}");
 }
 
 /// Reset, it might never read why.

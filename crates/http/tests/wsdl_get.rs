@@ -6,8 +6,8 @@ mod support;
 
 use castile_http::server::{Address, Endpoint, ProxyHeader, Routes, Server};
 use castile_soap::{Description, Document, Options, Pending, ReplyMessage, Service};
-use http::Request;
 use http::uri::Scheme;
+use http::{HeaderValue, Request};
 use support::{Echo, ask, echo, echo_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -282,4 +282,16 @@ async fn what_a_contract_imports_is_served_beside_it() {
         ask(&fixed, get("/?xsd=1", &[])).await.body().starts_with("<s><include schemaLocation='https://p/e?xsd=1'/>")
     );
     assert_eq!(ask(&fixed, get("/?xsd=2", &[])).await.status(), 405);
+}
+
+/// RFC 9110 §15.5.6: it said POST alone.
+#[tokio::test]
+async fn a_refused_method_is_told_what_is_allowed() {
+    for (target, allowed) in [("/e?wsdl", "GET, HEAD, POST"), ("/e", "POST")] {
+        let response = ask(&echo(), Request::put(target).body(String::new()).unwrap()).await;
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["allow"]),
+            (405, &HeaderValue::from_static(allowed))
+        );
+    }
 }

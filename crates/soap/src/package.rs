@@ -132,6 +132,9 @@ impl Package {
     }
 }
 
+/// How often the URL of a part is in memory at a time: as what is wanted, in the list of those that are read, and as what is known.
+const URL_COPIES: usize = 3;
+
 /// What the `xop:Include` elements of a message stand for, as far as it is known.
 pub(crate) struct Included(Mutex<State>);
 
@@ -142,6 +145,8 @@ struct State {
     known: HashMap<String, Wanted>,
     /// Whether content may be asked for anew.
     is_kept: bool,
+    /// How many parts may be referred to: no more may come.
+    parts: usize,
     limit: usize,
     /// How many bytes may still be handed out.
     left: usize,
@@ -161,8 +166,9 @@ impl Included {
     /// What a message of this packaging may refer to; `None` if it has no references.
     pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
         (packaging == Some(Packaging::Mtom)).then(|| {
-            let (limit, is_kept) = (options.attachments.included, options.leniency.is_some());
-            let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, limit, left: limit };
+            let castile_mime::Limits { included: limit, parts, .. } = options.attachments;
+            let (parts, is_kept) = (parts as usize, options.leniency.is_some());
+            let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, parts, limit, left: limit };
             Arc::new(Included(Mutex::new(state)))
         })
     }
@@ -194,11 +200,17 @@ impl Includes for Included {
         let id = ContentId::from_url(href).ok_or_else(|| format!("found href {href:?}, expected a cid: URL"))?;
         let url = id.to_url();
         let mut state = self.lock();
-        let State { wanted, known, is_kept, left, .. } = &mut *state;
-        let entry = known.entry(url.clone()).or_insert_with(|| {
-            wanted.push(url);
-            Wanted::default()
-        });
+        let State { wanted, known, is_kept, parts, left, .. } = &mut *state;
+        if !known.contains_key(&url) {
+            if wanted.len() >= *parts {
+                return Err(format!("found references to more than {parts} parts, which is the limit"));
+            }
+            if !charge(url.len().saturating_mul(URL_COPIES)) {
+                return Ok(None);
+            }
+            wanted.push(url.clone());
+        }
+        let entry = known.entry(url).or_default();
         let content = match &mut entry.content {
             None => {
                 entry.times += 1;
@@ -224,5 +236,40 @@ impl Includes for Included {
 impl fmt::Debug for Included {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Included").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn included() -> Arc<Included> {
+        Included::of(Some(Packaging::Mtom), &Options::default()).expect("MTOM has references")
+    }
+
+    /// Each of them was kept, three times over, and charged to nobody.
+    #[test]
+    fn no_more_parts_are_referred_to_than_may_come() {
+        let included = included();
+        for number in 0..100 {
+            assert_eq!(included.content(&format!("cid:{number}"), &mut |_| true), Ok(None));
+        }
+        assert_eq!(included.content("cid:7", &mut |_| true), Ok(None));
+        let problem = included.content("cid:100", &mut |_| true).unwrap_err();
+        assert_eq!(problem, "found references to more than 100 parts, which is the limit");
+        assert_eq!(included.lock().wanted.len(), 100);
+    }
+
+    #[test]
+    fn what_is_referred_to_is_charged() {
+        let (included, mut charged) = (included(), Vec::new());
+        for url in ["cid:abcdefgh", "cid:abcdefgh", "cid:1"] {
+            let mut charge = |bytes| {
+                charged.push(bytes);
+                bytes > 20
+            };
+            assert_eq!(included.content(url, &mut charge), Ok(None));
+        }
+        assert_eq!((charged, included.lock().wanted.as_slice()), (vec![36, 15], &["cid:abcdefgh".to_owned()][..]));
     }
 }

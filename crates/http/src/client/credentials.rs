@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, WeakShared};
+use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
@@ -301,7 +302,8 @@ impl Digest {
     /// The credentials that meet a challenge (RFC 7616 §3.4).
     fn meets(&self, asked: &Asked, count: &str, method: &Method, url: &Uri) -> Option<HeaderValue> {
         let Digest { user, password, .. } = self;
-        let uri = url.path_and_query().map_or("/", |path| path.as_str());
+        // As it is sent: with a slash before a query.
+        let uri = url.path_and_query().map_or_else(|| "/".to_owned(), PathAndQuery::to_string);
         let mut random = [0; 16];
         getrandom::fill(&mut random).ok()?;
         let cnonce = hex(&random);
@@ -314,7 +316,7 @@ impl Digest {
             nonce: &asked.nonce,
             counted,
             method: method.as_str(),
-            uri,
+            uri: &uri,
         };
         let response = proof.response();
         let name = match asked.hashes_user {
@@ -326,7 +328,7 @@ impl Digest {
             "Digest {name}, realm={}, nonce={}, uri={}, response=\"{response}\"",
             quoted(&asked.realm),
             quoted(&asked.nonce),
-            quoted(uri)
+            quoted(&uri)
         );
         if asked.names_algorithm {
             let variant = if asked.is_session { "-sess" } else { "" };
@@ -418,5 +420,17 @@ mod tests {
             assert_eq!(given.get("opaque"), asked.opaque.as_deref(), "{sent}");
             assert_eq!(given.get("uri"), Some("/a?b='c"), "{sent}");
         });
+    }
+
+    /// The server was asked with a slash before the query, and told that it was asked without.
+    #[test]
+    fn the_target_is_proven_as_it_is_sent() {
+        let digest = Digest { user: "ada".to_owned(), password: "p".to_owned(), session: Mutex::default() };
+        let mut answer = HeaderMap::new();
+        answer.append(header::WWW_AUTHENTICATE, HeaderValue::from_static("Digest realm=\"r\", nonce=\"n\""));
+        let url = Uri::from_static("http://a.example?x");
+        assert!(digest.challenged(&digest.proof(&Method::POST, &url), &answer));
+        let sent = digest.proof(&Method::POST, &url).value.unwrap();
+        assert!(sent.to_str().unwrap().contains("uri=\"/?x\""), "{sent:?}");
     }
 }

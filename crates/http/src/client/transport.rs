@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ use super::retries::{Repeatable, Retries};
 use super::tls::{Broken, Tls};
 use super::{root, shown_url, without_login};
 use crate::headers::{ContentType, shown};
-use crate::timeout::{Progress, after, allowed};
+use crate::timeout::{after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for `https`.
@@ -351,10 +351,10 @@ impl Shared {
         deadline: Instant,
     ) -> Result<Response<ResponseBody>, Error> {
         let (limit, rate) = (self.request_timeout, self.response_rate);
-        let (sent, is_whole) = (Progress::default(), request.body().is_whole());
+        let (sent, is_whole) = (Taken::new(), request.body().is_whole());
         let request = match is_whole {
             true => request,
-            false => request.map(|body| Body::stream(Counted { body, progress: sent.clone() })),
+            false => request.map(|body| Body::stream(Counted { body, sent: sent.clone() })),
         };
         #[cfg(feature = "tls")]
         let (request, captured) = {
@@ -369,17 +369,13 @@ impl Shared {
         let failed = |error| failed(error, url);
         let mut deadline = Box::pin(sleep_until(deadline));
         let mut response = pin!(response);
-        let mut seen = 0;
         let mut response = loop {
             tokio::select! {
                 response = &mut response => break response.map_err(failed)?,
                 () = &mut deadline => {}
             }
-            if sent.seen() == seen {
-                return Err(late(url, limit));
-            }
-            seen = sent.seen();
-            deadline.as_mut().reset(after(limit));
+            let due = sent.due(limit).ok_or_else(|| late(url, limit))?;
+            deadline.as_mut().reset(due);
         };
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_package = matches!(ContentType::read(content_type), Ok(ContentType::Package(_)));
@@ -389,14 +385,44 @@ impl Shared {
         }
         let paced = is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
         let url = url.clone();
-        Ok(response.map(|body| ResponseBody { body, url, deadline, limit, paced, sent, seen }))
+        Ok(response.map(|body| ResponseBody { body, url, deadline, limit, paced, sent, seen: 0 }))
+    }
+}
+
+/// How many bytes were taken of a request that is sent as a stream, and when the last of them were.
+#[derive(Clone, Debug)]
+struct Taken(Arc<Mutex<(u64, Instant)>>);
+
+impl Taken {
+    fn new() -> Self {
+        Taken(Arc::new(Mutex::new((0, Instant::now()))))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.lock().0
+    }
+
+    fn add(&self, bytes: usize) {
+        let mut taken = self.lock();
+        *taken = (taken.0 + bytes as u64, Instant::now());
+    }
+
+    /// How long an answer may be waited for at most: `limit` since the last bytes. `None` if that is over, or if none were taken.
+    fn due(&self, limit: Duration) -> Option<Instant> {
+        let (bytes, last) = *self.lock();
+        let due = last.checked_add(limit)?;
+        (bytes > 0 && due > Instant::now()).then_some(due)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (u64, Instant)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The body of a request, whose pieces are counted.
 struct Counted {
     body: Body,
-    progress: Progress,
+    sent: Taken,
 }
 
 impl http_body::Body for Counted {
@@ -405,8 +431,8 @@ impl http_body::Body for Counted {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        let sent = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
-        self.progress.add(sent.max(1) as u64);
+        let bytes = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
+        self.sent.add(bytes.max(1));
         Poll::Ready(frame)
     }
 
@@ -429,7 +455,7 @@ pub(super) struct Redirected(pub(super) Uri);
 pub(super) struct Due {
     deadline: Instant,
     limit: Duration,
-    sent: Progress,
+    sent: Taken,
 }
 
 impl Due {
@@ -438,11 +464,9 @@ impl Due {
         let Due { mut deadline, limit, sent } = self;
         let mut future = pin!(future);
         loop {
-            let seen = sent.seen();
             match timeout_at(deadline, future.as_mut()).await {
                 Ok(output) => return Ok(output),
-                Err(_) if sent.seen() == seen => return Err(late(url, limit)),
-                Err(_) => deadline = after(limit),
+                Err(_) => deadline = sent.due(limit).ok_or_else(|| late(url, limit))?,
             }
         }
     }
@@ -459,8 +483,8 @@ pub struct ResponseBody {
     limit: Duration,
     /// Of a package, whose time counts anew with each piece.
     paced: Option<Paced>,
-    /// What is sent of the request in the meantime, and how much of it was when the deadline was set.
-    sent: Progress,
+    /// What is sent of the request in the meantime, and how much of it was when a wait for a piece of a package began.
+    sent: Taken,
     seen: u64,
 }
 
@@ -519,23 +543,21 @@ impl http_body::Body for ResponseBody {
             {
                 let now = Instant::now();
                 paced.since = Some(now);
-                *seen = sent.seen();
+                *seen = sent.bytes();
                 let earned = allowed(*limit, *limit, paced.rate, paced.came + *seen).saturating_sub(paced.waited);
                 paced.is_slow = earned < *limit;
                 deadline.as_mut().reset(after(earned.min(*limit)));
             }
             ready!(deadline.as_mut().poll(cx));
-            if *seen == sent.seen() {
-                return Poll::Ready(Some(Err(match paced {
-                    Some(paced) if paced.is_slow => paced.slow(url),
-                    _ => late(url, *limit),
-                })));
-            }
-            // The request is still taken.
-            *seen = sent.seen();
+            // The request may still be taken.
             match paced {
-                Some(paced) => paced.pause(),
-                None => deadline.as_mut().reset(after(*limit)),
+                Some(paced) if *seen != sent.bytes() => paced.pause(),
+                Some(paced) if paced.is_slow => return Poll::Ready(Some(Err(paced.slow(url)))),
+                Some(_) => return Poll::Ready(Some(Err(late(url, *limit)))),
+                None => match sent.due(*limit) {
+                    Some(due) => deadline.as_mut().reset(due),
+                    None => return Poll::Ready(Some(Err(late(url, *limit)))),
+                },
             }
         }
     }

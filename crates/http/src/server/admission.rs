@@ -32,8 +32,15 @@ const ROOM_PAUSE: Duration = Duration::from_millis(10);
 const ROOM_LOOKS: u32 = 10;
 
 thread_local! {
-    /// The request that a service is called with on this thread, unless an endpoint has taken it.
-    static CALLED: Cell<Option<Ticket>> = const { Cell::new(None) };
+    /// The request that a service is called with on this thread, or that it goes on with, unless an endpoint has taken it.
+    static CALLED: Cell<Option<Offered>> = const { Cell::new(None) };
+}
+
+/// A ticket that an endpoint may take.
+struct Offered {
+    ticket: Ticket,
+    /// Whether the request may have a slot already, which it needs only if nobody takes the ticket.
+    has_slot: bool,
 }
 
 /// One request on a connection of a server. Outside a server it allows everything.
@@ -52,23 +59,37 @@ impl Drop for Called {
 impl Ticket {
     /// The ticket of the request that this thread calls a service with. Whoever takes it takes slots by it.
     pub(super) fn take() -> Self {
-        CALLED.take().unwrap_or(Ticket(None))
+        let Some(Offered { ticket, has_slot }) = CALLED.take() else { return Ticket(None) };
+        if has_slot {
+            ticket.rest();
+        }
+        ticket
     }
 
     /// Calls a service with a request, whose turn it is on a connection. The ticket is given back if nobody took it: the service
     /// doesn't know of slots.
     pub(super) fn call<T>(activity: Arc<Activity>, turn: Turn, service: impl FnOnce() -> T) -> (T, Option<Self>) {
-        CALLED.set(Some(Ticket(Some((activity, turn)))));
+        CALLED.set(Some(Offered { ticket: Ticket(Some((activity, turn))), has_slot: false }));
         let _called = Called;
         let future = service();
-        (future, CALLED.take())
+        (future, CALLED.take().map(|offered| offered.ticket))
+    }
+
+    /// Goes on with a request whose ticket nobody has taken yet: a router may call an endpoint only now.
+    pub(super) fn offer<T>(ticket: &mut Option<Self>, work: impl FnOnce() -> T) -> T {
+        let Some(offered) = ticket.take() else { return work() };
+        CALLED.set(Some(Offered { ticket: offered, has_slot: true }));
+        let _called = Called;
+        let done = work();
+        *ticket = CALLED.take().map(|offered| offered.ticket);
+        done
     }
 
     /// The address of whoever sent the request that this thread calls a service with. The ticket is left to others.
     pub(super) fn client() -> Option<IpAddr> {
-        let ticket = CALLED.take();
-        let client = ticket.as_ref().and_then(Ticket::peer);
-        CALLED.set(ticket);
+        let offered = CALLED.take();
+        let client = offered.as_ref().and_then(|offered| offered.ticket.peer());
+        CALLED.set(offered);
         client
     }
 

@@ -268,11 +268,14 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Method::GET | Method::HEAD => {
                 let shown = match asked_document(self.description(), &head) {
                     Some(document) => self.document(document, &head),
-                    None => self.page(&head).unwrap_or_else(|| Refusal::Method.into_response()),
+                    None => self.page(&head).unwrap_or_else(|| Refusal::Method { shows: false }.into_response()),
                 };
                 Err(self.charged(shown, &ticket).unwrap_or_else(Refusal::into_response))
             }
-            _ => Err(Refusal::Method.into_response()),
+            _ => {
+                let shows = self.has_page() || asked_document(self.description(), &head).is_some();
+                Err(Refusal::Method { shows }.into_response())
+            }
         };
         let (mut content_type, action) = match asked_for {
             Ok(asked_for) => asked_for,
@@ -326,9 +329,19 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         page.then(|| super::page::answer(self.description(), address, head)).flatten()
     }
 
+    #[cfg(feature = "page")]
+    fn has_page(&self) -> bool {
+        self.shared.options.page && self.description().page.is_some()
+    }
+
     #[cfg(not(feature = "page"))]
     fn page(&self, _: &Parts) -> Option<Response<Body>> {
         None
+    }
+
+    #[cfg(not(feature = "page"))]
+    fn has_page(&self) -> bool {
+        false
     }
 
     /// A response that is charged until it is read, unless it is a small one.

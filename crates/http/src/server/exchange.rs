@@ -90,8 +90,9 @@ pin_project! {
     enum Stage<S, F> {
         /// The service is called as soon as it is ready.
         Called { service: S, request: Option<Request<Incoming>> },
-        /// The service waits, if it needs a slot before it begins, until it has one.
-        Answering { queued: Option<Queued>, has_body: bool, #[pin] future: F },
+        /// The service waits, if it needs a slot before it begins, until it has one. The ticket is there as long as no endpoint has
+        /// taken it.
+        Answering { queued: Option<Queued>, ticket: Option<Ticket>, has_body: bool, #[pin] future: F },
         Refused { answer: Answer },
     }
 }
@@ -135,10 +136,10 @@ where
                     let exchange = this.exchange.as_mut().expect(DONE);
                     let (activity, turn) = (exchange.activity.clone(), exchange.turn);
                     let (future, ticket) = exchange.at_work(|| Ticket::call(activity, turn, || service.call(request)));
-                    let queued = ticket.filter(|ticket| !ticket.try_work()).map(queue);
-                    this.stage.set(Stage::Answering { queued, has_body, future });
+                    let queued = ticket.as_ref().filter(|ticket| !ticket.try_work()).cloned().map(queue);
+                    this.stage.set(Stage::Answering { queued, ticket, has_body, future });
                 }
-                StageProjection::Answering { queued, has_body, future } => {
+                StageProjection::Answering { queued, ticket, has_body, future } => {
                     if let Some(waiting) = queued {
                         let admitted = ready!(waiting.as_mut().poll(cx));
                         *queued = None;
@@ -153,7 +154,8 @@ where
                         }
                     }
                     // A router may call the endpoint only now.
-                    let polled = this.exchange.as_mut().expect(DONE).at_work(|| future.poll(cx));
+                    let exchange = this.exchange.as_mut().expect(DONE);
+                    let polled = exchange.at_work(|| Ticket::offer(ticket, || future.poll(cx)));
                     break ready!(polled)?.map(Either::Left);
                 }
                 StageProjection::Refused { answer } => {

@@ -18,8 +18,8 @@ pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 /// Why a request is answered without a SOAP message.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// A method that the endpoint doesn't speak.
-    Method,
+    /// A method that the endpoint doesn't speak; `shows` says whether it answers GET.
+    Method { shows: bool },
     /// Another method where something is only looked at.
     OnlyGet,
     /// No credentials that are known.
@@ -84,7 +84,7 @@ impl Refusal {
 
     fn status(&self) -> StatusCode {
         match self {
-            Refusal::Method | Refusal::OnlyGet => StatusCode::METHOD_NOT_ALLOWED,
+            Refusal::Method { .. } | Refusal::OnlyGet => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -108,7 +108,7 @@ impl Refusal {
     /// still be on its way (RFC 9110 §15.5.9), or where it ends is in doubt (RFC 9112 §11.2).
     fn ends_connection(&self) -> bool {
         match self {
-            Refusal::Method
+            Refusal::Method { .. }
             | Refusal::OnlyGet
             | Refusal::Unauthorized { .. }
             | Refusal::Path { .. }
@@ -142,8 +142,9 @@ impl Refusal {
             Refusal::Unauthorized { challenges } => challenges.iter().for_each(|challenge| {
                 headers.append(header::WWW_AUTHENTICATE, challenge.clone());
             }),
-            Refusal::Method => {
-                headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
+            Refusal::Method { shows } => {
+                let allowed = if *shows { "GET, HEAD, POST" } else { "POST" };
+                headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
             }
             Refusal::OnlyGet => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -183,7 +184,7 @@ impl From<slots::Overload> for Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Method => {
+            Refusal::Method { .. } => {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
             Refusal::OnlyGet => f.write_str("only GET and HEAD are answered here"),

@@ -16,6 +16,7 @@ use castile_soap::{Description, FaultCode, ReplyMessage, Service};
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -192,13 +193,20 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn start(server: Server, endpoint: Endpoint<impl Service>) -> Self {
+    pub fn start<S, B>(server: Server, service: S) -> Self
+    where
+        S: tower_service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let (connect, incoming) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move {
             let _ = stopped.await;
         };
-        let server = tokio::spawn(server.serve(Memory { incoming }, endpoint, shutdown));
+        let server = tokio::spawn(server.serve(Memory { incoming }, service, shutdown));
         Host { connect, stop: Some(stop), server }
     }
 

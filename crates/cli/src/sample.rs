@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     match &arguments.out {
         Some(folder) => write(folder, &samples, arguments.force)?,
-        None => print(&samples, arguments.all || arguments.fault)?,
+        None => print(&samples, arguments.all || arguments.fault, arguments.json)?,
     }
     match missing {
         0 => Ok(()),
@@ -326,7 +326,10 @@ fn often(occurs: Occurs) -> Option<String> {
     })
 }
 
-fn print(samples: &[(String, Sample)], are_named: bool) -> anyhow::Result<()> {
+fn print(samples: &[(String, Sample)], are_named: bool, is_json: bool) -> anyhow::Result<()> {
+    if samples.is_empty() && is_json {
+        out!("{{}}");
+    }
     for (number, (name, sample)) in (1..).zip(samples) {
         match sample {
             Sample::Xml(text) => {

@@ -447,7 +447,9 @@ impl Operation {
         let elements = members.iter().filter(|(name, _)| *name != CONTENT);
         let elements = elements_from_json(self.faults, elements, |known| match known.is_empty() {
             true => format!("{} declares no faults, so their details are XML", self.name()),
-            false => format!("{} declares no such fault, expected one of {}", self.name(), known.join(", ")),
+            false => {
+                format!("{} declares no fault with such an element, expected one of {}", self.name(), known.join(", "))
+            }
         });
         elements.map(|elements| text + &elements.concat())
     }

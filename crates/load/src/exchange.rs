@@ -162,7 +162,8 @@ impl RawExchange {
 
 fn wrong_status(response: &Response, body: &[u8]) -> String {
     let start = String::from_utf8_lossy(&body[..body.len().min(300)]);
-    format!("status {}, expected 200: {start}", response.status)
+    let said = if start.is_empty() { String::new() } else { format!(": {start}") };
+    format!("status {}, expected 200{said}", response.status)
 }
 
 /// Sends what a script writes.

@@ -103,8 +103,8 @@ impl Tap {
             for line in message.iter().flat_map(|message| message.head.lines()) {
                 note!("{sign} {}", castile_xml::visible(line));
             }
-            for line in message.iter().map(|message| String::from_utf8_lossy(&message.body)) {
-                note!("{}", visible_lines(&line));
+            if let Some(message) = message {
+                note!("{}", visible_lines(&message.shown_body(false)));
             }
         }
     }
@@ -151,8 +151,13 @@ impl Times {
 }
 
 impl Message {
-    /// The head, and the envelope, indented for people. Attachments are told and not shown, since their bytes are no text.
+    /// The head and the body.
     fn shown(&self, is_for_people: bool) -> String {
+        format!("{}\n{}", self.head, self.shown_body(is_for_people))
+    }
+
+    /// The envelope, indented for people. Attachments are told and not shown, since their bytes are no text.
+    fn shown_body(&self, is_for_people: bool) -> String {
         let (envelope, parts) = match parts::opened(&self.content_type, &self.body) {
             Some((envelope, parts)) => (envelope.into(), parts),
             None => (self.body.clone(), Vec::new()),
@@ -165,11 +170,10 @@ impl Message {
                 envelope = indented;
             }
         }
-        let mut shown = format!("{}\n{envelope}", self.head);
         for part in parts {
-            shown += &format!("\nattachment: {part}");
+            envelope += &format!("\nattachment: {part}");
         }
-        shown
+        envelope
     }
 }
 

@@ -111,6 +111,7 @@ impl Judge {
         }
         match fault(message, None) {
             Some(fault) => Err(format!("status {status}, expected {expected}: {fault}")),
+            None if message.is_empty() => Err(format!("status {status}, expected {expected}")),
             None => Err(format!("status {status}, expected {expected}: {}", quoted(message))),
         }
     }

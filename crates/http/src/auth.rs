@@ -49,7 +49,8 @@ pub(crate) fn challenges(value: &str) -> Vec<Challenge<'_>> {
     }
 }
 
-/// The characters of a token (RFC 9110 §5.6.2) at the start, and what is behind them.
+/// The characters of a token (RFC 9110 §5.6.2) at the start, and what is behind them. Slashes are taken too, which unquoted values of
+/// some senders have.
 fn token(text: &str) -> (&str, &str) {
     let is_of_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~/".contains(c);
     text.split_at(text.find(|c| !is_of_token(c)).unwrap_or(text.len()))

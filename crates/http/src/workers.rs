@@ -22,8 +22,8 @@ const TURNS: usize = 2;
 /// which they came. Runtimes with one thread have such threads, too. Handlers whose answers are large are called as fast as
 /// these are written.
 ///
-/// Work that was begun is finished, also when nobody waits for it any more: it counts until then. Its size is bounded by
-/// that of the message.
+/// Work that was begun goes on when nobody waits for it any more, until it charges memory or is done: it counts until then. Its size
+/// is bounded by that of the message.
 ///
 /// A clone counts with what it is cloned from. Outside a tokio runtime the work is done in place.
 #[derive(Clone, Debug)]

@@ -143,6 +143,9 @@ impl Attachments {
     ///
     /// Attachments that come before it are kept, within [`Limits::stored`](crate::Limits::stored), and stay to be asked for.
     ///
+    /// # Cancel safety
+    /// It is not cancel safe: if the future is dropped before it is done, the attachment that was being kept is lost.
+    ///
     /// # Errors
     /// [`ErrorKind::Missing`] if there is none, or none any more; [`ErrorKind::Limit`] if too much comes before it; or
     /// what is wrong with the body up to there.

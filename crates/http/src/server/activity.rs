@@ -1,8 +1,8 @@
 //! What a connection is doing, seen from outside hyper.
 //!
 //! hyper owns the stream and the service while it serves a connection; both report here, and the connection's task
-//! reads it to know which time limit applies. All of it happens in one task, so relaxed loads and stores are enough;
-//! they are atomics only because tasks move between threads.
+//! reads it to know which time limit applies. That happens in one task, so relaxed loads and stores are enough for it. Slots,
+//! waits and holdings are looked at by other tasks too, and have orders or locks of their own.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};

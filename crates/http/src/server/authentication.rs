@@ -363,7 +363,7 @@ impl Digest {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The key is as long as a block of it may be, and the text has one length: no text can be extended to another one.
+    /// The text has one length and half of the hash is cut off, so that no seal can be extended to that of a longer text.
     fn seal(&self, text: &[u8]) -> [u8; 16] {
         let hash = Sha256::new().chain_update(self.key).chain_update(text).finalize();
         let mut seal = [0; 16];

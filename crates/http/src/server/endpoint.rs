@@ -115,7 +115,7 @@ pub struct Options {
     /// names matter.
     pub address: Address,
     /// Whether a GET is answered with a page for people, of a service that was generated with one. `true` by default. Like the
-    /// contract, the page is there for everybody who reaches the endpoint: layers see messages alone.
+    /// contract, the page is shown to everybody whom [`authentication`](Self::authentication) lets in: layers see messages alone.
     #[cfg(feature = "page")]
     pub page: bool,
 }

@@ -28,6 +28,7 @@ use crate::{envelope, login, outcome, quantity, source, tls};
 use cookies::Jar;
 use tap::Tap;
 use tempfile::NamedTempFile;
+use tokio::time::Instant;
 
 /// Call an operation of a service, with arguments from the command line, and print the answer
 #[derive(clap::Args)]
@@ -81,7 +82,7 @@ pub(crate) struct Arguments {
     /// Send the cookies that this file has of the server, and keep in it what the answer sets; it need not exist
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     cookies: Option<PathBuf>,
-    /// How long the call may take
+    /// How long the call may take. Attachments that are saved may take longer, as long as they come
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
     timeout: Duration,
     /// Print the request, and send nothing
@@ -371,6 +372,12 @@ fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     Ok(Transport::with_options(options))
 }
 
+/// When a time is over that begins now. One that no clock reaches is over in a year.
+fn after(time: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    Instant::now() + time.min(FAR)
+}
+
 impl Prepared {
     /// Sends the call and prints its answer. The exit code tells a fault from a response.
     fn make(self, arguments: &Arguments) -> anyhow::Result<u8> {
@@ -385,6 +392,7 @@ impl Prepared {
             true => Tap::dry(transport, added(arguments, cookies.as_ref(), &url)),
             false => Tap::new(transport, arguments.raw || arguments.verbose),
         };
+        let until = after(arguments.timeout);
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
         options.version = version;
@@ -421,7 +429,7 @@ impl Prepared {
             tap.tell();
         }
         let kept = cookies.map_or(Ok(()), Jar::keep);
-        let code = answer::print(operation, answer, &tap, arguments).await?;
+        let code = answer::print(operation, answer, &tap, arguments, until).await?;
         kept.map(|()| code)
     }
 }

@@ -14,6 +14,7 @@ use castile_dynamic::{FaultDetail, Operation, Value, with_files};
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use tokio::time::{Instant, timeout_at};
 
 use super::tap::Tap;
 use super::{Arguments, parts};
@@ -36,6 +37,7 @@ pub(super) async fn print(
     answer: Result<Option<Response<Value>>, CallError>,
     tap: &Tap,
     arguments: &Arguments,
+    until: Instant,
 ) -> anyhow::Result<u8> {
     let is_for_people = !arguments.as_json && io::stdout().is_terminal();
     let folder = arguments.save.as_deref();
@@ -61,13 +63,13 @@ pub(super) async fn print(
             }
             let (value, attachments) = response.into_parts();
             printed(&|| shown(&value, is_for_people))?;
-            save(attachments, folder).await?;
+            save(attachments, folder, until).await?;
             Ok(0)
         }
         Err(CallError::Fault { mut fault, .. }) => {
             let attachments = fault.take_attachments();
             printed(&|| fault_shown(operation, &fault, is_for_people))?;
-            save(attachments, folder).await?;
+            save(attachments, folder, until).await?;
             Ok(FAULT)
         }
         Err(error) => {
@@ -189,14 +191,35 @@ fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Opti
     }
 }
 
-/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many there are.
-async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Result<()> {
+/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many there are, as far as they have come
+/// `until` then.
+async fn save(mut attachments: Attachments, folder: Option<&Path>, until: Instant) -> anyhow::Result<()> {
+    let Some(folder) = folder else {
+        let mut number = 0;
+        let count = async {
+            while attachments.next().await?.is_some() {
+                number += 1;
+            }
+            anyhow::Ok(())
+        };
+        let more = match timeout_at(until, count).await {
+            Ok(counted) => {
+                counted?;
+                ""
+            }
+            Err(_) => " and maybe more",
+        };
+        if number > 0 {
+            let (came, them) = (problems::counted(number, "attachment"), if number == 1 { "it" } else { "them" });
+            note!("{came}{more} came: --save DIR writes {them}");
+        }
+        return Ok(());
+    };
     /// One after the other is held while it is written.
     const MOST: usize = 1 << 30;
     let mut number = 0;
     while let Some(attachment) = attachments.next().await? {
         number += 1;
-        let Some(folder) = folder else { continue };
         outcome::make_folder(folder)?;
         let head = attachment.head().clone();
         let content = attachment.collect(MOST).await?;
@@ -204,10 +227,6 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>) -> anyhow::Re
         write_new(&file, &content).with_context(|| format!("can't write {}", file.display()))?;
         let described = parts::described(&head, content.len());
         note!("{}: {}", visible(&file.display().to_string()), visible(&described));
-    }
-    if number > 0 && folder.is_none() {
-        let (attachments, them) = (problems::counted(number, "attachment"), if number == 1 { "it" } else { "them" });
-        note!("{attachments} came: --save DIR writes {them}");
     }
     Ok(())
 }

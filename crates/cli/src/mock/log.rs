@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::future::{Ready, ready};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,6 +16,7 @@ use castile_soap::Description;
 use castile_xml::Charset;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use minijinja::{Environment, context};
+use tokio::task::spawn_blocking;
 
 /// How many exchanges are kept.
 const KEPT: usize = 50;
@@ -25,7 +27,21 @@ const SHOWN: usize = 1 << 20;
 
 /// The last exchanges: a layer that notes them, and a page that shows them.
 #[derive(Clone, Default)]
-pub(super) struct Log(Arc<Mutex<VecDeque<Exchange>>>);
+pub(super) struct Log(Arc<Notes>);
+
+#[derive(Default)]
+struct Notes {
+    kept: Mutex<Kept>,
+    /// The page as it was made last, for how many exchanges. To make it is work: it is done by one at a time, and once for all who ask.
+    page: tokio::sync::Mutex<Option<(u64, Bytes)>>,
+}
+
+#[derive(Clone, Default)]
+struct Kept {
+    exchanges: VecDeque<Exchange>,
+    /// How many there were so far.
+    count: u64,
+}
 
 #[derive(Clone)]
 struct Exchange {
@@ -66,7 +82,8 @@ impl Message {
             Message::Whole(bytes) if *room > 0 => {
                 let text = redact(bytes);
                 let shown = castile_plan::indented(without_declaration(&text));
-                if let Some(rest) = room.checked_sub(shown.len()) {
+                // What is left out of a message was work as well.
+                if let Some(rest) = room.checked_sub(shown.len().max(bytes.len())) {
                     *room = rest;
                     return shown;
                 }
@@ -107,33 +124,51 @@ impl Exchange {
 
 impl Log {
     fn note(&self, exchange: Exchange) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == KEPT {
-            kept.pop_front();
+        let mut kept = self.kept();
+        if kept.exchanges.len() == KEPT {
+            kept.exchanges.pop_front();
         }
-        kept.push_back(exchange);
+        kept.exchanges.push_back(exchange);
+        kept.count += 1;
     }
 
-    fn page(&self) -> Result<String, minijinja::Error> {
-        // The messages are shared: nobody waits while they are made ready.
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut room = SHOWN;
-        let exchanges = kept.iter().rev().map(|exchange| {
-            let [request, reply] = exchange.shown(&mut room);
-            context! {
-                at => humantime::format_rfc3339_millis(exchange.at).to_string(),
-                took => format!("{:.1} ms", exchange.took.as_secs_f64() * 1e3),
-                service => exchange.service,
-                request => request,
-                reply => reply,
-                is_fault => exchange.is_fault,
-            }
-        });
-        let exchanges: Vec<_> = exchanges.collect();
-        let mut environment = Environment::new();
-        environment.add_template("log.html", include_str!("log.html"))?;
-        environment.get_template("log.html")?.render(context! { exchanges, most => KEPT })
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The page, made where nobody waits for connections. `None` if it can't be.
+    async fn page(&self) -> Option<Bytes> {
+        let mut last = self.0.page.lock().await;
+        // The messages are shared: nobody waits while they are made ready.
+        let Kept { exchanges, count } = self.kept().clone();
+        if let Some((of, page)) = &*last
+            && *of == count
+        {
+            return Some(page.clone());
+        }
+        let page = Bytes::from(spawn_blocking(move || render(&exchanges)).await.ok()?.ok()?);
+        *last = Some((count, page.clone()));
+        Some(page)
+    }
+}
+
+fn render(kept: &VecDeque<Exchange>) -> Result<String, minijinja::Error> {
+    let mut room = SHOWN;
+    let exchanges = kept.iter().rev().map(|exchange| {
+        let [request, reply] = exchange.shown(&mut room);
+        context! {
+            at => humantime::format_rfc3339_millis(exchange.at).to_string(),
+            took => format!("{:.1} ms", exchange.took.as_secs_f64() * 1e3),
+            service => exchange.service,
+            request => request,
+            reply => reply,
+            is_fault => exchange.is_fault,
+        }
+    });
+    let exchanges: Vec<_> = exchanges.collect();
+    let mut environment = Environment::new();
+    environment.add_template("log.html", include_str!("log.html"))?;
+    environment.get_template("log.html")?.render(context! { exchanges, most => KEPT })
 }
 
 impl<S: Service> Layer<S> for Log {
@@ -174,7 +209,7 @@ impl<S: Service> Service for Noted<S> {
 impl tower_service::Service<Request<Body>> for Log {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Ready<Result<Response<Body>, Infallible>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -185,18 +220,21 @@ impl tower_service::Service<Request<Body>> for Log {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-            return ready(Ok(response));
+            return Box::pin(ready(Ok(response)));
         }
-        match self.page() {
-            Ok(page) => *response.body_mut() = Body::from(Bytes::from(page)),
-            Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
-        }
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-        ready(Ok(response))
+        let log = self.clone();
+        Box::pin(async move {
+            match log.page().await {
+                Some(page) => *response.body_mut() = Body::from(page),
+                None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+            }
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            Ok(response)
+        })
     }
 }
 
@@ -206,6 +244,10 @@ mod tests {
     use castile::{Fault, NoDetail};
 
     use super::*;
+
+    fn page(log: &Log) -> String {
+        render(&log.kept().exchanges).unwrap()
+    }
 
     static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
 
@@ -237,7 +279,7 @@ mod tests {
         let service = log.layer(Orders);
         let message = "<login><password>hush</password></login>";
         service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
-        let page = log.page().unwrap();
+        let page = page(&log);
         assert!(!page.contains("hush") && page.contains("faultcode"), "{page}");
     }
 
@@ -253,7 +295,7 @@ mod tests {
             let request = RequestMessage::new(Version::Soap11, message).with_charset(charset);
             service.call(request, &Options::default()).await;
         }
-        let page = log.page().unwrap();
+        let page = page(&log);
         assert!(page.contains("\n  &lt;b&gt;1&lt;"), "{page}");
         assert!(page.contains("\n  &lt;c&gt;caf\u{e9}&lt;"), "{page}");
     }
@@ -267,7 +309,7 @@ mod tests {
         for _ in 0..KEPT {
             service.call(RequestMessage::new(Version::Soap11, large.clone()), &Options::default()).await;
         }
-        let page = log.page().unwrap();
+        let page = page(&log);
         let shown = page.matches("&lt;b&#x2f;&gt;").count();
         assert!(shown >= 16_000 && page.len() < 4 * SHOWN, "{shown} {}", page.len());
     }
@@ -275,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn the_last_exchanges_are_shown_without_secrets() {
         let log = Log::default();
-        assert!(log.page().unwrap().contains("Nothing yet."));
+        assert!(page(&log).contains("Nothing yet."));
         let service = log.layer(Orders);
         let large = format!("<large>{}</large>", "x".repeat(LARGEST));
         let last = "<a><password>hush</password><b>&lt;script></b></a>".to_owned();
@@ -283,7 +325,7 @@ mod tests {
         for message in many.chain([large, last]) {
             service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
         }
-        let page = log.page().unwrap();
+        let page = page(&log);
         // Each stands there as a request and as a response.
         let count = |text: &str| page.matches(text).count();
         assert_eq!(

@@ -54,6 +54,10 @@ impl Default for Address {
 #[derive(Clone, Copy)]
 pub(super) struct Local(pub(super) SocketAddr);
 
+/// That a request came from none of the [`Proxies`](super::Proxies), as an extension of it: what it says of its way here is not believed.
+#[derive(Clone, Copy)]
+pub(super) struct Stranger;
+
 /// What is served beside what a request is for, as an extension of the request.
 #[derive(Clone)]
 pub(super) struct Beside(pub(super) Vec<Served>);
@@ -87,6 +91,7 @@ impl Address {
 
     fn base_of(&self, target: Option<&Authority>, headers: &HeaderMap, extensions: &Extensions) -> Option<String> {
         let Address::Asked { scheme, hosts, trusted } = self else { return None };
+        let trusted = if extensions.get::<Stranger>().is_some() { &[][..] } else { trusted };
         let forwarded = Forwarded::read(trusted, headers);
         let scheme = match &forwarded.scheme {
             Some(scheme) => scheme,

@@ -146,6 +146,11 @@ impl Connections {
         self.limits.proxies.as_ref().map(|proxies| proxies.client(peer, headers))
     }
 
+    /// Whether `peer` is none of the proxies that are believed, where there are some.
+    pub(super) fn is_stranger(&self, peer: IpAddr) -> bool {
+        self.limits.proxies.as_ref().is_some_and(|proxies| !proxies.contain(peer))
+    }
+
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();

@@ -76,6 +76,9 @@ where
                 request.extensions_mut().insert(Stopping);
             }
         }
+        if self.activity.peer().is_some_and(|peer| self.activity.shared.admission.connections.is_stranger(peer)) {
+            request.extensions_mut().insert(address::Stranger);
+        }
         if let Some(peer) = &self.tls {
             request.extensions_mut().insert(peer.clone());
         }

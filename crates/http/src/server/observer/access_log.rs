@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use castile_soap::Step;
 use castile_xml::visible;
@@ -22,6 +22,8 @@ use super::{Exchange, HandshakeFailure, Observer};
 const WAITING: usize = 4_096;
 /// How long nothing is written after that failed.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long the end of a log waits for what was not written yet.
+const LAST_LINES: Duration = Duration::from_secs(2);
 /// The most characters of a method and of a path that are written.
 const METHOD: usize = 30;
 const PATH: usize = 200;
@@ -128,14 +130,20 @@ impl Observer for AccessLog {
     }
 }
 
-/// What waits is written.
+/// What waits is written, where somebody reads it.
 impl Drop for AccessLog {
     fn drop(&mut self) {
         self.lines = None;
-        if let Some(writer) = self.writer.take() {
-            // Its panic has been told already.
-            let _ = writer.join();
+        let Some(writer) = self.writer.take() else { return };
+        let until = Instant::now() + LAST_LINES;
+        while !writer.is_finished() {
+            if Instant::now() >= until {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
         }
+        // Its panic has been told already.
+        let _ = writer.join();
     }
 }
 

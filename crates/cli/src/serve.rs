@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     // It knows nothing of HTTP, logins among it.
     let binary = (!setup.asks_for_login()).then(|| quakes.clone());
     let routes = setup.configure(castile_suites::routes_with(&quakes), None)?;
-    setup.serve(setup.beside(routes, "/client", Client), binary)
+    let routes = setup.beside(routes, "/client", Client);
+    setup.serve(routes, binary)
 }
 
 /// Answers with the address of the client, as the server takes it: whoever sets up a proxy wants to see that.

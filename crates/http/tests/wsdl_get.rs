@@ -4,11 +4,11 @@
 
 mod support;
 
-use castile_http::server::{Address, Endpoint, ProxyHeader, Routes, Server};
+use castile_http::server::{Address, Endpoint, Proxies, ProxyHeader, Routes, Server};
 use castile_soap::{Description, Document, Options, Pending, ReplyMessage, Service};
 use http::uri::Scheme;
 use http::{HeaderValue, Request};
-use support::{Echo, ask, echo, echo_with};
+use support::{Echo, Host, ask, echo, echo_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -293,5 +293,24 @@ async fn a_refused_method_is_told_what_is_allowed() {
             (response.status().as_u16(), &response.headers()["allow"]),
             (405, &HeaderValue::from_static(allowed))
         );
+    }
+}
+
+/// Whoever sent the header named the address.
+#[tokio::test]
+async fn who_is_no_proxy_is_not_believed_about_the_address() {
+    let endpoint = echo_with(|options| {
+        options.address = Address::Asked {
+            scheme: Scheme::HTTP,
+            hosts: Vec::new(),
+            trusted: vec![ProxyHeader::Forwarded, ProxyHeader::XForwardedHost],
+        };
+    });
+    let server = Server::new().proxies(Proxies::x_forwarded_for(["192.0.2.1"]).unwrap());
+    let host = Host::start(server, endpoint);
+    for (peer, location) in [([192, 0, 2, 1], "https://a.example/e"), ([192, 0, 2, 9], "http://example.invalid/echo")] {
+        let mut client = host.connect_from(peer);
+        client.send("GET /e?wsdl HTTP/1.1\r\nhost: h\r\nforwarded: host=a.example;proto=https\r\n\r\n").await;
+        assert_eq!(client.response().await.1, contract(location), "{peer:?}");
     }
 }

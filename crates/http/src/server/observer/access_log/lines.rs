@@ -137,23 +137,24 @@ fn changed_requests_have_a_line_each() {
     }
 }
 
-/// A terminal that is stopped makes nobody wait, and what it misses is told.
-#[test]
-fn lines_are_written_or_told_to_be_lost() {
-    struct Stopped(mpsc::Receiver<()>, Written);
+/// A terminal that is stopped.
+struct Stopped(mpsc::Receiver<()>, Written);
 
-    impl Write for Stopped {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            // When the other end is dropped it goes on for good.
-            let _ = self.0.recv();
-            self.1.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+impl Write for Stopped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // When the other end is dropped it goes on for good.
+        let _ = self.0.recv();
+        self.1.write(bytes)
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// It makes nobody wait, and what it misses is told.
+#[test]
+fn lines_are_written_or_told_to_be_lost() {
     const ALL: usize = 10_000;
     for is_json in [false, true] {
         let (go_on, stopped) = mpsc::channel();
@@ -189,4 +190,15 @@ fn what_is_lost_last_is_told() {
     log.lost.store(3, Relaxed);
     drop(log);
     assert!(written.text().contains(" 3 lines were lost"), "{}", written.text());
+}
+
+/// The end of the process waited for it as well, for ever.
+#[test]
+fn a_log_that_nobody_reads_ends() {
+    let (_reader, stopped) = mpsc::channel();
+    let log = AccessLog::text(Stopped(stopped, Written::default())).unwrap();
+    log.add("a line".to_owned());
+    let begun = Instant::now();
+    drop(log);
+    assert!(begun.elapsed() < 5 * LAST_LINES, "{:?}", begun.elapsed());
 }

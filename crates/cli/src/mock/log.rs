@@ -224,7 +224,8 @@ impl tower_service::Service<Request<Body>> for Log {
         }
         let log = self.clone();
         Box::pin(async move {
-            match log.page().await {
+            // A task of its own: who asks and goes away doesn't have the page made anew by the next.
+            match tokio::spawn(async move { log.page().await }).await.ok().flatten() {
                 Some(page) => *response.body_mut() = Body::from(page),
                 None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
             }

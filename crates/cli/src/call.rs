@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile::codegen::{Caller, Encoder, NoDetail, Root};
@@ -28,7 +28,6 @@ use crate::{envelope, login, outcome, quantity, source, tls};
 use cookies::Jar;
 use tap::Tap;
 use tempfile::NamedTempFile;
-use tokio::time::Instant;
 
 /// Call an operation of a service, with arguments from the command line, and print the answer
 #[derive(clap::Args)]
@@ -372,12 +371,6 @@ fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
     Ok(Transport::with_options(options))
 }
 
-/// When a time is over that begins now. One that no clock reaches is over in a year.
-fn after(time: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    Instant::now() + time.min(FAR)
-}
-
 impl Prepared {
     /// Sends the call and prints its answer. The exit code tells a fault from a response.
     fn make(self, arguments: &Arguments) -> anyhow::Result<u8> {
@@ -392,7 +385,7 @@ impl Prepared {
             true => Tap::dry(transport, added(arguments, cookies.as_ref(), &url)),
             false => Tap::new(transport, arguments.raw || arguments.verbose),
         };
-        let until = after(arguments.timeout);
+        let begun = Instant::now();
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
         options.version = version;
@@ -429,7 +422,7 @@ impl Prepared {
             tap.tell();
         }
         let kept = cookies.map_or(Ok(()), Jar::keep);
-        let code = answer::print(operation, answer, &tap, arguments, until).await?;
+        let code = answer::print(operation, answer, &tap, arguments, begun).await?;
         kept.map(|()| code)
     }
 }

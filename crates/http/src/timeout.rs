@@ -71,7 +71,7 @@ pub(crate) async fn within_progress<F: Future>(
     .await
 }
 
-/// How much came or went so far, counted by bodies.
+/// How many pieces came so far, counted by a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicU64>);
 
@@ -81,11 +81,7 @@ impl Progress {
     }
 
     pub(crate) fn note(&self) {
-        self.add(1);
-    }
-
-    pub(crate) fn add(&self, count: u64) {
-        self.0.fetch_add(count, Relaxed);
+        self.0.fetch_add(1, Relaxed);
     }
 }
 

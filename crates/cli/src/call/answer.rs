@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use castile::mime::Attachments;
@@ -14,7 +15,7 @@ use castile_dynamic::{FaultDetail, Operation, Value, with_files};
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::tap::Tap;
 use super::{Arguments, parts};
@@ -37,10 +38,11 @@ pub(super) async fn print(
     answer: Result<Option<Response<Value>>, CallError>,
     tap: &Tap,
     arguments: &Arguments,
-    until: Instant,
+    begun: Instant,
 ) -> anyhow::Result<u8> {
     let is_for_people = !arguments.as_json && io::stdout().is_terminal();
     let folder = arguments.save.as_deref();
+    let left = || arguments.timeout.saturating_sub(begun.elapsed());
     let printed = |shown: &dyn Fn() -> anyhow::Result<String>| {
         if arguments.raw {
             tap.print_response();
@@ -63,13 +65,13 @@ pub(super) async fn print(
             }
             let (value, attachments) = response.into_parts();
             printed(&|| shown(&value, is_for_people))?;
-            save(attachments, folder, until).await?;
+            save(attachments, folder, left()).await?;
             Ok(0)
         }
         Err(CallError::Fault { mut fault, .. }) => {
             let attachments = fault.take_attachments();
             printed(&|| fault_shown(operation, &fault, is_for_people))?;
-            save(attachments, folder, until).await?;
+            save(attachments, folder, left()).await?;
             Ok(FAULT)
         }
         Err(error) => {
@@ -191,9 +193,8 @@ fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Opti
     }
 }
 
-/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many there are, as far as they have come
-/// `until` then.
-async fn save(mut attachments: Attachments, folder: Option<&Path>, until: Instant) -> anyhow::Result<()> {
+/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many come within the time that is left.
+async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duration) -> anyhow::Result<()> {
     let Some(folder) = folder else {
         let mut number = 0;
         let count = async {
@@ -202,7 +203,7 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>, until: Instan
             }
             anyhow::Ok(())
         };
-        let more = match timeout_at(until, count).await {
+        let more = match timeout(left, count).await {
             Ok(counted) => {
                 counted?;
                 ""

@@ -39,7 +39,7 @@ const REASON: usize = 200;
 ///
 /// Neither queries nor headers nor messages are in it. A thread of its own writes the lines, so a slow file or terminal holds up no request:
 /// lines that find no room, or can't be written, are counted, and the log says how many they were. It ends when the other end of a pipe
-/// has gone.
+/// has gone. When the log is dropped, what waits is written, for 2 s at most.
 ///
 /// A TLS handshake that failed has a line of its own: time, peer, and `TLS handshake failed: found plain HTTP, expected TLS`. As JSON it is
 /// an object of `time`, `peer` and `tls_failure`.

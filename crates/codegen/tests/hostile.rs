@@ -120,6 +120,28 @@ fn a_type_with_thousands_of_services_is_generated_up_to_a_limit() {
     assert!(errors[0].contains("`generated`"), "{errors:?}");
 }
 
+/// The group has a value that is copied into each type that uses it.
+#[test]
+fn values_are_generated_up_to_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = |types: usize| {
+        let uses = "<xs:group ref='t:g'/>".repeat(500);
+        let types = (0..types).map(|n| {
+            format!("<xs:element name='e{n}'><xs:complexType><xs:sequence>{uses}</xs:sequence></xs:complexType></xs:element>")
+        });
+        format!(
+            "<w:definitions xmlns:w='http://schemas.xmlsoap.org/wsdl/' xmlns:xs='http://www.w3.org/2001/XMLSchema' \
+             xmlns:t='urn:t'><w:types><xs:schema targetNamespace='urn:t'><xs:group name='g'><xs:sequence>\
+             <xs:element name='a' type='xs:string' default='{}'/></xs:sequence></xs:group>{}</xs:schema></w:types></w:definitions>",
+            "a".repeat(10_000),
+            types.collect::<String>()
+        )
+    };
+    let errors = generated(folder.path(), "a.wsdl", &contract(7), false).unwrap_err();
+    assert!(errors[0].contains("more than 32000000 bytes of values") && errors[0].contains("`output`"), "{errors:?}");
+    assert!(errors.len() == 1 && errors[0].contains("a.wsdl:"), "{errors:?}");
+}
+
 #[test]
 fn many_operations_of_one_large_message_are_bound_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
 use castile_xsd::components::Compositor;
 
-use crate::simple::{Declared, Kind, Member, Restriction, Rule, Seen, SimpleType};
+use crate::simple::{Declared, Kind, Listed, Member, Restriction, Rule, Seen, SimpleType};
 use crate::types::{
     Accessor, Attribute, Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind,
     Nil, Particle, Particles, Place, Presence, Struct, Term, Variant,
@@ -287,7 +287,7 @@ impl Maker {
     fn enumeration(&mut self, of: &'static plan::Enumeration) -> SimpleType {
         let listed = of.variants.iter().map(|variant| variant.value.as_str()).collect();
         let white_space = if of.collapses { WhiteSpace::Collapse } else { WhiteSpace::Preserve };
-        let kind = Kind::Enumeration { listed, white_space, is_strict: of.is_strict };
+        let kind = Kind::Enumeration { listed: Listed::new(listed), white_space, is_strict: of.is_strict };
         SimpleType::new(&of.name, kind, false)
     }
 

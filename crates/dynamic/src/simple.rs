@@ -33,8 +33,29 @@ pub(crate) struct SimpleType {
 pub(crate) enum Kind {
     Datatype(Datatype),
     List(&'static SimpleType),
-    Enumeration { listed: Vec<&'static str>, white_space: WhiteSpace, is_strict: bool },
+    Enumeration { listed: Listed, white_space: WhiteSpace, is_strict: bool },
     Union { members: Vec<Member>, has_facets: bool },
+}
+
+/// The values that an enumeration lists.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// As the contract has them, for messages.
+    values: Vec<&'static str>,
+    /// There may be thousands, and each item of a list is looked up.
+    sorted: Vec<&'static str>,
+}
+
+impl Listed {
+    pub(crate) fn new(values: Vec<&'static str>) -> Self {
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        Self { values, sorted }
+    }
+
+    fn contains(&self, text: &str) -> bool {
+        self.sorted.binary_search(&text).is_ok()
+    }
 }
 
 #[derive(Debug)]
@@ -167,7 +188,7 @@ impl SimpleType {
                 (is_list, matches!(datatype, Datatype::Float | Datatype::Double), 1)
             }
             Kind::List(item) => (true, false, item.size.saturating_add(1)),
-            Kind::Enumeration { listed, .. } => (false, false, 1 + listed.len() / LISTED),
+            Kind::Enumeration { listed, .. } => (false, false, 1 + listed.values.len() / LISTED),
             Kind::Union { members, .. } => {
                 let sizes = members
                     .iter()
@@ -223,7 +244,7 @@ impl SimpleType {
     /// Whether a value is one that is listed, if this lists any.
     fn lists(&self, value: &Value) -> bool {
         match (&self.kind, value) {
-            (Kind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(&text.as_str()),
+            (Kind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(text),
             _ => true,
         }
     }
@@ -238,9 +259,9 @@ impl SimpleType {
                 let said = |word, problem| Some(Invalid::text(word, item.name, problem).message().to_owned());
                 words(text).try_for_each(|word| item.check_listed(word).map_err(|problem| said(word, problem)))
             }
-            Kind::Enumeration { listed, white_space, .. } => match listed.contains(&&*white_space.normalise(text)) {
+            Kind::Enumeration { listed, white_space, .. } => match listed.contains(&white_space.normalise(text)) {
                 true => Ok(()),
-                false => Err(Some(not_listed(listed))),
+                false => Err(Some(not_listed(&listed.values))),
             },
             Kind::Union { members, .. } => {
                 let takes = |Member { of, facets }: &Member| {
@@ -292,8 +313,8 @@ impl Lexical<Value> for &SimpleType {
             }
             Kind::Enumeration { listed, white_space, is_strict } => {
                 let text = white_space.normalise(text);
-                if *is_strict && !listed.contains(&&*text) {
-                    return Err(Some(not_listed(listed)));
+                if *is_strict && !listed.contains(&text) {
+                    return Err(Some(not_listed(&listed.values)));
                 }
                 Ok(Value::String(text.into_owned()))
             }

@@ -72,6 +72,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         has_faults: options.faults != FaultTypes::None,
         untyped: HashSet::new(),
         planned: 0,
+        copied: 0,
         depth: 0,
         is_full: false,
         reported: [0; 3],
@@ -170,8 +171,10 @@ struct Planner<'a> {
     has_faults: bool,
     /// Types of faults that are kept as XML where they stand in place of those that they are derived from.
     untyped: HashSet<TypeId>,
-    /// How many fields, variants, attributes and operations were planned.
+    /// How many fields, variants, attributes, facets and operations were planned.
     planned: usize,
+    /// How many bytes of the contract's texts were copied for them.
+    copied: usize,
     /// How many types that are being planned stand within one another.
     depth: usize,
     /// Whether a limit was passed: nothing more is planned.
@@ -713,16 +716,30 @@ impl Planner<'_> {
 
     // ---- limits ----
 
-    /// Counts so many fields, variants, attributes or operations; false when there are too many.
+    /// Counts so many fields, variants, attributes, facets or operations; false when there are too many.
     fn count(&mut self, planned: usize) -> bool {
         self.planned = self.planned.saturating_add(planned);
         let limit = self.schema.limits().generated;
         if self.planned > limit {
             self.stop(format!(
-                "more than {limit} fields, variants, attributes and operations would be generated (the limit `generated`)"
+                "more than {limit} fields, variants, attributes, facets and operations would be generated (the limit \
+                 `generated`)"
             ));
         }
         !self.is_full
+    }
+
+    /// A text of the contract that is copied wherever something is used. Nothing is copied once there was too much: all that
+    /// is planned is dropped then.
+    fn copy(&mut self, text: &str) -> String {
+        self.copied = self.copied.saturating_add(text.len());
+        let limit = self.schema.limits().output;
+        if self.copied > limit {
+            self.stop(format!(
+                "more than {limit} bytes of values and documentation would be generated (the limit `output`)"
+            ));
+        }
+        if self.is_full { String::new() } else { text.to_owned() }
     }
 
     /// Plans a type that stands in the one that is being planned. That moves to a new piece of stack when one runs out:

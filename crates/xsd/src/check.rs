@@ -94,7 +94,7 @@ struct Checker<'c> {
     /// Elements that may stand for another, as far as that has been asked.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
     definitions: Definitions,
-    /// Whether it was said that there are too many patterns.
+    /// Whether it was said that patterns, or values, cost too much to be checked.
     has_unchecked: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile_databinding::datatypes::{Datatype, Invalid, Scope};
+use castile_databinding::datatypes::{Datatype, Invalid, Scope, Value};
 use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
 
 use crate::components::{Facet, FacetKind, SimpleType, TypeDefinition, Variety};
@@ -14,6 +14,13 @@ const MOST_MEMBERS: usize = 10_000;
 /// What the patterns of a contract may cost together, in the characters, classes and repetitions that are compiled: a
 /// character that comes up to 500 times costs 500. Contracts of banks, which have most patterns, take a tenth of it.
 const MOST_PATTERN_COST: u64 = 500_000;
+
+/// What reading the values of a contract may cost together, those of facets and defaults: bytes of text, times the facets and
+/// member types that look at them. No contract of the corpus takes a thirtieth of it.
+const MOST_READING_COST: u64 = 50_000_000;
+
+/// A value costs as many bytes more, however short it is.
+const COST_OF_VALUE: u64 = 64;
 
 impl Schema {
     /// A simple type with all that it is derived from, ready to read values. A complex type counts as
@@ -60,6 +67,8 @@ pub(crate) struct Definitions {
     known: HashMap<TypeId, Made>,
     /// What the patterns that were compiled cost.
     pattern_cost: u64,
+    /// What the values that were read cost.
+    reading_cost: u64,
 }
 
 /// A type as a definition. If there is a problem with its facets it reads what its base does, so that the rest of a
@@ -71,9 +80,11 @@ pub(crate) struct Made {
     pub(crate) problem: Option<Invalid>,
     /// What is wrong with its facets, or what is wrong with a type that it is made of.
     any_problem: Option<Invalid>,
-    /// Whether its facets were not looked at, since there are too many patterns.
+    /// Whether its facets were not looked at, since all that were before cost too much.
     pub(crate) is_unchecked: bool,
     members: usize,
+    /// How many facets and member types look at a text, those of items and members counted.
+    readers: u64,
 }
 
 impl Definitions {
@@ -101,57 +112,96 @@ impl Definitions {
     /// Makes a type whose parts are known.
     fn make(&mut self, schema: &Schema, id: TypeId) -> Made {
         let Some(simple) = restrictable(schema, id) else {
-            let definition = built_in(id.builtin().unwrap_or(Builtin::AnySimpleType));
-            return Made { members: 1, ..Made::of(definition) };
+            return Made::of(built_in(id.builtin().unwrap_or(Builtin::AnySimpleType)), 1);
         };
         let name = simple.name.as_ref().map_or("value", |name| name.local());
-        let patterns = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Pattern);
-        let cost = patterns.map(|facet| pattern_cost(&facet.value)).fold(0, u64::saturating_add);
-        if cost > MOST_PATTERN_COST - self.pattern_cost {
-            let problem = format!("the patterns up to that of {name} cost more than {MOST_PATTERN_COST} to compile");
-            let (definition, members) = match self.known.get(&simple.base) {
-                Some(base) => (base.definition.clone(), base.members),
-                None => (built_in(Builtin::AnySimpleType), 1),
-            };
-            let problem = Some(Invalid::new(problem));
-            return Made { problem, is_unchecked: true, members, ..Made::of(definition) };
+        if let Err(problem) = self.afford(simple, name) {
+            let base = self.known.get(&simple.base);
+            let of_base =
+                |base: &Made| Made { members: base.members, ..Made::of(base.definition.clone(), base.readers) };
+            let made = base.map_or_else(|| Made::of(built_in(Builtin::AnySimpleType), 1), of_base);
+            return Made { problem: Some(Invalid::new(problem)), is_unchecked: true, ..made };
         }
-        self.pattern_cost += cost;
         let part = |id: &TypeId| &self.known[id];
-        let (made, otherwise, members) = match &simple.variety {
+        let (made, otherwise, members, readers) = match &simple.variety {
             Variety::List { item } if is_primary(simple) => {
                 let item = part(item);
-                (SimpleTypeDefinition::list(name, item.definition.clone()), None, item.members)
+                (SimpleTypeDefinition::list(name, item.definition.clone()), None, item.members, item.readers)
             }
             Variety::Union { members: of } if is_primary(simple) => {
                 let members = of.iter().map(|member| part(member).members).sum();
+                let readers = of.iter().map(|member| part(member).readers).fold(0, u64::saturating_add);
                 let union = match members <= MOST_MEMBERS {
                     true => of.iter().map(|member| part(member).definition.clone()).collect(),
                     false => Vec::new(),
                 };
-                (SimpleTypeDefinition::union(name, union), None, members)
+                (SimpleTypeDefinition::union(name, union), None, members, readers)
             }
             _ => {
                 let base = part(&simple.base);
                 let made = base.definition.restriction(name, &constraints(&simple.facets));
-                (made, Some(&base.definition), base.members)
+                let readers = base.readers.saturating_add(simple.facets.len() as u64);
+                (made, Some(base), base.members, readers)
             }
         };
-        let otherwise = || otherwise.cloned().unwrap_or_else(|| built_in(Builtin::AnySimpleType));
+        let otherwise = || match otherwise {
+            Some(base) => Made::of(base.definition.clone(), base.readers),
+            None => Made::of(built_in(Builtin::AnySimpleType), 1),
+        };
         match made {
             Ok(_) if members > MOST_MEMBERS => {
                 let problem = format!("{name} has more than {MOST_MEMBERS} member types, those of members counted");
-                Made { problem: Some(Invalid::new(problem)), members: 1, ..Made::of(otherwise()) }
+                Made { problem: Some(Invalid::new(problem)), ..otherwise() }
             }
-            Ok(definition) => Made { members, ..Made::of(definition) },
-            Err(problem) => Made { problem: Some(problem), members, ..Made::of(otherwise()) },
+            Ok(definition) => Made { members, ..Made::of(definition, readers) },
+            Err(problem) => Made { problem: Some(problem), members, ..otherwise() },
         }
+    }
+
+    /// Counts what the facets of a type cost.
+    ///
+    /// # Errors
+    /// All facets so far cost too much.
+    fn afford(&mut self, simple: &SimpleType, name: &str) -> Result<(), String> {
+        let patterns = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Pattern);
+        let cost = patterns.map(|facet| pattern_cost(&facet.value)).fold(0, u64::saturating_add);
+        if cost > MOST_PATTERN_COST - self.pattern_cost {
+            return Err(format!("the patterns up to that of {name} cost more than {MOST_PATTERN_COST} to compile"));
+        }
+        self.pattern_cost += cost;
+        let readers = self.known.get(&simple.base).map_or(1, |base| base.readers);
+        let texts = simple.facets.iter().map(|facet| facet.value.len());
+        match self.can_read(texts, readers) {
+            true => Ok(()),
+            false => Err(format!("the values up to those of {name} cost more than {MOST_READING_COST} to read")),
+        }
+    }
+
+    /// Counts what it costs that so many `readers` look at texts of these lengths, in bytes; false if all that were read cost
+    /// too much.
+    fn can_read(&mut self, texts: impl Iterator<Item = usize>, readers: u64) -> bool {
+        let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
+        self.reading_cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
+        self.reading_cost <= MOST_READING_COST
+    }
+
+    /// A text of a contract as a value of a type; none if all such values cost too much.
+    pub(crate) fn read(
+        &mut self,
+        schema: &Schema,
+        type_id: TypeId,
+        text: &str,
+        scope: &dyn Scope,
+    ) -> Option<Result<Value, Invalid>> {
+        let readers = self.of(schema, type_id).readers;
+        let can_read = self.can_read(std::iter::once(text.len()), readers);
+        can_read.then(|| self.known[&type_id].definition.read(text, scope))
     }
 }
 
 impl Made {
-    fn of(definition: SimpleTypeDefinition) -> Self {
-        Made { definition, problem: None, any_problem: None, is_unchecked: false, members: 1 }
+    fn of(definition: SimpleTypeDefinition, readers: u64) -> Self {
+        Made { definition, problem: None, any_problem: None, is_unchecked: false, members: 1, readers }
     }
 }
 

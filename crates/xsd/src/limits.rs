@@ -1,3 +1,6 @@
+/// Text counts as one more of what a limit counts for each so many bytes: it is copied where it is used.
+pub(crate) const BYTES_OF_TEXT: usize = 64;
+
 /// What a contract may cost at most. The defaults are many times what the largest contracts in use need, and keep a
 /// contract of a megabyte, however it is made, within seconds and some hundred megabytes.
 ///
@@ -13,24 +16,25 @@ pub struct Limits {
     /// How many schemas a contract may have: a document that is included into several namespaces is one for each.
     pub schemas: usize,
     /// How many types, elements, attributes and groups there may be; and how many imports and includes, those of an included
-    /// document once for each namespace.
+    /// document once for each namespace. A document that is included into a further namespace counts one for each 64 bytes.
     pub components: usize,
     /// How many steps of derivation a type may be away from a built-in one, how many lists and unions may be made of one
     /// another, and how many elements may stand for one another in turn.
     pub derivation: usize,
     /// How many particles, attributes, facets and member types one type may have, those of its bases and groups counted
-    /// as often as they are used, and with all elements that may stand for others.
+    /// as often as they are used, and with all elements that may stand for others. Default and fixed values, the values of
+    /// facets and documentation count one for each 64 bytes.
     pub type_size: usize,
-    /// How many particles, attributes, facets and member types all types have together, as often as they are used. For each element it counts the elements and types that may stand in its place,
-    /// too.
+    /// How many particles, attributes, facets and member types all types have together, counted as `type_size` does. For
+    /// each element it counts the elements and types that may stand in its place, too.
     pub total_size: usize,
     /// How many types may stand within one another: an element of a type that has an element of a type and so on. It
     /// limits what is generated.
     pub type_depth: usize,
-    /// How many fields, variants, attributes and operations may be generated; a type counts as ten of them, a service as
+    /// How many fields, variants, attributes, facets and operations may be generated; a type counts as ten of them, a service as
     /// fifty.
     pub generated: usize,
-    /// How many bytes may be shown of a contract.
+    /// How many bytes may be shown of a contract, and how many bytes of its values and documentation may be generated.
     pub output: usize,
     /// How many diagnostics of each severity are kept; further ones are counted.
     pub diagnostics: usize,

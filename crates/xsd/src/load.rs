@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use castile_xml::tree::{Document, Element, ElementId as NodeId};
 
+use crate::limits::BYTES_OF_TEXT;
 use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
 use crate::structure::Misplaced;
 use crate::{
@@ -32,8 +33,8 @@ pub struct Loader<'r> {
     pub diagnostics: Diagnostics,
     /// How many bytes the documents have together.
     bytes: usize,
-    /// How many imports and includes were followed: those of a document that is included into several namespaces come once
-    /// for each.
+    /// How many imports and includes were followed, those of a document that is included into several namespaces once for
+    /// each; with the texts of documents for each further namespace.
     references: usize,
     /// Whether a limit was passed, which is said once.
     is_full: bool,
@@ -42,6 +43,8 @@ pub struct Loader<'r> {
     by_text: HashMap<Arc<str>, Opened>,
     schemas: Vec<SchemaDocument>,
     known: HashSet<(FileId, NodeId, Arc<str>)>,
+    /// The schemas that were added, for whatever namespace.
+    added: HashSet<(FileId, NodeId)>,
     /// The target namespaces of all schemas.
     namespaces: HashSet<Arc<str>>,
     /// Imports of namespaces whose documents are not found by location.
@@ -86,6 +89,7 @@ impl<'r> Loader<'r> {
             by_text: HashMap::new(),
             schemas: Vec::new(),
             known: HashSet::new(),
+            added: HashSet::new(),
             namespaces: HashSet::new(),
             pending: Vec::new(),
             by_namespace: HashMap::new(),
@@ -183,7 +187,9 @@ impl<'r> Loader<'r> {
                 "document_bytes" => "bytes in its documents",
                 "documents" => "documents",
                 "schemas" => "schemas, included documents counted for each namespace",
-                _ => "types, elements, attributes and groups, or imports and includes",
+                _ => {
+                    "types, elements, attributes and groups, or imports and includes with the texts of what they repeat"
+                }
             };
             let message = format!("the contract has {count} {what}, expected at most {limit}");
             let place = from.unwrap_or(crate::components::NOWHERE);
@@ -447,6 +453,12 @@ impl<'r> Loader<'r> {
             let count = self.schemas.len() + 1;
             if !self.is_within(count, self.limits.schemas, "schemas", Some(place)) {
                 return;
+            }
+            if !self.added.insert((opened.file, root)) {
+                self.references += opened.document.text().len() / BYTES_OF_TEXT;
+                if !self.is_within(self.references, self.limits.components, "components", Some(place)) {
+                    return;
+                }
             }
             self.namespaces.insert(target.clone());
             let chameleon = own.is_empty() && !target.is_empty();

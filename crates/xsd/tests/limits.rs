@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "some of it is for tests of other crates")]
 mod shapes;
 
+use castile_xsd::components::{Annotation, Term, ValueConstraint};
 use castile_xsd::{Diagnostic, Documents, Limits, Schema, Severity};
 
 fn schema_of(body: &str) -> String {
@@ -20,8 +21,14 @@ fn errors(diagnostics: &[Diagnostic]) -> Vec<String> {
     diagnostics.iter().filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect()
 }
 
-/// What a schema holds when all of it is looked at, type by type: what is made of it can be no less work.
+/// What a schema holds when all of it is looked at, type by type, with its texts in pieces of 64 bytes: what is made of it can be
+/// no less work.
 fn work(schema: &Schema) -> usize {
+    let value = |constraint: &Option<ValueConstraint>| match constraint {
+        Some(ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) => text.len() / 64,
+        None => 0,
+    };
+    let said = |annotation: &Annotation| annotation.documentation.as_ref().map_or(0, |text| text.len() / 64);
     schema
         .types()
         .filter(|(id, _)| id.builtin().is_none())
@@ -31,12 +38,20 @@ fn work(schema: &Schema) -> usize {
             let mut open: Vec<_> = content.particle().into_iter().collect();
             while let Some(particle) = open.pop() {
                 particles += 1;
-                if let castile_xsd::components::Term::Group(group) = &particle.term {
-                    open.extend(&group.particles);
+                match &particle.term {
+                    Term::Group(group) => open.extend(&group.particles),
+                    Term::Element(id) => {
+                        particles += value(&schema[*id].value_constraint) + said(&schema[*id].annotation)
+                    }
+                    _ => {}
                 }
             }
-            let facets = definition.as_simple().map_or(0, |_| schema.facets(id).len());
-            1 + particles + facets + schema.attribute_uses(id).len()
+            let facets = definition.as_simple().map_or(Vec::new(), |_| schema.facets(id));
+            let facets: usize = facets.iter().map(|facet| 1 + facet.value.len() / 64).sum();
+            let attributes = schema.attribute_uses(id);
+            let attributes: usize =
+                attributes.iter().map(|one| 1 + value(&schema[one.attribute].value_constraint)).sum();
+            1 + particles + facets + attributes
         })
         .sum()
 }
@@ -80,7 +95,17 @@ fn errors_name_the_limit_and_the_place() {
         (
             (shapes::shape("unions_of_two_alike").unwrap().schema)(60),
             Limits::default(),
-            "particles, attributes, facets and member types, expected at most 100000",
+            "particles, attributes, facets and member types, with one for each 64 bytes of their texts, expected at most 100000",
+        ),
+        (
+            (shapes::shape("default_in_a_group").unwrap().schema)(700),
+            Limits::default(),
+            "that is the limit `type_size`",
+        ),
+        (
+            (shapes::shape("value_of_an_enumeration_inherited").unwrap().schema)(1_500),
+            Limits::default(),
+            "that is the limit `total_size`",
         ),
         (
             (shapes::shape("groups_of_two_alike").unwrap().schema)(60),
@@ -149,6 +174,32 @@ fn a_document_that_many_namespaces_include_counts_for_each() {
     assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
 }
 
+/// Each of many namespaces has the same document, whose text is what there is much of.
+#[test]
+fn the_text_of_a_document_that_many_namespaces_include_counts_for_each() {
+    let mut limits = Limits::default();
+    limits.components = 1_000;
+    let default = "a".repeat(6_400);
+    let included = format!(
+        "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='e' default='{default}'/></xs:schema>"
+    );
+    let mut documents = Documents::new().with("c.xsd", included.as_str());
+    let mut imports = String::new();
+    for number in 0..20 {
+        imports += &format!("<xs:import namespace='urn:{number}' schemaLocation='{number}.xsd'/>");
+        let text = format!(
+            "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:{number}'><xs:include schemaLocation='c.xsd'/></xs:schema>"
+        );
+        documents = documents.with(&format!("{number}.xsd"), text.as_str());
+    }
+    documents = documents.with("a.xsd", schema_of(&imports).as_str());
+    let (schema, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+    // Each costs 100 and a little.
+    let elements = schema.elements().filter(|(_, element)| element.name.local() == "e").count();
+    assert_eq!(elements, 10);
+    assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
+}
+
 /// Each of many namespaces has the same document, which includes another one many times.
 #[test]
 fn includes_of_a_document_that_many_namespaces_include_count_for_each() {
@@ -170,7 +221,7 @@ fn includes_of_a_document_that_many_namespaces_include_count_for_each() {
     let (_, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
     let found = errors(&diagnostics);
     assert!(
-        found.len() == 1 && found[0].contains("has 1001 ") && found[0].contains("imports and includes"),
+        found.len() == 1 && found[0].contains("expected at most 1000") && found[0].contains("imports and includes"),
         "{found:?}"
     );
     limits.components = 10_000;
@@ -182,4 +233,19 @@ fn patterns_that_take_long_to_compile_are_told_once() {
     let (_, diagnostics) = read(&(shapes::shape("patterns_with_large_counts").unwrap().schema)(300));
     let told = diagnostics.iter().filter(|one| one.message.contains("cost more than 500000 to compile"));
     assert_eq!(told.count(), 1, "{diagnostics:?}");
+}
+
+#[test]
+fn values_that_take_long_to_read_are_told_once() {
+    for (name, size) in
+        [("defaults_of_a_union", 1_000), ("default_of_many_patterns", 150), ("enumerations_restricted", 1_000)]
+    {
+        let mut limits = Limits::default();
+        limits.diagnostics = 10_000;
+        let schema = schema_of(&(shapes::shape(name).unwrap().schema)(size));
+        let documents = Documents::new().with("a.xsd", schema.as_str());
+        let (_, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
+        let unchecked = |one: &&Diagnostic| one.message.contains("not checked from here on");
+        assert_eq!(diagnostics.iter().filter(unchecked).count(), 1, "{name}: {:?}", diagnostics.first());
+    }
 }

@@ -214,6 +214,18 @@ impl Build<'_> {
         text
     }
 
+    fn value(&self, constraint: Option<&ValueConstraint>) -> to::Value {
+        match constraint {
+            None => to::Value::default(),
+            Some(ValueConstraint::Default(value)) => {
+                to::Value { default: Some(self.counted(value.clone())), fixed: None }
+            }
+            Some(ValueConstraint::Fixed(value)) => {
+                to::Value { default: None, fixed: Some(self.counted(value.clone())) }
+            }
+        }
+    }
+
     fn documentation(&self, text: Option<&String>) -> Option<String> {
         text.map(|text| self.counted(text.clone()))
     }
@@ -237,7 +249,7 @@ impl Build<'_> {
             type_id: self.type_name(element.type_id),
             nillable: element.nillable,
             is_abstract: element.is_abstract,
-            value: value(element.value_constraint.as_ref()),
+            value: self.value(element.value_constraint.as_ref()),
             substitutes: substitutes.into_iter().map(|id| self.schema[id].name.to_string()).collect(),
             identity_constraints: constraints.collect(),
             documentation: self.documentation(element.annotation.documentation.as_ref()),
@@ -347,7 +359,7 @@ impl Build<'_> {
             name: declaration.name.to_string(),
             type_id: self.type_name(declaration.type_id),
             required: attribute_use.use_ == AttributeUseKind::Required,
-            value: value(constraint),
+            value: self.value(constraint),
             array_type: attribute_use.array_type.as_ref().map(|array| format!("{}{}", array.item, array.dimensions)),
             documentation: self.documentation(documentation.as_ref().or(declaration.annotation.documentation.as_ref())),
         }
@@ -421,14 +433,6 @@ fn use_name(use_: Use) -> &'static str {
     match use_ {
         Use::Literal => "literal",
         Use::Encoded => "encoded",
-    }
-}
-
-fn value(constraint: Option<&ValueConstraint>) -> to::Value {
-    match constraint {
-        None => to::Value::default(),
-        Some(ValueConstraint::Default(value)) => to::Value { default: Some(value.clone()), fixed: None },
-        Some(ValueConstraint::Fixed(value)) => to::Value { default: None, fixed: Some(value.clone()) },
     }
 }
 

@@ -163,7 +163,7 @@ impl<'c> Types<'c> {
         if element.nillable {
             line.push_str("  nillable");
         }
-        line.push_str(&value(&element.value));
+        line.push_str(&self.value(&element.value));
         if is_told {
             return Node { line, more, children };
         }
@@ -200,7 +200,7 @@ impl<'c> Types<'c> {
     fn of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
         let told = self.told_of_type(type_id, depth);
         // With what is drawn around a line.
-        self.size += 40 + told.0.len() + told.2.iter().map(|line| 20 + line.len()).sum::<usize>();
+        self.size += 40 + told.0.len();
         told
     }
 
@@ -334,7 +334,7 @@ impl<'c> Types<'c> {
         if let Some(array_type) = &attribute.array_type {
             line.push_str(&format!("  array of {}", self.names.short(array_type)));
         }
-        line.push_str(&value(&attribute.value));
+        line.push_str(&self.value(&attribute.value));
         more.extend(self.documentation(attribute.documentation.as_deref()));
         Node { line, more, children: Vec::new() }
     }
@@ -366,7 +366,7 @@ impl<'c> Types<'c> {
     }
 
     /// The values of an enumeration, in lines that are not too long.
-    fn enumeration(&self, simple: &Simple) -> Vec<String> {
+    fn enumeration(&mut self, simple: &Simple) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         let mut length = WIDTH;
         for (index, one) in simple.enumeration.iter().enumerate() {
@@ -388,13 +388,31 @@ impl<'c> Types<'c> {
                 length = WIDTH;
             }
         }
+        self.count(&lines);
         lines
     }
 
+    fn value(&mut self, value: &Value) -> String {
+        let text = match (&value.default, &value.fixed) {
+            _ if self.is_full() => String::new(),
+            (Some(default), _) => format!("  {DIM}default{DIM:#} {default:?}"),
+            (_, Some(fixed)) => format!("  {DIM}fixed{DIM:#} {fixed:?}"),
+            (None, None) => String::new(),
+        };
+        self.size += text.len();
+        text
+    }
+
     /// Documentation as further lines, where it is asked for.
-    fn documentation(&self, text: Option<&str>) -> Vec<String> {
-        let lines = text.filter(|_| self.documentation).into_iter().flat_map(str::lines);
-        lines.map(|line| format!("{DIM}{line}{DIM:#}")).collect()
+    fn documentation(&mut self, text: Option<&str>) -> Vec<String> {
+        let lines = text.filter(|_| self.documentation && !self.is_full()).into_iter().flat_map(str::lines);
+        let lines: Vec<String> = lines.map(|line| format!("{DIM}{line}{DIM:#}")).collect();
+        self.count(&lines);
+        lines
+    }
+
+    fn count(&mut self, lines: &[String]) {
+        self.size += lines.iter().map(|line| 20 + line.len()).sum::<usize>();
     }
 }
 
@@ -407,14 +425,6 @@ fn occurs(particle: &Particle) -> String {
         (min, None) => format!("[{min}..*]"),
     };
     format!(" {OCCURS}{text}{OCCURS:#}")
-}
-
-fn value(value: &Value) -> String {
-    match (&value.default, &value.fixed) {
-        (Some(default), _) => format!("  {DIM}default{DIM:#} {default:?}"),
-        (_, Some(fixed)) => format!("  {DIM}fixed{DIM:#} {fixed:?}"),
-        (None, None) => String::new(),
-    }
 }
 
 fn wildcard(any: &Wildcard) -> String {

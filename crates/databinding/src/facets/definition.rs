@@ -7,6 +7,9 @@ use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Va
 /// follow each other, since each type has those of its base.
 const DEEPEST: usize = 64;
 
+/// So many member types of a union are named in a message.
+const SHOWN: usize = 8;
+
 /// A simple type definition (XSD Part 1 §3.14) that is known at run time only. Copies share what they have.
 ///
 /// ```
@@ -171,8 +174,9 @@ impl SimpleTypeDefinition {
             Variety::Union(members) => {
                 let value = members.iter().find_map(|member| member.parse(text, scope).ok());
                 value.ok_or_else(|| {
-                    let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();
-                    Some(format!("it is none of {}", names.join(", ")))
+                    let names: Vec<&str> = members.iter().take(SHOWN).map(|member| &*member.name).collect();
+                    let more = if members.len() > SHOWN { ", …" } else { "" };
+                    Some(format!("it is none of {}{more}", names.join(", ")))
                 })?
             }
         };

@@ -26,6 +26,7 @@ impl Planner<'_> {
             facets => format!("{sentence}: {facets}."),
         };
         if let Some(documentation) = text(texts) {
+            let documentation = self.copy(&documentation);
             return match (&*facets, of) {
                 ("", _) => documentation,
                 (_, Some(of)) => format!("{documentation}\n\n{}", with_facets(format!("Of type {of}"))),

@@ -90,6 +90,9 @@ impl Planner<'_> {
     fn own_facets(&mut self, type_id: TypeId, base: &Base) -> Vec<Facet> {
         let schema = self.schema;
         let all = schema.facets(type_id);
+        if !self.count(all.len()) {
+            return Vec::new();
+        }
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind);
         let mut facets: Vec<Facet> = Vec::new();
         for (kind, field) in [
@@ -105,8 +108,9 @@ impl Planner<'_> {
         }
         let patterns = schema.patterns(type_id);
         if !patterns.is_empty() {
-            let step = |alternatives: Vec<&str>| alternatives.into_iter().map(str::to_owned).collect();
-            facets.push(Facet::Patterns(patterns.into_iter().map(step).collect()));
+            let mut step =
+                |alternatives: Vec<&str>| alternatives.into_iter().map(|pattern| self.copy(pattern)).collect();
+            facets.push(Facet::Patterns(patterns.into_iter().map(&mut step).collect()));
         }
         for (kind, field) in [
             (FacetKind::MinInclusive, "min_inclusive"),
@@ -114,7 +118,7 @@ impl Planner<'_> {
             (FacetKind::MaxInclusive, "max_inclusive"),
             (FacetKind::MaxExclusive, "max_exclusive"),
         ] {
-            facets.extend(of_kind(kind).map(|facet| Facet::Bound(field, facet.value.clone())));
+            facets.extend(of_kind(kind).map(|facet| Facet::Bound(field, self.copy(&facet.value))));
         }
         let enumeration = schema.enumeration(type_id);
         if !enumeration.is_empty() {
@@ -127,10 +131,10 @@ impl Planner<'_> {
                 Facet::Names(enumeration.into_iter().filter_map(name).collect())
             } else if self.has_names(base) {
                 // Their texts mean something only with the declarations of the contract.
-                let scoped = |facet: &SchemaFacet| (facet.value.clone(), facet.namespaces.clone());
+                let scoped = |facet: &SchemaFacet| (self.copy(&facet.value), facet.namespaces.clone());
                 Facet::Scoped(enumeration.into_iter().map(scoped).collect())
             } else {
-                Facet::Enumeration(enumeration.into_iter().map(|facet| facet.value.clone()).collect())
+                Facet::Enumeration(enumeration.into_iter().map(|facet| self.copy(&facet.value)).collect())
             });
         }
         let white_space = match schema.white_space(type_id) {

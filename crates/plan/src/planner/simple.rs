@@ -61,7 +61,7 @@ impl Planner<'_> {
             variants.push(EnumerationVariant {
                 ident: names.value(&facet.value),
                 documentation: super::text(&[&documentation]).unwrap_or_else(|| described(&facet.value)),
-                value: facet.value.clone(),
+                value: self.copy(&facet.value),
             });
         }
         self.enumerations.insert(path.clone());

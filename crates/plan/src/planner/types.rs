@@ -279,9 +279,9 @@ impl Planner<'_> {
             let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
             let required = attribute_use.use_ == Use::Required;
             let presence = match constraint {
-                Some(SchemaConstraint::Fixed(value)) => Presence::Fixed { value: value.clone(), required },
+                Some(SchemaConstraint::Fixed(value)) => Presence::Fixed { value: self.copy(value), required },
                 _ if required => Presence::Required,
-                Some(SchemaConstraint::Default(value)) => Presence::Default(value.clone()),
+                Some(SchemaConstraint::Default(value)) => Presence::Default(self.copy(value)),
                 None => Presence::Optional,
             };
             let namespace = declaration.name.namespace().to_owned();
@@ -343,8 +343,8 @@ impl Planner<'_> {
             name: declaration.name.local().to_owned(),
             slot,
             constraint: constraint.map(|constraint| match constraint {
-                SchemaConstraint::Default(value) => ValueConstraint::Default(value.clone()),
-                SchemaConstraint::Fixed(value) => ValueConstraint::Fixed(value.clone()),
+                SchemaConstraint::Default(value) => ValueConstraint::Default(self.copy(value)),
+                SchemaConstraint::Fixed(value) => ValueConstraint::Fixed(self.copy(value)),
             }),
         }
     }

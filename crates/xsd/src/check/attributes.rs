@@ -1,5 +1,7 @@
 use std::collections::HashMap;
 
+use castile_databinding::datatypes::quoted;
+
 use super::Checker;
 use super::elements::kind_of;
 use crate::components::{
@@ -73,8 +75,11 @@ impl Checker<'_> {
             (&declaration.value_constraint, &attribute_use.value_constraint)
             && !self.is_fixed_to(Some(own), fixed, declaration.type_id)
         {
-            let message =
-                format!("attribute {} is fixed to {fixed:?}, and is given another value here", declaration.name);
+            let message = format!(
+                "attribute {} is fixed to {}, and is given another value here",
+                declaration.name,
+                quoted(fixed)
+            );
             self.diagnostics.error(attribute_use.location, message).with_rule("au-props-correct");
         }
     }
@@ -150,7 +155,7 @@ impl Checker<'_> {
                         Some(ValueConstraint::Fixed(fixed))
                             if !self.is_fixed_to(value(attribute_use).as_ref(), &fixed, declaration.type_id) =>
                         {
-                            Some(format!("is not fixed to {fixed:?}, as its base says"))
+                            Some(format!("is not fixed to {}, as its base says", quoted(&fixed)))
                         }
                         _ if !self.is_derived(declaration.type_id, base_declaration.type_id, excluded) => {
                             Some("has a type that is not derived from the one in its base".to_owned())

@@ -1,6 +1,8 @@
 //! The content of a restriction takes nothing that its base doesn't: Particle Valid (Restriction), §3.9.6, rule by rule
 //! under the names that the specification gives them. What breaks them is told and read all the same.
 
+use castile_databinding::datatypes::quoted;
+
 use super::Checker;
 use super::attributes::is_weaker;
 use crate::Builtin;
@@ -204,7 +206,7 @@ impl Checker<'_> {
         if let Some(ValueConstraint::Fixed(fixed)) = &base_element.value_constraint
             && !self.is_fixed_to(own_element.value_constraint.as_ref(), fixed, own_element.type_id)
         {
-            return Err(format!("element {name} is not fixed to {fixed:?}, as its base says"));
+            return Err(format!("element {name} is not fixed to {}, as its base says", quoted(fixed)));
         }
         let (own_block, base_block) = (own_element.block, base_element.block);
         let lacks = |base: bool, own: bool| base && !own;

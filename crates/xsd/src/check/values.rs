@@ -22,10 +22,7 @@ impl Checker<'_> {
         let made = self.definitions.of(self.schema, id);
         let (Some(problem), is_unchecked) = (made.problem.clone(), made.is_unchecked) else { return };
         if is_unchecked {
-            if !std::mem::replace(&mut self.has_unchecked, true) {
-                let message = format!("facets are not checked from here on: {problem}");
-                self.diagnostics.warning(simple.location, message);
-            }
+            self.leave_unchecked(simple.location, format!("facets are not checked from here on: {problem}"));
             return;
         }
         let base = self.definitions.of(self.schema, simple.base).definition.clone();
@@ -54,7 +51,14 @@ impl Checker<'_> {
         rule: &'static str,
     ) {
         let (ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) = constraint;
-        let Some(Err(problem)) = self.read(type_id, text) else { return };
+        let problem = match self.read(type_id, text) {
+            Read::Value(_) | Read::Unknown => return,
+            Read::Unaffordable => {
+                let message = "default and fixed values are not checked from here on: they cost too much to read";
+                return self.leave_unchecked(location, message.to_owned());
+            }
+            Read::Invalid(problem) => problem,
+        };
         let kind = kind_of(constraint);
         let message = format!("the {kind} value of {name} is none of its type: {problem}");
         self.diagnostics.warning(location, message).with_rule(rule);
@@ -64,25 +68,46 @@ impl Checker<'_> {
     pub(super) fn is_fixed_to(&mut self, constraint: Option<&ValueConstraint>, fixed: &str, type_id: TypeId) -> bool {
         let Some(ValueConstraint::Fixed(own)) = constraint else { return false };
         match (self.read(type_id, own), self.read(type_id, fixed)) {
-            (Some(Ok(own)), Some(Ok(fixed))) => own == fixed,
+            (Read::Value(own), Read::Value(fixed)) => own == fixed,
             // What is wrong with them is told where they stand, and of names it can't be told whether they are the same.
             _ => true,
         }
     }
 
-    /// A text as a value of a type; none if that can't be told: for names there are no declarations at hand.
-    fn read(&mut self, type_id: TypeId, text: &str) -> Option<Result<Value, Invalid>> {
+    /// Says once that something is not checked.
+    fn leave_unchecked(&mut self, location: Location, message: String) {
+        if !std::mem::replace(&mut self.has_unchecked, true) {
+            self.diagnostics.warning(location, message);
+        }
+    }
+
+    /// A text as a value of a type.
+    fn read(&mut self, type_id: TypeId, text: &str) -> Read {
         if self.is_unknown(type_id) {
-            return None;
+            return Read::Unknown;
         }
         let value_type = match self.schema.content(type_id) {
             Content::Simple(id) => id,
             _ => Builtin::String.into(),
         };
         let scope = Undeclared::default();
-        let value = self.definitions.of(self.schema, value_type).definition.read(text, &scope);
-        (!scope.is_asked.get()).then_some(value)
+        match self.definitions.read(self.schema, value_type, text, &scope) {
+            None => Read::Unaffordable,
+            Some(_) if scope.is_asked.get() => Read::Unknown,
+            Some(Ok(value)) => Read::Value(value),
+            Some(Err(problem)) => Read::Invalid(problem),
+        }
     }
+}
+
+/// What a text is as a value of a type.
+enum Read {
+    Value(Value),
+    Invalid(Invalid),
+    /// For names there are no declarations at hand; and the type may be missing.
+    Unknown,
+    /// All values of the contract that were read cost too much.
+    Unaffordable,
 }
 
 /// Knows no declarations, but whether they were asked for.

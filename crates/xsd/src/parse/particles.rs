@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use castile_databinding::datatypes::quoted;
 use castile_xml::tree::Element;
 
 use super::{Kind, Parser};
@@ -107,7 +108,7 @@ impl Parser<'_> {
         let digits = value.strip_prefix('+').unwrap_or(value);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let more = if attribute == "maxOccurs" { " or unbounded" } else { "" };
-            self.error_in(element, attribute, format!("{attribute} is {value:?}, expected a number{more}"))
+            self.error_in(element, attribute, format!("{attribute} is {}, expected a number{more}", quoted(value)))
                 .with_rule(structure::RULE);
             return 1;
         }

@@ -1,5 +1,6 @@
 //! Simple type definitions (§3.14.2) and facets (Part 2 §4.3).
 
+use castile_databinding::datatypes::quoted;
 use castile_xml::tree::Element;
 
 use super::context::SIMPLE_FINAL;
@@ -113,7 +114,7 @@ impl Parser<'_> {
                 FacetKind::TotalDigits => "a number from 1",
                 _ => "a number",
             };
-            self.error(element, format!("{kind} is {value:?}, expected {expected}"));
+            self.error(element, format!("{kind} is {}, expected {expected}", quoted(value)));
             return None;
         }
         Some(Facet {

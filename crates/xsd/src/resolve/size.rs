@@ -7,8 +7,10 @@
 use super::called;
 use super::circles::references;
 use crate::components::{
-    Content, Derivation, ElementId, FacetKind, ModelGroup, Particle, Term, TypeDefinition, TypeId, Variety,
+    Annotation, AttributeUse, Content, Derivation, ElementId, FacetKind, ModelGroup, Particle, SimpleType, Term,
+    TypeDefinition, TypeId, ValueConstraint, Variety,
 };
+use crate::limits::BYTES_OF_TEXT;
 use crate::{Builtin, Diagnostics, Limits, Location, Schema};
 
 /// Groups may stand this deep in one another, those that are referred to counted: what walks them may recurse.
@@ -22,7 +24,9 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     limit_substitutions(schema, &limits, diagnostics);
     let substitutes =
         descendants(schema.elements.len(), |slot| Some(schema.elements[slot].substitution_group?.index()));
-    let mut sizes = Sizes { limits, substitutes, groups: Vec::new(), attribute_groups: Vec::new() };
+    let mut sizes =
+        Sizes { limits, substitutes, elements: Vec::new(), groups: Vec::new(), attribute_groups: Vec::new() };
+    sizes.elements(schema);
     sizes.groups(schema, diagnostics);
     sizes.attribute_groups(schema, diagnostics);
     let total = sizes.types(schema, diagnostics);
@@ -34,8 +38,8 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let total = (0..schema.elements.len()).map(in_place_of).fold(total, u64::saturating_add);
     if total > limits.total_size as u64 {
         let message = format!(
-            "the types have {total} particles, attributes, facets and alternatives, counted as often as they are used, \
-             expected at most {}",
+            "the types have {total} particles, attributes, facets and alternatives, counted as often as they are used \
+             with one for each {BYTES_OF_TEXT} bytes of their texts, expected at most {}",
             limits.total_size
         );
         let first = schema.types.get(Builtin::ALL.len()).map(TypeDefinition::location);
@@ -156,6 +160,8 @@ struct Sizes {
     limits: Limits,
     /// How many elements may stand for each.
     substitutes: Vec<u64>,
+    /// Of elements, with those that may stand for them.
+    elements: Vec<u64>,
     /// Of groups and attribute groups, with those that they refer to.
     groups: Vec<u64>,
     attribute_groups: Vec<u64>,
@@ -169,9 +175,18 @@ impl Sizes {
     fn too_large(&self, diagnostics: &mut Diagnostics, location: Location, what: &str, size: u64) {
         let limit = self.limits.type_size;
         let message = format!(
-            "{what} stands for {size} particles, attributes, facets and member types, expected at most {limit}"
+            "{what} stands for {size} particles, attributes, facets and member types, with one for each {BYTES_OF_TEXT} \
+             bytes of their texts, expected at most {limit}"
         );
         diagnostics.error(location, message).with_note("that is the limit `type_size`; what it has is left out");
+    }
+
+    fn elements(&mut self, schema: &Schema) {
+        let size = |(slot, substitutes): (usize, &u64)| {
+            let element = &schema.elements[slot];
+            1 + substitutes + size_of_texts(&element.annotation, element.value_constraint.as_ref())
+        };
+        self.elements = self.substitutes.iter().enumerate().map(size).collect();
     }
 
     fn groups(&mut self, schema: &mut Schema, diagnostics: &mut Diagnostics) {
@@ -203,7 +218,7 @@ impl Sizes {
     /// Model groups nest as deep as their document allows.
     fn particle(&self, particle: &Particle) -> u64 {
         match &particle.term {
-            Term::Element(id) => 1 + self.substitutes[id.index()],
+            Term::Element(id) => self.elements[id.index()],
             Term::Wildcard(wildcard) => 1 + wildcard.namespaces.len() as u64,
             Term::GroupReference(id) => self.groups[id.index()],
             Term::Group(group) => self.group(group),
@@ -219,7 +234,8 @@ impl Sizes {
             let group = &schema.attribute_groups[slot];
             let inner = group.attribute_groups.iter().map(|part| self.attribute_groups[part.index()]);
             let any = group.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len());
-            let size = inner.fold((1 + group.attribute_uses.len() + any) as u64, u64::saturating_add);
+            let own = 1 + any as u64 + size_of_attributes(schema, &group.attribute_uses);
+            let size = inner.fold(own, u64::saturating_add);
             if self.is_too_large(size) {
                 self.too_large(diagnostics, group.location, &format!("attribute group {}", group.name), size);
                 schema.attribute_groups[slot].attribute_groups.clear();
@@ -267,12 +283,12 @@ impl Sizes {
                 let members = parts_of(schema, slot).into_iter().map(|part| 1 + sizes[part]);
                 // An enumeration replaces that of the base, which is compared with it.
                 let base = if is_enumeration { base.min(schema_steps(schema, slot)) } else { base };
-                let own = base.saturating_add(simple.facets.len() as u64);
+                let own = base.saturating_add(size_of_facets(simple));
                 return members.fold(1 + own, u64::saturating_add);
             }
             TypeDefinition::Complex(complex) => {
                 let groups = complex.attribute_groups.iter().map(|group| self.attribute_groups[group.index()]);
-                let attributes = groups.fold(complex.attribute_uses.len() as u64, u64::saturating_add);
+                let attributes = groups.fold(size_of_attributes(schema, &complex.attribute_uses), u64::saturating_add);
                 let any = complex.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len() as u64);
                 attributes
                     .saturating_add(any)
@@ -281,6 +297,29 @@ impl Sizes {
         };
         base.saturating_add(1 + own)
     }
+}
+
+fn size_of_text(text: &str) -> u64 {
+    (text.len() / BYTES_OF_TEXT) as u64
+}
+
+/// What is said of a component, and the value that it has.
+fn size_of_texts(annotation: &Annotation, value: Option<&ValueConstraint>) -> u64 {
+    let value = value.map_or(0, |(ValueConstraint::Default(text) | ValueConstraint::Fixed(text))| size_of_text(text));
+    value + annotation.documentation.as_deref().map_or(0, size_of_text)
+}
+
+fn size_of_attributes(schema: &Schema, uses: &[AttributeUse]) -> u64 {
+    let size = |one: &AttributeUse| {
+        let declaration = &schema[one.attribute];
+        let value = one.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
+        1 + size_of_texts(&one.annotation, value) + size_of_texts(&declaration.annotation, None)
+    };
+    uses.iter().map(size).sum()
+}
+
+fn size_of_facets(simple: &SimpleType) -> u64 {
+    simple.facets.iter().map(|facet| 1 + size_of_text(&facet.value) + size_of_texts(&facet.annotation, None)).sum()
 }
 
 /// How deep groups stand in one another in a group, itself counted.

@@ -101,7 +101,8 @@ impl Run<'_, '_, '_> {
         if let Some(ValueConstraint::Fixed(fixed)) = constraint
             && self.types.read(type_id, fixed, reader).is_ok_and(|fixed| fixed != value)
         {
-            let message = format!("the attribute {} is {}, and fixed to {fixed:?}", named(attribute), quoted(text));
+            let message =
+                format!("the attribute {} is {}, and fixed to {}", named(attribute), quoted(text), quoted(fixed));
             self.problems.add("cvc-au", offset, message);
         }
         FieldValue::Value(value)

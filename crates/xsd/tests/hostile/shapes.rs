@@ -571,6 +571,63 @@ pub const SHAPES: &[Shape] = &[
             "<xs:element name='r'{declarations}><xs:simpleType><xs:restriction base='xs:string'>{values}</xs:restriction></xs:simpleType></xs:element>"
         )
     }),
+    // ---- texts, as often as they are used ----
+    schema("default_in_a_group", |n| {
+        let default = "a".repeat(20 * n);
+        let uses = complex(&format!("<xs:sequence>{}</xs:sequence>", "<xs:group ref='t:g'/>".repeat(n)));
+        format!(
+            "<xs:group name='g'><xs:sequence><xs:element name='a' type='xs:string' minOccurs='0' default='{default}'/></xs:sequence></xs:group>{uses}"
+        )
+    }),
+    schema("documentation_in_a_group", |n| {
+        let text = "a".repeat(20 * n);
+        let uses = complex(&format!("<xs:sequence>{}</xs:sequence>", "<xs:group ref='t:g'/>".repeat(n)));
+        format!(
+            "<xs:group name='g'><xs:sequence><xs:element name='a' type='xs:string'><xs:annotation><xs:documentation>{text}</xs:documentation></xs:annotation></xs:element></xs:sequence></xs:group>{uses}"
+        )
+    }),
+    schema("default_of_an_attribute", |n| {
+        let attribute = format!("<xs:attribute name='a' type='xs:string' default='{}'/>", "a".repeat(100 * n));
+        let types =
+            each(n, "<xs:element name='f#'><xs:complexType><xs:attribute ref='t:a'/></xs:complexType></xs:element>");
+        attribute + &complex(&format!("<xs:sequence>{types}</xs:sequence>"))
+    }),
+    schema("value_of_an_enumeration_inherited", |n| {
+        let value = "a".repeat(100 * n);
+        let base = format!(
+            "<xs:simpleType name='T'><xs:restriction base='xs:token'><xs:enumeration value='{value}'/></xs:restriction></xs:simpleType>"
+        );
+        let types = each(n, "<xs:simpleType name='T#'><xs:restriction base='t:T'/></xs:simpleType>");
+        let uses = each(n, "<xs:element name='f#' type='t:T#'/>");
+        base + &types + &complex(&format!("<xs:sequence>{uses}</xs:sequence>"))
+    }),
+    schema("defaults_of_a_union", |n| {
+        let union = format!(
+            "<xs:simpleType name='I'><xs:restriction base='xs:int'/></xs:simpleType><xs:simpleType name='U'><xs:union memberTypes='{}'/></xs:simpleType>",
+            "t:I ".repeat(n.min(9_000))
+        );
+        let uses = each(n, "<xs:element name='f#' type='t:U' default='none#'/>");
+        union + &complex(&format!("<xs:sequence>{uses}</xs:sequence>"))
+    }),
+    schema("default_of_many_patterns", |n| {
+        let first = "<xs:simpleType name='T0'><xs:restriction base='xs:string'/></xs:simpleType>";
+        let next = "<xs:simpleType name='T#'><xs:restriction base='t:T@'><xs:pattern value='.*[a-z0-9].*(#)?'/></xs:restriction></xs:simpleType>";
+        let attribute = format!("<xs:attribute name='a' type='t:T59' fixed='{}'/>", "a".repeat(50 * n));
+        let uses = each(
+            n,
+            "<xs:element name='f#'><xs:complexType><xs:attribute ref='t:a' fixed='#'/></xs:complexType></xs:element>",
+        );
+        format!("{first}{}{attribute}{}", chain(60, next), complex(&format!("<xs:sequence>{uses}</xs:sequence>")))
+    }),
+    schema("enumerations_restricted", |n| {
+        let type_of = |name: &str, base: &str, values: &str| {
+            format!(
+                "<xs:simpleType name='{name}'><xs:restriction base='{base}'>{values}</xs:restriction></xs:simpleType>"
+            )
+        };
+        let values = each(n, "<xs:enumeration value='#'/>");
+        type_of("T", "xs:token", &values) + &type_of("U", "t:T", &values) + "<xs:element name='r' type='t:U'/>"
+    }),
     Shape {
         name: "entities_that_expand",
         prolog: |n| {

@@ -1,7 +1,7 @@
 //! What an element is judged by: what the element around says of it, its declaration, `xsi:type` and `xsi:nil`
 //! (cvc-assess-elt, cvc-elt 1 to 4).
 
-use castile_databinding::datatypes::Value;
+use castile_databinding::datatypes::{Value, quoted};
 use castile_databinding::model::Matcher;
 use castile_xml::{Reader, StartTag};
 
@@ -245,7 +245,7 @@ impl<'d> Run<'_, '_, 'd> {
             return false;
         }
         if let (true, Some(ValueConstraint::Fixed(fixed))) = (is_nil, &declaration.value_constraint) {
-            let message = format!("the element is nil, and its value is fixed to {fixed:?}");
+            let message = format!("the element is nil, and its value is fixed to {}", quoted(fixed));
             self.problems.add("cvc-elt.3.2.2", attribute.offset, message);
         }
         is_nil

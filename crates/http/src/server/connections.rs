@@ -522,14 +522,16 @@ impl Wait {
         let _ = self.kind.fetch_update(Relaxed, Relaxed, end);
     }
 
-    /// Gives the connection up, unless it goes on at this moment. Called by one at a time.
+    /// Gives the connection up, unless it goes on at this moment. Several tasks may try it at once, since each list of candidates has a
+    /// lock of its own: one of them does it for each wait.
     fn drop_it(&self, how: u8) -> bool {
         let give_up = |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how);
         let is_dropped = self.kind.fetch_update(Relaxed, Relaxed, give_up).is_ok();
         if is_dropped && let Some(waker) = self.waker.take() {
-            waker.wake_by_ref();
-            // The connection may go on all the same, and be dropped later.
+            // The connection may go on all the same, and be dropped later. It is left before it is used: another task that finds none
+            // until then has given up this connection by now, which is what the wake-up tells.
             self.waker.register(&waker);
+            waker.wake();
         }
         is_dropped
     }

@@ -356,7 +356,7 @@ mod tests {
         fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             if self.makes_room.swap(false, Relaxed) {
                 let other = Arc::new(Activity::new(self.shared.clone(), &*self));
-                drop(Received::new(other.clone(), 0));
+                drop(Received::new(other.clone(), other.begin(), 0));
             }
             Pin::new(&mut self.stream).poll_flush(cx)
         }

@@ -19,7 +19,7 @@ use futures_util::task::AtomicWaker;
 use http::HeaderMap;
 use tokio::time::Instant;
 
-use super::activity::Activity;
+use super::activity::{Activity, Turn};
 use super::proxies::Proxies;
 
 /// What every peer that waits is taken to have moved already, in bytes. So a newcomer is fast, and becomes slow with time
@@ -341,13 +341,15 @@ impl Drop for Open {
 #[derive(Debug)]
 pub(super) struct Received {
     activity: Arc<Activity>,
+    /// A task that a handler has begun may have it for longer than the connection has the request.
+    turn: Turn,
     /// For whom it counts, where requests of each are limited.
     client: Option<IpAddr>,
 }
 
 impl Received {
     /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
-    pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
+    pub(super) fn new(activity: Arc<Activity>, turn: Turn, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
         let mut client = None;
@@ -366,41 +368,54 @@ impl Received {
             connections.drop_slowest(&connections.slowest.bodies, Wait::DROPPED, |other| other.wait.is_for_body());
         }
         activity.wait.begin_anew(connections.now());
-        let received = Received { activity, client };
+        let received = Received { activity, turn, client };
         received.hold(bytes);
         received
     }
 
+    /// The connection, until it has a further request, whose wait is nothing to this one.
+    fn current(&self) -> Option<&Activity> {
+        Some(&*self.activity).filter(|activity| activity.is_last(self.turn))
+    }
+
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
     pub(super) fn hold(&self, bytes: usize) {
-        let connections = &self.activity.shared.admission.connections;
+        let Some(activity) = self.current() else { return };
+        let connections = &activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         // Behind the sum, so that this is never less than what is taken off it.
-        self.activity.wait.held.fetch_add(bytes, Release);
+        activity.wait.held.fetch_add(bytes, Release);
         if all > connections.limits.bytes {
-            connections.drop_largest(&self.activity, all);
+            connections.drop_largest(activity, all);
         }
     }
 
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
-        self.activity.wait(Wait::BODY, waited, came);
+        if let Some(activity) = self.current() {
+            activity.wait(Wait::BODY, waited, came);
+        }
     }
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.activity.moved(came);
+        if let Some(activity) = self.current() {
+            activity.moved(came);
+        }
     }
 
     /// The body isn't waited for, of which so many bytes came.
     pub(super) fn go_on(&self, came: u64) {
-        self.moved(came);
-        self.activity.wait.end_of_body();
+        if let Some(activity) = self.current() {
+            activity.moved(came);
+            activity.wait.end_of_body();
+        }
     }
 
-    /// Whether the request is to be given up, asked once.
-    pub(super) fn is_dropped(&self) -> bool {
-        let kind = &self.activity.wait.kind;
+    /// Whether the request is to be given up, told once: who is told has it answered.
+    pub(super) fn take_drop(&self) -> bool {
+        let Some(activity) = self.current() else { return false };
+        let kind = &activity.wait.kind;
         kind.load(Relaxed) == Wait::DROPPED
             && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
     }
@@ -409,7 +424,9 @@ impl Received {
 impl Drop for Received {
     fn drop(&mut self) {
         let connections = &self.activity.shared.admission.connections;
-        self.activity.message_came();
+        if let Some(activity) = self.current() {
+            activity.message_came();
+        }
         connections.receiving.fetch_sub(1, Relaxed);
         if let Some(client) = self.client {
             connections.receiving_of().take(client);
@@ -574,6 +591,9 @@ impl Activity {
 mod tests {
     use std::task::Wake;
 
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::super::Server;
     use super::*;
 
     #[derive(Default)]
@@ -611,5 +631,26 @@ mod tests {
         wait.drop_it(Wait::CLOSED);
         wait.end_of_body();
         assert!(wait.is_over());
+    }
+    /// The next request was taken for one that is at work, and what it held for nothing.
+    #[tokio::test]
+    async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let shared = Arc::new(Server::new().into_shared());
+        let activity = Arc::new(Activity::new(shared.clone(), &stream));
+        let first = Received::new(activity.clone(), activity.begin(), 1_000);
+        activity.answered();
+        assert_eq!(activity.wait.held(), 1_000, "it may come to its end behind its answer");
+        let second = Received::new(activity.clone(), activity.begin(), 5_000);
+        second.wait(Duration::ZERO, 0);
+        assert!(activity.wait.drop_it(Wait::DROPPED));
+        first.go_on(1_000);
+        assert!(!first.take_drop() && activity.wait.is_over());
+        drop(first);
+        assert_eq!((activity.wait.held(), shared.admission.connections.bytes.load(Relaxed)), (5_000, 5_000));
+        assert!(second.take_drop());
+        drop(second);
+        assert_eq!(shared.admission.connections.bytes.load(Relaxed), 0);
     }
 }

@@ -273,7 +273,7 @@ where
                 return waiting.hand_out(behind, cx);
             }
             // Asked first: it made room already.
-            if waiting.received.as_ref().is_some_and(Received::is_dropped) {
+            if waiting.received.as_ref().is_some_and(Received::take_drop) {
                 waiting.awaited = None;
                 return Poll::Ready(Some(Err(Stalled::Dropped.into())));
             }

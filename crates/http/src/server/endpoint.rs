@@ -167,7 +167,9 @@ impl<S: castile_soap::Service> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
-    fn of(options: Options, service: Arc<S>) -> Self {
+    fn of(mut options: Options, service: Arc<S>) -> Self {
+        // Where nothing is large enough for workers, they measure time.
+        options.messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
         Endpoint { shared: Arc::new(Shared { options, process: Budget::process(), service }) }
     }
 

@@ -390,6 +390,13 @@ impl Received {
         }
     }
 
+    /// So many bytes are held now, if that is more than before.
+    pub(super) fn hold_in_all(&self, bytes: usize) {
+        if let more @ 1.. = bytes.saturating_sub(self.activity.wait.held()) {
+            self.hold(more);
+        }
+    }
+
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
         if let Some(activity) = self.current() {

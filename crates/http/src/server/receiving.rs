@@ -315,7 +315,10 @@ where
                 waiting.pause();
             }
             if at_work.is_none() {
-                waiting.came_of_message(length, *this.came);
+                match this.package {
+                    None => waiting.came_of_message(length, *this.came),
+                    Some(_) => waiting.came_of_package(this.reservation.bytes() + length, *this.came),
+                }
                 return Poll::Ready(frame);
             }
             waiting.go_on(*this.came);
@@ -334,7 +337,11 @@ where
         }
         let waiting = this.waiting.get_or_insert_with(|| {
             let (patience, _) = this.pace.patience(at_work.is_none(), *this.came, Duration::ZERO);
-            let held = if at_work.is_none() { *this.came as usize } else { 0 };
+            let held = match (at_work, &this.package) {
+                (Some(_), _) => 0,
+                (None, Some(_)) => this.reservation.bytes(),
+                (None, None) => *this.came as usize,
+            };
             Waiting::new(ticket, this.reservation, held, patience)
         });
         let since = *waiting.since.get_or_insert_with(|| {
@@ -417,6 +424,14 @@ impl Waiting {
     fn came_of_message(&mut self, length: usize, came: u64) {
         if let Some(received) = &self.received {
             received.hold(length);
+            received.moved(came);
+        }
+    }
+
+    /// More of a package came, whose root part isn't there. So much is held now: parts ahead of that wait, on the disk if they are large.
+    fn came_of_package(&mut self, held: usize, came: u64) {
+        if let Some(received) = &self.received {
+            received.hold_in_all(held);
             received.moved(came);
         }
     }

@@ -367,9 +367,9 @@ impl Dispatch for Taker {
     }
 
     fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        payload.handle(|request: Request<Raw>| async move {
-            Ok::<_, Fault<NoDetail>>(Response::from(request.into_inner()))
-        })
+        payload.handle(
+            |request: Request<Raw>| async move { Ok::<_, Fault<NoDetail>>(Response::from(request.into_inner())) },
+        )
     }
 }
 

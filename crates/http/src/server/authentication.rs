@@ -22,7 +22,7 @@ use super::endpoint::{Answer, unread};
 use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 use crate::timeout::within;
-use crate::{Body, BoxError};
+use crate::{Body, BoxError, percent};
 
 /// How long a nonce of Digest is good for.
 const NONCE_TIME: Duration = Duration::from_secs(300);
@@ -491,7 +491,11 @@ impl<'a> Claim<'a> {
         Some(Claim {
             user: match given.get("username") {
                 Some(user) => user.into(),
-                None => percent_decoded(given.get("username*")?.strip_prefix("UTF-8''")?)?.into(),
+                None => {
+                    // Other characters are written as bytes (RFC 5987 §3.2).
+                    let user = percent::decoded(given.get("username*")?.strip_prefix("UTF-8''")?);
+                    String::from_utf8(user).ok()?.into()
+                }
             },
             realm: given.get("realm")?,
             nonce: given.get("nonce")?,
@@ -503,24 +507,6 @@ impl<'a> Claim<'a> {
             is_session,
         })
     }
-}
-
-/// A text whose other characters are written as bytes (RFC 5987 §3.2).
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        rest = behind;
-        match (byte, behind) {
-            (b'%', [high, low, behind @ ..]) => {
-                let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
-                rest = behind;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What stands behind the host of a URL. A path is no URL, whatever is in it.

@@ -111,7 +111,7 @@ where
                 return Poll::Ready(readable.map_err(|_| Leave::Broken));
             }
             // A proxy says whose a connection is before the handshake, which costs more than a place among connections.
-            is_welcome = is_met(&activity, &stream);
+            is_welcome = meet(&activity, &stream);
             if !is_welcome {
                 return Poll::Ready(Err(Leave::Ordered));
             }
@@ -127,7 +127,7 @@ where
         {
             shared.observers.no_request(&stream, leave == Leave::Late);
         }
-        if is_readable.is_err() || !is_met(&activity, &stream) {
+        if is_readable.is_err() || !meet(&activity, &stream) {
             return take_leave(stream);
         }
         activity.wait.end();
@@ -191,7 +191,7 @@ where
 }
 
 /// Learns the other end of a connection as soon as that is known. `false` if it has as many connections as it may.
-fn is_met(activity: &Activity, stream: &impl Connection) -> bool {
+fn meet(activity: &Activity, stream: &impl Connection) -> bool {
     activity.peer().is_some()
         || stream.peer().is_none_or(|peer| activity.shared.admission.connections.meet(activity, peer))
 }

@@ -154,7 +154,7 @@ impl Connections {
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
-        if activity.peer().is_some_and(|peer| !self.admits(&mut open, peer)) {
+        if activity.peer().is_some_and(|peer| !self.admit(&mut open, peer)) {
             return None;
         }
         activity.index.store(open.all.len(), Relaxed);
@@ -170,7 +170,7 @@ impl Connections {
     /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
     pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
         let mut open = self.lock();
-        let is_welcome = self.admits(&mut open, peer);
+        let is_welcome = self.admit(&mut open, peer);
         if is_welcome {
             activity.meet(peer);
         }
@@ -178,7 +178,7 @@ impl Connections {
     }
 
     /// Counts a connection of a peer, unless that has as many as it may.
-    fn admits(&self, open: &mut Known, peer: IpAddr) -> bool {
+    fn admit(&self, open: &mut Known, peer: IpAddr) -> bool {
         let Some(max) = self.limits.connections_per_peer else { return true };
         let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
         let is_welcome = open.of_peers.of(peer) < max || is_proxy();

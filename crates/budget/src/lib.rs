@@ -31,6 +31,7 @@
 //! [reserves]: Budget::reserve
 
 mod allowance;
+mod charged;
 mod exhausted;
 pub mod machine;
 mod reservation;
@@ -40,6 +41,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use allowance::{Allowance, STEP};
+pub use charged::Charged;
 pub use exhausted::Exhausted;
 pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};

@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let routes = routes.configure(|options| {
         shared.address.get_or_init(|| options.address.clone());
     });
-    let routes = setup.beside(routes, LOG, log);
+    let routes = setup.beside(routes, LOG, log.charged_to(setup.budget().clone()));
     setup.serve(routes, None)
 }
 

@@ -194,6 +194,11 @@ impl Setup {
         self.login.is_some()
     }
 
+    /// What requests and answers are charged to.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// Writes a line for each request, if nothing else was said of that.
     pub(crate) fn log_by_default(&mut self) {
         self.access_log = self.access_log.or(Some(LogFormat::Text));
@@ -258,7 +263,7 @@ impl Setup {
         if let Some(proxies) = self.proxies {
             server = server.proxies(proxies);
         }
-        let service = Beside::new(binary, routes);
+        let service = Beside::charged_to(self.budget, binary, routes);
         let scheme = if self.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
         let (bytes_from, tls) = (self.bytes_from, self.tls);
         let shutdown = self.process.serve(tls.as_ref(), |listener, end| async {

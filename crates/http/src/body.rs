@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use castile_budget::Reservation;
+use castile_budget::{Charged, Reservation};
 use castile_mime::Content;
 use http_body::{Frame, SizeHint};
 use http_body_util::Full;
@@ -170,7 +170,7 @@ impl http_body::Body for Body {
         };
         let Some(reservation) = &self.reservation else { return frame };
         // Whoever sends the bytes may have them for longer than the body.
-        frame.map_ok(|frame| frame.map_data(|data| Charged { data, _reservation: reservation.clone() }.into()))
+        frame.map_ok(|frame| frame.map_data(|data| Bytes::from_owner(Charged::new(data, reservation.clone()))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -194,24 +194,6 @@ impl http_body::Body for Body {
                 all
             }
         }
-    }
-}
-
-/// Bytes with what they are charged to.
-struct Charged {
-    data: Bytes,
-    _reservation: Arc<Reservation>,
-}
-
-impl AsRef<[u8]> for Charged {
-    fn as_ref(&self) -> &[u8] {
-        &self.data
-    }
-}
-
-impl From<Charged> for Bytes {
-    fn from(charged: Charged) -> Self {
-        Bytes::from_owner(charged)
     }
 }
 

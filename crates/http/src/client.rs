@@ -219,7 +219,8 @@ where
                     (ErrorKind::ContentEncoding, quoting(message, as_text(&text)))
                 }
                 (Ok(Err(why)), None)
-                    if status == StatusCode::OK || (is_fault && matches!(why, Unread::Charset { .. })) =>
+                    if status == StatusCode::OK
+                        || (is_fault && matches!(why, Unread::Charset { .. } | Unread::Repeated { .. })) =>
                 {
                     (ErrorKind::ContentType, quoting(unread(url, &why), &said))
                 }

@@ -86,6 +86,8 @@ pub(crate) enum Unread {
     MediaType { found: Option<String> },
     /// A charset that is not known.
     Charset { found: String },
+    /// A parameter that stands there twice, with two values.
+    Repeated { name: &'static str },
     /// Of a package, and what is wrong with it.
     Package(String),
 }
@@ -102,6 +104,7 @@ impl fmt::Display for Unread {
             Unread::MediaType { found: Some(found) } => format!("content type {}", shown(found)),
             Unread::MediaType { found: None } => "no content type".to_owned(),
             Unread::Package(message) => return f.write_str(message),
+            Unread::Repeated { name } => return write!(f, "found two values of the parameter {name}, expected one"),
             Unread::Charset { found } => {
                 return write!(
                     f,
@@ -215,26 +218,36 @@ impl MessageType {
             let found = (!content_type.is_empty()).then(|| content_type.into_owned());
             return Err(Unread::MediaType { found });
         };
-        let charset = match parameter(parameters, "charset") {
+        let charset = match parameter(parameters, "charset", str::eq_ignore_ascii_case)? {
             None => None,
             Some(label) => Some(Charset::of_label(&label).ok_or(Unread::Charset { found: label })?),
         };
-        let action = parameter(parameters, "action").filter(|_| version == Version::Soap12);
+        let action = match version {
+            Version::Soap12 => parameter(parameters, "action", str::eq)?,
+            _ => None,
+        };
         Ok(MessageType { version, charset, action })
     }
 }
 
-/// The value of the first parameter of this name (RFC 9110 §5.6.6).
-fn parameter(mut rest: &str, wanted: &str) -> Option<String> {
+/// The value of the parameter of this name (RFC 9110 §5.6.6).
+///
+/// # Errors
+/// There are two that differ: another reader could take the other one.
+fn parameter(mut rest: &str, wanted: &'static str, are_same: fn(&str, &str) -> bool) -> Result<Option<String>, Unread> {
+    let mut found: Option<String> = None;
     loop {
         rest = rest.trim_start_matches([' ', '\t', ';']);
         if rest.is_empty() {
-            return None;
+            return Ok(found);
         }
         let (name, behind) = rest.split_at(rest.find(['=', ';']).unwrap_or(rest.len()));
         let (value, behind) = behind.strip_prefix('=').map_or_else(|| (String::new(), behind), value);
-        if name.trim().eq_ignore_ascii_case(wanted) {
-            return Some(value);
+        if name.trim().eq_ignore_ascii_case(wanted)
+            && let Some(before) = found.replace(value)
+            && !found.as_deref().is_some_and(|value| are_same(value, &before))
+        {
+            return Err(Unread::Repeated { name: wanted });
         }
         rest = behind;
     }
@@ -283,7 +296,7 @@ mod tests {
             ("Text/XML;charset=\"UTF-8\"", Some("utf-8")),
             ("text/xml; charset=us-ascii", Some("us-ascii")),
             ("text/xml ; action=\"urn:a\" ; Charset=utf-16", Some("utf-16")),
-            ("text/xml; charset = \"iso-8859-\\1\" ; charset=utf-8", Some("iso-8859-1")),
+            ("text/xml; charset = \"iso-8859-\\1\" ; charset=ISO-8859-1", Some("iso-8859-1")),
             ("text/xml; charsets=utf-8; charset=Windows-1252", Some("windows-1252")),
             ("application/soap+xml;charset=UTF-16;action=\"urn:a;charset=utf-8\"", Some("utf-16")),
         ] {
@@ -337,10 +350,26 @@ mod tests {
         for (content_type, found) in [
             ("text/xml; charset=klingon", "klingon"),
             ("text/xml; charset", ""),
-            ("text/xml; charset=;charset=utf-8", ""),
             ("text/xml; charset=utf-32", "utf-32"),
         ] {
             assert_eq!(charset(content_type), Err(Unread::Charset { found: found.to_owned() }));
         }
+    }
+
+    /// The first was taken here, and packages with two are refused.
+    #[test]
+    fn what_stands_there_twice_is_not_chosen_from() {
+        for (content_type, name) in [
+            ("text/xml; charset=utf-8; Charset=utf-16", "charset"),
+            ("text/xml; charset=;charset=utf-8", "charset"),
+            ("application/soap+xml; charset=utf-8; charset=utf-8; charset=\"utf-7\"", "charset"),
+            ("application/soap+xml; action=a; action=A", "action"),
+        ] {
+            assert_eq!(read(content_type), Err(Unread::Repeated { name }), "{content_type}");
+        }
+        let twice = read("application/soap+xml; action=a; charset=UTF-8; action=\"a\"; charset=utf-8").unwrap();
+        assert_eq!((twice.charset, twice.action.as_deref()), (Some(Charset::UTF_8), Some("a")));
+        // SOAP 1.1 has a header for it.
+        assert!(read("text/xml; action=a; action=b").is_ok());
     }
 }

@@ -34,6 +34,7 @@ mod error;
 mod gzip;
 mod headers;
 mod package;
+mod percent;
 #[cfg(feature = "server")]
 pub mod server;
 mod timeout;

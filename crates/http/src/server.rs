@@ -248,6 +248,9 @@ impl Server {
     /// not sent yet. [`Budget::process`] by default: half of what the machine or the container has. When it runs short, those
     /// who hold much of it and wait for their peer make way, the slowest first: requests that come slowly are answered 408,
     /// and connections whose answer is read slowly are closed. What still finds no room is answered 503 with Retry-After.
+    ///
+    /// Other services charge their answers themselves, by `castile_budget::Charged`. With the same `Arc<Reservation>` among the extensions of
+    /// the response they make way as well.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self

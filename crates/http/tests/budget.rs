@@ -4,11 +4,16 @@
 
 mod support;
 
+use std::convert::Infallible;
 use std::io::Write;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use castile_budget::Budget;
-use castile_http::server::{Endpoint, Server};
+use bytes::Bytes;
+use castile_budget::{Budget, Charged};
+use castile_http::Body;
+use castile_http::server::{Endpoint, Routes, Server};
 use castile_soap::{Description, Document, Pending, ReplyMessage, RequestMessage, Service};
 use support::{Client, Host, echo, echo_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -126,6 +131,45 @@ async fn contracts_that_are_not_read_take_no_more_than_the_budget() {
     let (head, body) = held[0].response().await;
     assert!(head.starts_with("http/1.1 200 ") && body.len() > 199 * KILOBYTE, "{head}");
     drop(held);
+    sleep(milliseconds(10)).await;
+    assert_eq!(budget.used(), 0);
+}
+
+/// A service of its own, whose answers are charged to a budget.
+#[derive(Clone)]
+struct Charging(Budget);
+
+impl tower_service::Service<http::Request<Body>> for Charging {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = std::future::Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+        let answer = vec![b'x'; 150 * KILOBYTE];
+        let reservation = Arc::new(self.0.reserve(answer.len()).unwrap());
+        let answer = Bytes::from_owner(Charged::new(answer, reservation.clone()));
+        let mut response = http::Response::new(Body::from(answer));
+        response.extensions_mut().insert(reservation);
+        std::future::ready(Ok(response))
+    }
+}
+
+/// Nobody found those who read them slowly.
+#[tokio::test(start_paused = true)]
+async fn answers_of_other_services_make_way() {
+    let budget = Budget::new(200 * KILOBYTE);
+    let routes = Routes::new().route("/", echo()).route_service("/charging", Charging(budget.clone()));
+    let host = Host::start(Server::new().budget(budget.clone()), routes);
+    let mut slow = host.connect();
+    slow.send("GET /charging HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    sleep(milliseconds(1_500)).await;
+    assert_eq!(budget.used(), 150 * KILOBYTE);
+    assert!(is_answered(&host, &"y".repeat(80 * KILOBYTE)).await);
+    assert!(slow.rest().await.len() < 150 * KILOBYTE);
     sleep(milliseconds(10)).await;
     assert_eq!(budget.used(), 0);
 }

@@ -10,11 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::server::{Endpoint, Options};
+use castile_http::server::{Endpoint, Options, Server};
 use castile_http::{DEFAULT_OFFLOAD_ABOVE, Workers};
-use castile_soap::{Description, Pending, ReplyMessage, RequestMessage, Service};
+use castile_soap::{
+    Description, Document, Offload, Offloading, Page, Pending, ReplyMessage, RequestMessage, Service, Work,
+};
+use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, Full};
-use support::Echo;
+use support::{Echo, Host};
+use tokio::time::timeout;
 use tower_service::Service as _;
 
 const LARGE: usize = 300_000;
@@ -148,4 +152,87 @@ async fn what_is_large_can_be_said() {
     until(|| endpoint.service().reading.load(SeqCst) == 1).await;
     _go_on.send(()).unwrap();
     assert_eq!(thread.join().unwrap().0, 200);
+}
+
+/// Does what it is given when it is told to.
+struct Later(Arc<tokio::sync::Semaphore>);
+
+impl Offload for Later {
+    fn run(&self, work: Work) -> BoxFuture<'static, ()> {
+        let told = self.0.clone();
+        Box::pin(async move {
+            told.acquire_owned().await.unwrap().forget();
+            work();
+        })
+    }
+}
+
+/// A service whose contract and page are this long.
+struct Shown(&'static Description);
+
+impl Shown {
+    fn of(length: usize) -> Self {
+        let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let document = text(format!("<definitions>{}</definitions>", " ".repeat(length)));
+        let page = text(format!("service Large\ndocumentation\n{}", "\ttext\n".repeat(length / 6)));
+        let documents: &'static [Document] = Box::leak(Box::new([Document::wsdl(document)]));
+        let description = Description::new("Large", "urn:large", &[]).with_documents(documents, "http://h/");
+        Shown(Box::leak(Box::new(description.with_page(Page::new(page, 0)))))
+    }
+}
+
+impl Service for Shown {
+    fn description(&self) -> &'static Description {
+        self.0
+    }
+
+    fn call(&self, request: RequestMessage, _: &castile_soap::Options) -> Pending {
+        Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
+    }
+}
+
+fn shown(length: usize) -> (Endpoint<Shown>, Arc<tokio::sync::Semaphore>) {
+    let mut options = Options::default();
+    let later = Later(Arc::new(tokio::sync::Semaphore::new(0)));
+    let told = later.0.clone();
+    options.messages.offload = Some(Offloading::new(DEFAULT_OFFLOAD_ABOVE, Arc::new(later)));
+    (Endpoint::with_options(Shown::of(length), options), told)
+}
+
+/// One of some MB kept a thread that drives connections, each time that somebody asked for it.
+#[tokio::test]
+async fn a_large_contract_is_made_elsewhere() {
+    let targets = if cfg!(feature = "page") { &["/?wsdl", "/"][..] } else { &["/?wsdl"] };
+    for target in targets {
+        let get = || http::Request::get(*target).body(String::new()).unwrap();
+        let (small, _) = shown(1_000);
+        assert_eq!(support::ask(&small, get()).await.status(), 200, "{target}");
+        let (large, told) = shown(LARGE);
+        let mut asked = tokio::spawn({
+            let large = large.clone();
+            async move { support::ask(&large, get()).await }
+        });
+        assert!(timeout(Duration::from_millis(50), &mut asked).await.is_err(), "{target}");
+        told.add_permits(1);
+        let response = asked.await.unwrap();
+        assert_eq!(response.status(), 200, "{target}");
+        assert!(response.body().ends_with(if *target == "/" { "</html>\n" } else { "</definitions>" }), "{target}");
+    }
+}
+
+/// However many asked for it at once, it was made for each of them.
+#[tokio::test]
+async fn a_large_contract_takes_a_slot_of_work() {
+    let (endpoint, told) = shown(LARGE);
+    let host = Host::start(Server::new().max_requests_in_flight(1).max_requests_queued(0), endpoint);
+    let (mut first, mut second) = (host.connect(), host.connect());
+    first.send("GET /?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    second.send("GET /?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    assert!(second.response().await.0.starts_with("http/1.1 503 "));
+    told.add_permits(1);
+    assert!(first.response().await.1.len() > LARGE);
+    told.add_permits(1);
+    second.send("GET /?wsdl HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    assert!(second.response().await.1.len() > LARGE);
 }

@@ -281,6 +281,26 @@ async fn incomplete_messages_hold_a_bounded_number_of_bytes() {
     }
 }
 
+/// Parts ahead of the root part counted as memory, and others had to go for what was on the disk.
+#[tokio::test(start_paused = true)]
+async fn parts_that_wait_on_the_disk_hold_no_memory() {
+    let host = Host::start(Server::new().max_bytes_receiving(1_000_000), echo_with(|options| options.body_rate = 0));
+    let mut other = started(&host, MESSAGE).await;
+    other.send("x".repeat(60_000)).await;
+    let ahead = format!("{}\r\n--b\r\nContent-ID: <root@x>\r\n\r\n", "y".repeat(3_000_000));
+    let root = "<a/>\r\n--b--\r\n";
+    let length = "--b\r\n\r\n".len() + ahead.len() + root.len();
+    let head = PACKAGE.replace("boundary=b", "boundary=b; start=\"<root@x>\"").replace("attachment", "");
+    let mut package = started(&host, &head.replace("100000", &length.to_string())).await;
+    sleep(seconds(1)).await;
+    package.send(ahead).await;
+    sleep(seconds(1)).await;
+    other.send("x".repeat(40_000)).await;
+    assert_eq!(other.response().await.1.len(), 100_000);
+    package.send(root).await;
+    assert_eq!(package.response().await.1, "<a/>");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_not_read_holds_no_slot() {
     let host = Host::start(Server::new().max_requests_in_flight(1), echo());

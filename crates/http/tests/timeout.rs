@@ -4,7 +4,10 @@ mod support;
 
 use std::time::Duration;
 
-use castile_http::server::Server;
+use castile_http::server::{Endpoint, Options, Server};
+use castile_soap::{
+    Description, Dispatch, Error, Fault, NoDetail, Operation, Payload, Pending, Raw, Request, Response, Root,
+};
 use support::{Host, echo, echo_with};
 use tokio::time::{Instant, sleep};
 
@@ -351,4 +354,42 @@ async fn a_reply_that_is_a_stream_may_take_any_time() {
     client.post("soapaction: \"stream 20000\"\r\n", "<a/>").await;
     sleep(seconds(31 + 10 * 20_000)).await;
     assert!(!client.rest().await.ends_with("0\r\n\r\n"));
+}
+
+static TAKE: [Operation; 1] = [Operation::new("take", "", Root::of_body("<soap:Body>", &[]))];
+
+/// Looks at no attachment.
+struct Taker;
+
+impl Dispatch for Taker {
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Taker", "urn:t", &TAKE) }
+    }
+
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, Error> {
+        payload.handle(
+            |request: Request<Raw>| async move { Ok::<_, Fault<NoDetail>>(Response::from(request.into_inner())) },
+        )
+    }
+}
+
+/// Without workers nobody measured that time.
+#[tokio::test(start_paused = true)]
+async fn attachments_that_are_left_are_waited_for_shortly() {
+    for has_workers in [true, false] {
+        let mut options = Options::default();
+        options.messages.offload = options.messages.offload.filter(|_| has_workers);
+        let host = Host::start(Server::new(), Endpoint::with_options(Taker, options));
+        let mut client = host.connect();
+        let message = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>";
+        client
+            .send(format!(
+                "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: multipart/related; type=\"text/xml\"; boundary=b\r\n\
+                 content-length: 1000\r\n\r\n--b\r\n\r\n{message}\r\n--b\r\n\r\nstalls"
+            ))
+            .await;
+        let start = Instant::now();
+        assert!(client.response().await.0.starts_with("http/1.1 202 "), "{has_workers}");
+        assert_eq!(start.elapsed().as_secs(), 10, "{has_workers}");
+    }
 }

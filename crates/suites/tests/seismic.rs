@@ -4,9 +4,10 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
+use castile_budget::{Budget, Reservation};
 use castile_load::{Case, Endpoint, Expected, Plan, Run, Stop};
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::{Bounds, Catalogue, Query};
@@ -14,7 +15,7 @@ use castile_suites::seismic::queries::{SETS, Set};
 use castile_suites::seismic::{self, Service};
 use common::http::block_on;
 use common::layout::Node;
-use http::Request;
+use http::{HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
 use tokio::net::TcpListener;
 use tower_service::Service as _;
@@ -294,4 +295,27 @@ fn what_is_no_query_is_refused() {
     assert!(seismic::binary::judge(&query, &answer).unwrap() > 100);
     assert!(seismic::binary::judge(&Query { to: query.from, ..query }, &answer).is_err());
     assert!(seismic::binary::answer(&[&of_half[..], b"x"].concat()).is_err());
+}
+
+/// They took memory for as long as their reader liked, whatever the budget was.
+#[test]
+fn answers_are_charged_until_they_are_gone() {
+    let budget = Budget::new(1 << 20);
+    let service = Service::default();
+    let mut served = Beside::charged_to(budget.clone(), service.clone(), castile_suites::routes_with(&service));
+    let mut ask = |fraction: f64| {
+        let query = Set { name: "", fraction, queries: 1 }.queries().next().unwrap();
+        let request = Request::post(seismic::binary::PATH).body(Full::new(seismic::binary::request(&query)));
+        block_on(served.call(request.unwrap())).unwrap()
+    };
+    let answer = ask(0.2);
+    assert_eq!(answer.status(), 200);
+    assert!(answer.extensions().get::<Arc<Reservation>>().is_some(), "others can't find it when they need room");
+    let body = block_on(answer.into_body().collect()).unwrap().to_bytes();
+    assert_eq!(budget.used(), body.len());
+    let left = budget.reserve(budget.limit() - budget.used()).unwrap();
+    let refused = ask(0.2);
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &HeaderValue::from_static("1")));
+    drop((body, left));
+    assert_eq!(budget.used(), 0);
 }

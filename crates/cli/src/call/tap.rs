@@ -13,7 +13,7 @@ use castile::http::Body;
 use castile::http::client::{ConnectTimes, Transport};
 use castile_xml::visible_lines;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName};
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
@@ -177,6 +177,12 @@ impl Message {
     }
 }
 
+/// A URL without its query, which may hold a key.
+fn shown_url(url: &Uri) -> String {
+    let url = url.to_string();
+    url.split_once('?').map(|(before, _)| format!("{before}?…")).unwrap_or(url)
+}
+
 /// Header lines, in which secrets are not shown.
 fn lines(headers: &HeaderMap) -> String {
     let mut lines = String::new();
@@ -212,7 +218,7 @@ impl Service<Request<Body>> for Tap {
                 true => {
                     let (head, body) = request.into_parts();
                     let body = body.collect().await?.to_bytes();
-                    let mut shown = format!("{} {}\n{}", head.method, head.uri, lines(&head.headers));
+                    let mut shown = format!("{} {}\n{}", head.method, shown_url(&head.uri), lines(&head.headers));
                     for (name, value) in tap.dry.iter().flat_map(|added| added.iter()) {
                         // What is said with --header stands.
                         if !head.headers.contains_key(name) {

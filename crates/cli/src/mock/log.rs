@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use castile::http::Body;
 use castile::soap::{Layer, Options, Pending, Redaction, ReplyMessage, RequestMessage, Service};
+use castile_budget::{Budget, Charged};
 use castile_soap::Description;
 use castile_xml::Charset;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -27,7 +28,11 @@ const SHOWN: usize = 1 << 20;
 
 /// The last exchanges: a layer that notes them, and a page that shows them.
 #[derive(Clone, Default)]
-pub(super) struct Log(Arc<Notes>);
+pub(super) struct Log {
+    notes: Arc<Notes>,
+    /// What pages are charged to, for as long as one of them is kept or sent.
+    budget: Budget,
+}
 
 #[derive(Default)]
 struct Notes {
@@ -122,7 +127,18 @@ impl Exchange {
     }
 }
 
+/// Why there is no page.
+enum Failed {
+    Exhausted,
+    Unwritten,
+}
+
 impl Log {
+    /// The same, whose pages are charged to `budget`.
+    pub(super) fn charged_to(self, budget: Budget) -> Self {
+        Log { budget, ..self }
+    }
+
     fn note(&self, exchange: Exchange) {
         let mut kept = self.kept();
         if kept.exchanges.len() == KEPT {
@@ -133,22 +149,28 @@ impl Log {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The page, made where nobody waits for connections. `None` if it can't be.
-    async fn page(&self) -> Option<Bytes> {
-        let mut last = self.0.page.lock().await;
+    /// The page, made where nobody waits for connections.
+    async fn page(&self) -> Result<Bytes, Failed> {
+        let mut last = self.notes.page.lock().await;
         // The messages are shared: nobody waits while they are made ready.
         let Kept { exchanges, count } = self.kept().clone();
         if let Some((of, page)) = &*last
             && *of == count
         {
-            return Some(page.clone());
+            return Ok(page.clone());
         }
-        let page = Bytes::from(spawn_blocking(move || render(&exchanges)).await.ok()?.ok()?);
+        // There is no need for both.
+        *last = None;
+        let page = spawn_blocking(move || render(&exchanges)).await.map_err(|_| Failed::Unwritten)?;
+        let page = page.map_err(|_| Failed::Unwritten)?;
+        // All who read it share it, and it is charged once.
+        let reservation = self.budget.reserve(page.len()).map_err(|_| Failed::Exhausted)?;
+        let page = Bytes::from_owner(Charged::new(page, Arc::new(reservation)));
         *last = Some((count, page.clone()));
-        Some(page)
+        Ok(page)
     }
 }
 
@@ -225,9 +247,14 @@ impl tower_service::Service<Request<Body>> for Log {
         let log = self.clone();
         Box::pin(async move {
             // A task of its own: who asks and goes away doesn't have the page made anew by the next.
-            match tokio::spawn(async move { log.page().await }).await.ok().flatten() {
-                Some(page) => *response.body_mut() = Body::from(page),
-                None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+            let made = tokio::spawn(async move { log.page().await }).await;
+            match made.unwrap_or(Err(Failed::Unwritten)) {
+                Ok(page) => *response.body_mut() = Body::from(page),
+                Err(Failed::Exhausted) => {
+                    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                }
+                Err(Failed::Unwritten) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
             }
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
@@ -313,6 +340,34 @@ mod tests {
         let page = page(&log);
         let shown = page.matches("&lt;b&#x2f;&gt;").count();
         assert!(shown >= 16_000 && page.len() < 4 * SHOWN, "{shown} {}", page.len());
+    }
+
+    /// Whoever called and asked in turn, and read slowly, held as many pages as he liked, whatever the budget was.
+    #[tokio::test]
+    async fn pages_are_charged_until_they_are_gone() {
+        use tower_service::Service as _;
+
+        let budget = Budget::new(100_000);
+        let mut log = Log::default().charged_to(budget.clone());
+        let service = log.layer(Orders);
+        let ask = || Request::get("/requests").body(Body::empty()).unwrap();
+        let first = log.call(ask()).await.unwrap();
+        let size = budget.used();
+        assert!(size > 0);
+        let same = log.call(ask()).await.unwrap();
+        assert_eq!(budget.used(), size, "all share one page");
+        service.call(RequestMessage::new(Version::Soap11, "<a/>"), &Options::default()).await;
+        let next = log.call(ask()).await.unwrap();
+        assert!(budget.used() > 2 * size);
+        service.call(RequestMessage::new(Version::Soap11, "<a/>"), &Options::default()).await;
+        let left = budget.reserve(budget.limit() - budget.used()).unwrap();
+        drop(next);
+        let refused = log.call(ask()).await.unwrap();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.headers()[header::RETRY_AFTER], "1");
+        drop((first, same, left));
+        assert_eq!(budget.used(), 0);
+        assert_eq!(log.call(ask()).await.unwrap().status(), StatusCode::OK);
     }
 
     #[tokio::test]

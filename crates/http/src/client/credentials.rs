@@ -11,7 +11,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
-use crate::{BoxError, Error, ErrorKind};
+use crate::{BoxError, Error, ErrorKind, percent};
 
 /// Who a client is to the server. Clones share tokens and challenges.
 ///
@@ -322,7 +322,7 @@ impl Digest {
         let name = match asked.hashes_user {
             true => format!("username={}", quoted(&asked.hash.of(&[user, &asked.realm]))),
             false if user.is_ascii() => format!("username={}", quoted(user)),
-            false => format!("username*=UTF-8''{}", percent_encoded(user)),
+            false => format!("username*=UTF-8''{}", percent::encoded(user)),
         };
         let mut value = format!(
             "Digest {name}, realm={}, nonce={}, uri={}, response=\"{response}\"",
@@ -366,19 +366,6 @@ impl Digest {
         }
         true
     }
-}
-
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => encoded.push(char::from(byte)),
-            false => {
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

@@ -140,9 +140,19 @@ impl Activity {
         let requests = self.requests.load(Relaxed);
         self.requests.store(requests.wrapping_add(1), Relaxed);
         self.busy.store(true, Relaxed);
+        // Somebody may have the body of the one before still.
+        if self.wait.held() > 0 {
+            self.message_came();
+        }
         self.wait.end();
         // The one before is over, so this number is new.
         Turn(self.turn.load(SeqCst))
+    }
+
+    /// Whether a turn is that of the last request, with or without an answer.
+    pub(super) fn is_last(&self, Turn(turn): Turn) -> bool {
+        // Each answer makes the number larger by 2.
+        self.requests.load(Relaxed).wrapping_sub(1).wrapping_mul(2) == turn
     }
 
     /// A request has its answer, or won't get one: the slot that it may hold is free.

@@ -184,8 +184,8 @@ impl Ticket {
 
     /// Counts the request among those whose body is waited for; so many bytes came already.
     pub(super) fn receive(&self, bytes: usize) -> Option<Received> {
-        let (activity, _) = self.0.as_ref()?;
-        Some(Received::new(activity.clone(), bytes))
+        let (activity, turn) = self.0.as_ref()?;
+        Some(Received::new(activity.clone(), *turn, bytes))
     }
 
     /// The request is charged to `memory`. By that it is found when others need room.

@@ -22,7 +22,7 @@ use super::endpoint::{Answer, unread};
 use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 use crate::timeout::within;
-use crate::{Body, BoxError};
+use crate::{Body, BoxError, percent};
 
 /// How long a nonce of Digest is good for.
 const NONCE_TIME: Duration = Duration::from_secs(300);
@@ -382,8 +382,8 @@ impl Digest {
         Some(Duration::from_millis(millis))
     }
 
-    /// Whether a nonce is good, and a request the first one with this count.
-    fn is_first(&self, nonce: &str, count: u32, made: Duration) -> bool {
+    /// Takes a count of a nonce, if that is good: whether no request had it before.
+    fn take_count(&self, nonce: &str, count: u32, made: Duration) -> bool {
         let now = self.start.elapsed();
         let is_good = |made: Duration| now.saturating_sub(made) < NONCE_TIME;
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -401,7 +401,7 @@ impl Digest {
                 entry.insert(Seen { made, highest: count, came: 1 });
                 true
             }
-            Entry::Occupied(mut entry) => entry.get_mut().is_first(count),
+            Entry::Occupied(mut entry) => entry.get_mut().take_count(count),
         }
     }
 
@@ -432,7 +432,7 @@ impl Digest {
         }
         let count = u32::from_str_radix(claim.count, 16).ok().filter(|count| *count > 0);
         match count {
-            Some(count) if self.is_first(claim.nonce, count, made) => Checked::Known(identity),
+            Some(count) if self.take_count(claim.nonce, count, made) => Checked::Known(identity),
             _ => Checked::Stale,
         }
     }
@@ -451,7 +451,8 @@ impl Watched {
 }
 
 impl Seen {
-    fn is_first(&mut self, count: u32) -> bool {
+    /// Whether no request had this count before.
+    fn take_count(&mut self, count: u32) -> bool {
         if count > self.highest {
             self.came = self.came.checked_shl(count - self.highest).unwrap_or(0) | 1;
             self.highest = count;
@@ -491,7 +492,11 @@ impl<'a> Claim<'a> {
         Some(Claim {
             user: match given.get("username") {
                 Some(user) => user.into(),
-                None => percent_decoded(given.get("username*")?.strip_prefix("UTF-8''")?)?.into(),
+                None => {
+                    // Other characters are written as bytes (RFC 5987 §3.2).
+                    let user = percent::decoded(given.get("username*")?.strip_prefix("UTF-8''")?);
+                    String::from_utf8(user).ok()?.into()
+                }
             },
             realm: given.get("realm")?,
             nonce: given.get("nonce")?,
@@ -503,24 +508,6 @@ impl<'a> Claim<'a> {
             is_session,
         })
     }
-}
-
-/// A text whose other characters are written as bytes (RFC 5987 §3.2).
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        rest = behind;
-        match (byte, behind) {
-            (b'%', [high, low, behind @ ..]) => {
-                let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
-                rest = behind;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What stands behind the host of a URL. A path is no URL, whatever is in it.
@@ -581,7 +568,7 @@ mod tests {
             (u32::MAX - 63, true),
             (u32::MAX - 64, false),
         ] {
-            assert_eq!(seen.is_first(count), expected, "{count}");
+            assert_eq!(seen.take_count(count), expected, "{count}");
         }
     }
 
@@ -603,7 +590,7 @@ mod tests {
         let mut digest = Digest::new("r", &[Hash::Md5], |_| async { None::<(String, ())> });
         digest.start = Instant::now().checked_sub(Duration::from_secs(3_600)).unwrap();
         let now = digest.start.elapsed();
-        let take = |millis: u32| digest.is_first(&millis.to_string(), 1, now + Duration::from_millis(millis.into()));
+        let take = |millis: u32| digest.take_count(&millis.to_string(), 1, now + Duration::from_millis(millis.into()));
         // Who had too many nonces locked out everybody else.
         for millis in 0..3 * NONCES as u32 {
             assert!(take(millis), "{millis}");
@@ -615,9 +602,9 @@ mod tests {
         // Those that are out of time make room by themselves.
         digest.start -= NONCE_TIME + Duration::from_secs(60);
         let later = digest.start.elapsed();
-        assert!(digest.is_first("later", 1, later));
-        assert!(!digest.is_first("later", 1, later));
-        assert!(!digest.is_first("too old", 1, later - NONCE_TIME));
+        assert!(digest.take_count("later", 1, later));
+        assert!(!digest.take_count("later", 1, later));
+        assert!(!digest.take_count("too old", 1, later - NONCE_TIME));
     }
 
     #[test]

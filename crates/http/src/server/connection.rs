@@ -111,7 +111,7 @@ where
                 return Poll::Ready(readable.map_err(|_| Leave::Broken));
             }
             // A proxy says whose a connection is before the handshake, which costs more than a place among connections.
-            is_welcome = is_met(&activity, &stream);
+            is_welcome = meet(&activity, &stream);
             if !is_welcome {
                 return Poll::Ready(Err(Leave::Ordered));
             }
@@ -127,7 +127,7 @@ where
         {
             shared.observers.no_request(&stream, leave == Leave::Late);
         }
-        if is_readable.is_err() || !is_met(&activity, &stream) {
+        if is_readable.is_err() || !meet(&activity, &stream) {
             return take_leave(stream);
         }
         activity.wait.end();
@@ -151,10 +151,12 @@ where
             if order == Order::Close {
                 return Poll::Ready(End::Late);
             }
+            // Asked before hyper looks: who is given up meanwhile is woken for that, and told at the next look.
+            let was_over = activity.wait.is_over();
             match Pin::new(&mut *http).poll(cx) {
                 Poll::Ready(result) => Poll::Ready(End::Closed { in_order: result.is_ok() }),
                 // A body that is to be dropped was told so by now, unless nobody reads it.
-                Poll::Pending if activity.wait.is_over() => Poll::Ready(End::Late),
+                Poll::Pending if was_over && activity.wait.is_over() => Poll::Ready(End::Late),
                 Poll::Pending => clock.poll(alarm.as_mut(), cx),
             }
         });
@@ -189,7 +191,7 @@ where
 }
 
 /// Learns the other end of a connection as soon as that is known. `false` if it has as many connections as it may.
-fn is_met(activity: &Activity, stream: &impl Connection) -> bool {
+fn meet(activity: &Activity, stream: &impl Connection) -> bool {
     activity.peer().is_some()
         || stream.peer().is_none_or(|peer| activity.shared.admission.connections.meet(activity, peer))
 }
@@ -318,5 +320,87 @@ async fn linger<T: Connection>(mut stream: T) {
         && let Some(less) = left.checked_sub(length)
     {
         left = less;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    use castile_soap::{Description, Pending, ReplyMessage, RequestMessage};
+    use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, DuplexStream, ReadBuf, duplex};
+
+    use super::super::connections::Received;
+    use super::super::{Endpoint, Server};
+    use super::*;
+
+    /// A connection on which somebody makes room once hyper has looked for more of a body.
+    struct Crowded {
+        stream: BufReader<DuplexStream>,
+        shared: Arc<Shared>,
+        makes_room: Arc<AtomicBool>,
+    }
+
+    impl AsyncRead for Crowded {
+        fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_read(cx, out)
+        }
+    }
+
+    impl AsyncWrite for Crowded {
+        fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.stream).poll_write(cx, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            if self.makes_room.swap(false, Relaxed) {
+                let other = Arc::new(Activity::new(self.shared.clone(), &*self));
+                drop(Received::new(other.clone(), other.begin(), 0));
+            }
+            Pin::new(&mut self.stream).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_shutdown(cx)
+        }
+    }
+
+    impl Connection for Crowded {
+        fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_fill_buf(cx).map_ok(|_| ())
+        }
+    }
+
+    struct Nothing;
+
+    impl castile_soap::Service for Nothing {
+        fn description(&self) -> &'static Description {
+            static DESCRIPTION: Description = Description::new("Nothing", "urn:nothing", &[]);
+            &DESCRIPTION
+        }
+
+        fn call(&self, request: RequestMessage, _: &castile_soap::Options) -> Pending {
+            Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
+        }
+    }
+
+    /// It was cut off if that was ordered between the last look at its body and the look at the order.
+    #[tokio::test(start_paused = true)]
+    async fn who_is_dropped_while_hyper_looks_is_answered() {
+        let shared = Arc::new(Server::new().max_requests_receiving(1).into_shared());
+        let (mut client, server) = duplex(16 << 10);
+        let makes_room = Arc::new(AtomicBool::new(false));
+        let crowded =
+            Crowded { stream: BufReader::new(server), shared: shared.clone(), makes_room: makes_room.clone() };
+        tokio::spawn(serve(crowded, Endpoint::new(Nothing), shared));
+        let head = b"POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 100\r\n\r\n<a>";
+        client.write_all(head).await.unwrap();
+        sleep(Duration::from_secs(1)).await;
+        makes_room.store(true, Relaxed);
+        client.write_all(b"<b>").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
     }
 }

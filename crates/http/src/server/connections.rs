@@ -19,7 +19,7 @@ use futures_util::task::AtomicWaker;
 use http::HeaderMap;
 use tokio::time::Instant;
 
-use super::activity::Activity;
+use super::activity::{Activity, Turn};
 use super::proxies::Proxies;
 
 /// What every peer that waits is taken to have moved already, in bytes. So a newcomer is fast, and becomes slow with time
@@ -154,7 +154,7 @@ impl Connections {
     /// Adds a connection, unless its peer has as many as it may.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
-        if activity.peer().is_some_and(|peer| !self.admits(&mut open, peer)) {
+        if activity.peer().is_some_and(|peer| !self.admit(&mut open, peer)) {
             return None;
         }
         activity.index.store(open.all.len(), Relaxed);
@@ -170,7 +170,7 @@ impl Connections {
     /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
     pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
         let mut open = self.lock();
-        let is_welcome = self.admits(&mut open, peer);
+        let is_welcome = self.admit(&mut open, peer);
         if is_welcome {
             activity.meet(peer);
         }
@@ -178,7 +178,7 @@ impl Connections {
     }
 
     /// Counts a connection of a peer, unless that has as many as it may.
-    fn admits(&self, open: &mut Known, peer: IpAddr) -> bool {
+    fn admit(&self, open: &mut Known, peer: IpAddr) -> bool {
         let Some(max) = self.limits.connections_per_peer else { return true };
         let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
         let is_welcome = open.of_peers.of(peer) < max || is_proxy();
@@ -341,13 +341,15 @@ impl Drop for Open {
 #[derive(Debug)]
 pub(super) struct Received {
     activity: Arc<Activity>,
+    /// A task that a handler has begun may have it for longer than the connection has the request.
+    turn: Turn,
     /// For whom it counts, where requests of each are limited.
     client: Option<IpAddr>,
 }
 
 impl Received {
     /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
-    pub(super) fn new(activity: Arc<Activity>, bytes: usize) -> Self {
+    pub(super) fn new(activity: Arc<Activity>, turn: Turn, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
         let mut client = None;
@@ -366,41 +368,61 @@ impl Received {
             connections.drop_slowest(&connections.slowest.bodies, Wait::DROPPED, |other| other.wait.is_for_body());
         }
         activity.wait.begin_anew(connections.now());
-        let received = Received { activity, client };
+        let received = Received { activity, turn, client };
         received.hold(bytes);
         received
     }
 
+    /// The connection, until it has a further request, whose wait is nothing to this one.
+    fn current(&self) -> Option<&Activity> {
+        Some(&*self.activity).filter(|activity| activity.is_last(self.turn))
+    }
+
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
     pub(super) fn hold(&self, bytes: usize) {
-        let connections = &self.activity.shared.admission.connections;
+        let Some(activity) = self.current() else { return };
+        let connections = &activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         // Behind the sum, so that this is never less than what is taken off it.
-        self.activity.wait.held.fetch_add(bytes, Release);
+        activity.wait.held.fetch_add(bytes, Release);
         if all > connections.limits.bytes {
-            connections.drop_largest(&self.activity, all);
+            connections.drop_largest(activity, all);
+        }
+    }
+
+    /// So many bytes are held now, if that is more than before.
+    pub(super) fn hold_in_all(&self, bytes: usize) {
+        if let more @ 1.. = bytes.saturating_sub(self.activity.wait.held()) {
+            self.hold(more);
         }
     }
 
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
-        self.activity.wait(Wait::BODY, waited, came);
+        if let Some(activity) = self.current() {
+            activity.wait(Wait::BODY, waited, came);
+        }
     }
 
     /// So many bytes came of the body by now, which is still waited for.
     pub(super) fn moved(&self, came: u64) {
-        self.activity.moved(came);
+        if let Some(activity) = self.current() {
+            activity.moved(came);
+        }
     }
 
     /// The body isn't waited for, of which so many bytes came.
     pub(super) fn go_on(&self, came: u64) {
-        self.moved(came);
-        self.activity.wait.end_of_body();
+        if let Some(activity) = self.current() {
+            activity.moved(came);
+            activity.wait.end_of_body();
+        }
     }
 
-    /// Whether the request is to be given up, asked once.
-    pub(super) fn is_dropped(&self) -> bool {
-        let kind = &self.activity.wait.kind;
+    /// Whether the request is to be given up, told once: who is told has it answered.
+    pub(super) fn take_drop(&self) -> bool {
+        let Some(activity) = self.current() else { return false };
+        let kind = &activity.wait.kind;
         kind.load(Relaxed) == Wait::DROPPED
             && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
     }
@@ -409,7 +431,9 @@ impl Received {
 impl Drop for Received {
     fn drop(&mut self) {
         let connections = &self.activity.shared.admission.connections;
-        self.activity.message_came();
+        if let Some(activity) = self.current() {
+            activity.message_came();
+        }
         connections.receiving.fetch_sub(1, Relaxed);
         if let Some(client) = self.client {
             connections.receiving_of().take(client);
@@ -522,14 +546,16 @@ impl Wait {
         let _ = self.kind.fetch_update(Relaxed, Relaxed, end);
     }
 
-    /// Gives the connection up, unless it goes on at this moment. Called by one at a time.
+    /// Gives the connection up, unless it goes on at this moment. Several tasks may try it at once, since each list of candidates has a
+    /// lock of its own: one of them does it for each wait.
     fn drop_it(&self, how: u8) -> bool {
         let give_up = |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how);
         let is_dropped = self.kind.fetch_update(Relaxed, Relaxed, give_up).is_ok();
         if is_dropped && let Some(waker) = self.waker.take() {
-            waker.wake_by_ref();
-            // The connection may go on all the same, and be dropped later.
+            // The connection may go on all the same, and be dropped later. It is left before it is used: another task that finds none
+            // until then has given up this connection by now, which is what the wake-up tells.
             self.waker.register(&waker);
+            waker.wake();
         }
         is_dropped
     }
@@ -572,6 +598,9 @@ impl Activity {
 mod tests {
     use std::task::Wake;
 
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::super::Server;
     use super::*;
 
     #[derive(Default)]
@@ -609,5 +638,26 @@ mod tests {
         wait.drop_it(Wait::CLOSED);
         wait.end_of_body();
         assert!(wait.is_over());
+    }
+    /// The next request was taken for one that is at work, and what it held for nothing.
+    #[tokio::test]
+    async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let shared = Arc::new(Server::new().into_shared());
+        let activity = Arc::new(Activity::new(shared.clone(), &stream));
+        let first = Received::new(activity.clone(), activity.begin(), 1_000);
+        activity.answered();
+        assert_eq!(activity.wait.held(), 1_000, "it may come to its end behind its answer");
+        let second = Received::new(activity.clone(), activity.begin(), 5_000);
+        second.wait(Duration::ZERO, 0);
+        assert!(activity.wait.drop_it(Wait::DROPPED));
+        first.go_on(1_000);
+        assert!(!first.take_drop() && activity.wait.is_over());
+        drop(first);
+        assert_eq!((activity.wait.held(), shared.admission.connections.bytes.load(Relaxed)), (5_000, 5_000));
+        assert!(second.take_drop());
+        drop(second);
+        assert_eq!(shared.admission.connections.bytes.load(Relaxed), 0);
     }
 }

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use castile_budget::{Budget, Exhausted, Reservation};
 use castile_mime::ErrorKind;
-use castile_soap::{Description, Document, Fault, Layer, NoDetail, Pending, ReplyMessage, Step, Trace, Version};
+use castile_soap::{
+    Description, Document, Fault, Layer, NoDetail, Offloading, Pending, ReplyMessage, Step, Trace, Version,
+};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -165,7 +167,9 @@ impl<S: castile_soap::Service> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
-    fn of(options: Options, service: Arc<S>) -> Self {
+    fn of(mut options: Options, service: Arc<S>) -> Self {
+        // Where nothing is large enough for workers, they measure time.
+        options.messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
         Endpoint { shared: Arc::new(Shared { options, process: Budget::process(), service }) }
     }
 
@@ -266,11 +270,13 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         let asked_for = match head.method {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
             Method::GET | Method::HEAD => {
-                let shown = match asked_document(self.description(), &head) {
-                    Some(document) => self.document(document, &head),
-                    None => self.page(&head).unwrap_or_else(|| Refusal::Method { shows: false }.into_response()),
-                };
-                Err(self.charged(shown, &ticket).unwrap_or_else(Refusal::into_response))
+                let document = asked_document(self.description(), &head);
+                let size = document.map_or_else(|| self.page_size(), |document| document.text.len());
+                let offload = self.shared.options.messages.offload.as_ref();
+                match offload.filter(|offload| size > offload.above()).cloned() {
+                    Some(offload) => return self.show_elsewhere(offload, document, head, body, ticket),
+                    None => Err(self.show(document, &head, &ticket)),
+                }
             }
             _ => {
                 let shows = self.has_page() || asked_document(self.description(), &head).is_some();
@@ -320,6 +326,55 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             }
             Ok(response)
         })
+    }
+
+    /// Answers a GET with a document of the contract, or with a page if it asks for none.
+    fn show(&self, document: Option<&Document>, head: &Parts, ticket: &Ticket) -> Response<Body> {
+        let shown = match document {
+            Some(document) => self.document(document, head),
+            None => self.page(head).unwrap_or_else(|| Refusal::Method { shows: false }.into_response()),
+        };
+        self.charged(shown, ticket).unwrap_or_else(Refusal::into_response)
+    }
+
+    /// The same where the text is large: to go through it is work, and keeps no thread that drives connections.
+    fn show_elsewhere<B>(
+        &self,
+        offload: Offloading,
+        document: Option<&'static Document>,
+        head: Parts,
+        body: B,
+        ticket: Ticket,
+    ) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+    {
+        let endpoint = Endpoint { shared: self.shared.clone() };
+        Box::pin(async move {
+            let (has_expect, limit) = (Fields::of(&head.headers).has_expect, endpoint.options().request_timeout);
+            let response = match ticket.work().await {
+                Ok(()) => {
+                    let shown = offload.run(move || endpoint.show(document, &head, &ticket));
+                    within(limit, shown).await.map_err(|_| Refusal::HandlerTimeout { limit })
+                }
+                Err(overload) => Err(Refusal::from(overload)),
+            };
+            let response = match response {
+                Ok(Some(response)) => response,
+                Ok(None) => {
+                    let mut failed = Response::new(Body::empty());
+                    *failed.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+                    failed
+                }
+                Err(refusal) => refusal.into_response(),
+            };
+            unread(response, body, has_expect).await
+        })
+    }
+
+    /// How much text the page is made of: that of all services of its contract is read for it.
+    fn page_size(&self) -> usize {
+        self.description().page.filter(|_| self.has_page()).map_or(0, |page| page.text().len())
     }
 
     /// A page for people, if there is one.

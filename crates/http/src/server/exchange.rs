@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use castile_budget::Reservation;
 use futures_util::future::BoxFuture;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -274,6 +275,10 @@ impl Exchange {
     fn answer<B>(&mut self, response: &mut Response<B>, is_empty: bool) {
         let status = response.status();
         self.status = Some(status);
+        // An endpoint has told by its ticket.
+        if let Some(memory) = response.extensions().get::<Arc<Reservation>>() {
+            self.activity.holdings.answer(memory);
+        }
         if let Some(observation) = &mut self.observation {
             observation.answered(status, is_empty);
         }

@@ -124,7 +124,8 @@ impl Connection for TcpStream {
     }
 
     fn peer(&self) -> Option<IpAddr> {
-        self.peer_addr().ok().map(|address| address.ip())
+        // A socket that takes both kinds of addresses has one kind.
+        self.peer_addr().ok().map(|address| address.ip().to_canonical())
     }
 
     fn local_addr(&self) -> Option<SocketAddr> {

@@ -1,6 +1,7 @@
 //! Networks that proxies are in.
 
 use std::net::IpAddr;
+use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
@@ -27,6 +28,11 @@ impl Networks {
     }
 }
 
+/// A number of digits alone: `parse` takes a sign as well.
+pub(super) fn number<T: FromStr>(digits: &str) -> Option<T> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
 /// Addresses that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Network {
@@ -37,7 +43,7 @@ struct Network {
 impl Network {
     fn read(text: &str) -> Option<Self> {
         let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits.parse().ok()?)),
+            Some((address, bits)) => (address, Some(number(bits)?)),
             None => (text, None),
         };
         let address: IpAddr = address.parse().ok()?;
@@ -103,6 +109,7 @@ mod tests {
             "::ffff:10.0.0.0/95",
             "::ffff:10.0.0.0/129",
             "10.0.0.0/-1",
+            "10.0.0.0/+8",
             "10.0.0.0/",
             "host",
         ] {

@@ -10,9 +10,9 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::address::Address;
-use crate::Body;
 use crate::headers::request_headers;
-use html::{Html, of_query, query_value, shell_quoted};
+use crate::{Body, percent};
+use html::{Html, shell_quoted};
 use text::{Block, Contents, Operation, Row, Type};
 
 /// So much text is one page with all operations. Where there is more each operation has a page of its own.
@@ -42,7 +42,9 @@ pub(super) fn answer(description: &Description, address: &Address, head: &Parts)
     let query = head.uri.query().unwrap_or_default();
     let asked = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(key, _)| *key == name).map(|(_, value)| of_query(value))
+        pairs
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| String::from_utf8_lossy(&percent::decoded(value)).into_owned())
     };
     let written = match (asked("operation"), asked("type")) {
         (Some(name), _) => page.of_operation(&name),
@@ -208,7 +210,7 @@ impl Page<'_> {
             if is_whole {
                 out.put("<li><a href=\"#o%\">%</a>", &[&number.to_string(), operation.name]);
             } else {
-                out.put("<li><a href=\"?operation=%\">%</a>", &[&query_value(operation.name), operation.name]);
+                out.put("<li><a href=\"?operation=%\">%</a>", &[&percent::encoded(operation.name), operation.name]);
                 let said = operation.documentation.lines().next().unwrap_or_default();
                 match said.char_indices().nth(MOST_IN_LIST) {
                     Some((end, _)) => out.put(" <span class=\"dim\">%…</span>", &[&said[..end]]),

@@ -10,7 +10,7 @@ use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::listener::{Connection, Listener, TlsPeer};
-use super::network::Networks;
+use super::network::{Networks, number};
 use crate::Error;
 
 /// What version 2 begins with.
@@ -174,12 +174,13 @@ fn line(came: &[u8]) -> Header {
         ["PROXY", family, client, server, from, to] => {
             let address = |text: &str| -> Option<IpAddr> {
                 match family {
-                    "TCP4" => text.parse().map(Ipv4Addr::into).ok(),
-                    "TCP6" => text.parse().map(Ipv6Addr::into).ok(),
+                    "TCP4" => text.parse().map(IpAddr::V4).ok(),
+                    // A proxy whose socket takes both kinds of addresses has one kind.
+                    "TCP6" => text.parse().map(|address: Ipv6Addr| address.to_canonical()).ok(),
                     _ => None,
                 }
             };
-            let are_ports = [from, to].iter().all(|port| port.parse::<u16>().is_ok());
+            let are_ports = [from, to].iter().all(|port| number::<u16>(port).is_some());
             match (address(client), address(server)) {
                 (Some(client), Some(_)) if are_ports => complete(Some(client)),
                 _ => Header::Wrong,
@@ -206,7 +207,7 @@ fn block(rest: &[u8], before: usize) -> Header {
             _ => return Header::Wrong,
         },
         (1, 0x21) => match said.first_chunk::<16>() {
-            Some(client) if said.len() >= 36 => Some(Ipv6Addr::from(*client).into()),
+            Some(client) if said.len() >= 36 => Some(Ipv6Addr::from(*client).to_canonical()),
             _ => return Header::Wrong,
         },
         // Another protocol, which has no address that we know.
@@ -309,10 +310,14 @@ mod tests {
     fn headers_of_both_versions_are_read() {
         let v4 = [192, 0, 2, 1, 198, 51, 100, 1, 0xDC, 4, 1, 0xBB];
         let v6 = [&Ipv6Addr::LOCALHOST.octets()[..], &[0; 16], &[0, 1, 0, 2]].concat();
+        let mapped = [&Ipv4Addr::new(192, 0, 2, 1).to_ipv6_mapped().octets()[..], &[0; 20]].concat();
         let with_extension = [&v4[..], &[4, 0, 1, 0]].concat();
         for (bytes, expected) in [
             (b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n".to_vec(), complete(45, Some("192.0.2.1"))),
             (b"PROXY TCP6 ::1 ::2 1 2\r\nGET".to_vec(), complete(24, Some("::1"))),
+            // One client, one address.
+            (b"PROXY TCP6 ::ffff:192.0.2.1 ::2 1 2\r\n".to_vec(), complete(37, Some("192.0.2.1"))),
+            (v2(0x21, 0x21, &mapped), complete(52, Some("192.0.2.1"))),
             (b"PROXY UNKNOWN\r\n".to_vec(), complete(15, None)),
             (b"PROXY UNKNOWN ::1 ::2 1 2\r\n".to_vec(), complete(27, None)),
             (v2(0x21, 0x11, &v4), complete(28, Some("192.0.2.1"))),
@@ -340,6 +345,8 @@ mod tests {
             b"PROXY TCP4 ::1 ::2 1 2\r\n".to_vec(),
             b"PROXY TCP6 192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),
             b"PROXY TCP4 192.0.2.1 192.0.2.1 1 65536\r\n".to_vec(),
+            b"PROXY TCP4 192.0.2.1 192.0.2.1 +1 2\r\n".to_vec(),
+            b"PROXY TCP4 192.0.2.1 192.0.2.1 1 \r\n".to_vec(),
             b"PROXY TCP4 192.0.2.1 192.0.2.1 1 2 3\r\n".to_vec(),
             b"PROXY TCP4  192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),
             b"PROXY UDP4 192.0.2.1 192.0.2.1 1 2\r\n".to_vec(),

@@ -84,7 +84,7 @@ impl std::error::Error for Stalled {}
 /// waited for as well: by the handler itself, or by a task that it has begun, for which it may wait. What comes is handed
 /// out with a slot.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct Coming {
     pub(super) progress: Progress,
     /// Whether the root part is there: what comes now is for whoever handles the request.
     is_at_work: AtomicBool,
@@ -105,10 +105,10 @@ struct Waits {
 
 thread_local! {
     /// The package whose handler is polled on this thread.
-    static POLLED: Cell<*const Shared> = const { Cell::new(ptr::null()) };
+    static POLLED: Cell<*const Coming> = const { Cell::new(ptr::null()) };
 }
 
-impl Shared {
+impl Coming {
     /// The root part is there.
     pub(super) fn begin_work(&self, ticket: &Ticket) {
         self.is_at_work.store(true, Relaxed);
@@ -163,7 +163,7 @@ impl Shared {
 
 /// A handler is polled until this is dropped.
 struct Polled {
-    before: *const Shared,
+    before: *const Coming,
 }
 
 impl Drop for Polled {
@@ -173,7 +173,7 @@ impl Drop for Polled {
 }
 
 /// That the body of a package that is at work is waited for, until this is dropped.
-struct Awaited(Arc<Shared>);
+struct Awaited(Arc<Coming>);
 
 impl Awaited {
     /// Somebody found nothing.
@@ -203,7 +203,7 @@ pin_project! {
         ticket: T,
         // What is charged for a message. Who reads a package charges what of it is kept.
         reservation: Arc<Reservation>,
-        package: Option<Arc<Shared>>,
+        package: Option<Arc<Coming>>,
         came: u64,
         // The root part of the package is there: what came since counts.
         is_at_work: bool,
@@ -252,8 +252,8 @@ impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     }
 
     /// The body of a package.
-    pub(super) fn package(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>, shared: Arc<Shared>) -> Self {
-        Receiving { package: Some(shared), ..Receiving::message(body, pace, ticket, reservation) }
+    pub(super) fn package(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>, coming: Arc<Coming>) -> Self {
+        Receiving { package: Some(coming), ..Receiving::message(body, pace, ticket, reservation) }
     }
 }
 
@@ -273,7 +273,7 @@ where
                 return waiting.hand_out(behind, cx);
             }
             // Asked first: it made room already.
-            if waiting.received.as_ref().is_some_and(Received::is_dropped) {
+            if waiting.received.as_ref().is_some_and(Received::take_drop) {
                 waiting.awaited = None;
                 return Poll::Ready(Some(Err(Stalled::Dropped.into())));
             }
@@ -315,7 +315,10 @@ where
                 waiting.pause();
             }
             if at_work.is_none() {
-                waiting.came_of_message(length, *this.came);
+                match this.package {
+                    None => waiting.came_of_message(length, *this.came),
+                    Some(_) => waiting.came_of_package(this.reservation.bytes() + length, *this.came),
+                }
                 return Poll::Ready(frame);
             }
             waiting.go_on(*this.came);
@@ -334,7 +337,11 @@ where
         }
         let waiting = this.waiting.get_or_insert_with(|| {
             let (patience, _) = this.pace.patience(at_work.is_none(), *this.came, Duration::ZERO);
-            let held = if at_work.is_none() { *this.came as usize } else { 0 };
+            let held = match (at_work, &this.package) {
+                (Some(_), _) => 0,
+                (None, Some(_)) => this.reservation.bytes(),
+                (None, None) => *this.came as usize,
+            };
             Waiting::new(ticket, this.reservation, held, patience)
         });
         let since = *waiting.since.get_or_insert_with(|| {
@@ -417,6 +424,14 @@ impl Waiting {
     fn came_of_message(&mut self, length: usize, came: u64) {
         if let Some(received) = &self.received {
             received.hold(length);
+            received.moved(came);
+        }
+    }
+
+    /// More of a package came, whose root part isn't there. So much is held now: parts ahead of that wait, on the disk if they are large.
+    fn came_of_package(&mut self, held: usize, came: u64) {
+        if let Some(received) = &self.received {
+            received.hold_in_all(held);
             received.moved(came);
         }
     }

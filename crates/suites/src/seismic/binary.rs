@@ -6,14 +6,16 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::server::Routes;
+use castile_budget::{Budget, Charged};
 use castile_load::{BoxError, Connect, User};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,8 @@ pub const MEDIA_TYPE: &str = "application/octet-stream";
 const LONGEST_QUERY: usize = 1_024;
 /// How long a query may take to come.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// Answers up to this size are not charged, in bytes, as those of SOAP.
+const UNCHARGED: usize = 4 << 10;
 /// The most bytes that an answer may have.
 const LONGEST_ANSWER: usize = 64 << 20;
 
@@ -163,14 +167,27 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
 /// Routes with the binary service at its path beside them; a tower service, cheap to clone.
 #[derive(Clone)]
 pub struct Beside {
-    service: Option<Service>,
+    binary: Option<Arc<Charging>>,
     routes: Routes,
 }
 
+/// The binary service, and what its answers are charged to.
+struct Charging {
+    service: Service,
+    budget: Budget,
+}
+
 impl Beside {
-    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`.
+    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`. Its answers are charged to the budget of
+    /// the process.
     pub fn new(service: impl Into<Option<Service>>, routes: Routes) -> Self {
-        Beside { service: service.into(), routes }
+        Beside::charged_to(Budget::process(), service, routes)
+    }
+
+    /// The same; answers of the binary service are charged to `budget`.
+    pub fn charged_to(budget: Budget, service: impl Into<Option<Service>>, routes: Routes) -> Self {
+        let binary = service.into().map(|service| Arc::new(Charging { service, budget }));
+        Beside { binary, routes }
     }
 }
 
@@ -188,38 +205,56 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let service = match &self.service {
-            Some(service) if request.uri().path() == PATH => service.clone(),
+        let binary = match &self.binary {
+            Some(binary) if request.uri().path() == PATH => binary.clone(),
             _ => return self.routes.call(request),
         };
         Box::pin(async move {
-            Ok(respond(&service, request).await.unwrap_or_else(|(status, message)| {
+            Ok(binary.respond(request).await.unwrap_or_else(|(status, message)| {
                 let mut response = Response::new(Body::from(message));
                 *response.status_mut() = status;
                 let plain = HeaderValue::from_static("text/plain; charset=utf-8");
                 response.headers_mut().insert(CONTENT_TYPE, plain);
+                if status == StatusCode::SERVICE_UNAVAILABLE {
+                    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                }
                 response
             }))
         })
     }
 }
 
-async fn respond<B>(service: &Service, request: Request<B>) -> Result<Response<Body>, (StatusCode, String)>
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    if request.method() != Method::POST {
-        let found = request.method();
-        return Err((StatusCode::METHOD_NOT_ALLOWED, format!("found {found}, expected POST of a query\n")));
+impl Charging {
+    async fn respond<B>(&self, request: Request<B>) -> Result<Response<Body>, (StatusCode, String)>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        if request.method() != Method::POST {
+            let found = request.method();
+            return Err((StatusCode::METHOD_NOT_ALLOWED, format!("found {found}, expected POST of a query\n")));
+        }
+        let bad = |problem: String| (StatusCode::BAD_REQUEST, format!("found no query: {problem}\n"));
+        let body = timeout(LONGEST_WAIT, Limited::new(request.into_body(), LONGEST_QUERY).collect()).await;
+        let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", LONGEST_WAIT.as_secs()));
+        let body = body.map_err(late)?.map_err(|error| bad(error.to_string()))?.to_bytes();
+        let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
+        let answer = self.service.answer(query, |catalogue, all| write(&found(catalogue, all))).await;
+        let mut response = self.charged(answer)?;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        Ok(response)
     }
-    let bad = |problem: String| (StatusCode::BAD_REQUEST, format!("found no query: {problem}\n"));
-    let body = timeout(LONGEST_WAIT, Limited::new(request.into_body(), LONGEST_QUERY).collect()).await;
-    let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", LONGEST_WAIT.as_secs()));
-    let body = body.map_err(late)?.map_err(|error| bad(error.to_string()))?.to_bytes();
-    let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
-    let answer = service.answer(query, |catalogue, all| write(&found(catalogue, all))).await;
-    let mut response = Response::new(Body::from(answer));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-    Ok(response)
+
+    /// An answer that is charged until the last of it is sent, unless it is a small one. Who reads it slowly makes way for others.
+    fn charged(&self, answer: Bytes) -> Result<Response<Body>, (StatusCode, String)> {
+        if answer.len() <= UNCHARGED {
+            return Ok(Response::new(Body::from(answer)));
+        }
+        let exhausted = |_| (StatusCode::SERVICE_UNAVAILABLE, "there is too little memory at this time\n".to_owned());
+        let reservation = Arc::new(self.budget.reserve(answer.len()).map_err(exhausted)?);
+        let answer = Bytes::from_owner(Charged::new(answer, reservation.clone()));
+        let mut response = Response::new(Body::from(answer));
+        response.extensions_mut().insert(reservation);
+        Ok(response)
+    }
 }

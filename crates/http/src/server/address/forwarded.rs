@@ -3,6 +3,8 @@
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use crate::server::network::number;
+
 /// A header in which a proxy says what its client asked for, to be trusted where the proxy sets it
 /// ([`Address::Asked`](super::Address::Asked)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ impl<'h> Forwarded<'h> {
                     said.scheme = last(headers, "x-forwarded-proto").and_then(scheme).or(said.scheme);
                 }
                 ProxyHeader::XForwardedPort => {
-                    said.port = last(headers, "x-forwarded-port").and_then(|port| port.parse().ok());
+                    said.port = last(headers, "x-forwarded-port").and_then(number);
                 }
                 ProxyHeader::XForwardedPrefix => {
                     said.prefix = last(headers, "x-forwarded-prefix").and_then(prefix).unwrap_or_default();

@@ -10,7 +10,7 @@ use super::{Asked, Shared};
 use crate::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};
-use crate::server::receiving::{self, Receiving, Stalled};
+use crate::server::receiving::{Coming, Receiving, Stalled};
 use crate::server::refusal::Refusal;
 use crate::timeout::within_progress;
 
@@ -21,7 +21,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         asked: Asked,
         related: &Related,
         body: B,
-        coming: &Arc<receiving::Shared>,
+        coming: &Arc<Coming>,
     ) -> Result<ReplyMessage, Refusal>
     where
         B: http_body::Body<Data = bytes::Bytes> + Send + 'static,

@@ -50,42 +50,10 @@ pub(super) fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A text as a value in a query (RFC 3986 §3.4).
-pub(super) fn query_value(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(byte.into());
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
-}
-
-/// The text that a value in a query stands for.
-pub(super) fn of_query(value: &str) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let digit = |at: usize| behind.get(at).and_then(|digit| (*digit as char).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &behind[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::percent;
 
     #[test]
     fn what_is_put_in_is_text() {
@@ -100,15 +68,6 @@ mod tests {
     }
 
     #[test]
-    fn a_query_gives_back_what_was_put_in() {
-        for text in ["place", "é&=+%41 \"<", ""] {
-            assert_eq!(of_query(&query_value(text)), text);
-        }
-        assert_eq!(of_query("a%4"), "a%4");
-        assert_eq!(of_query("%zz%41"), "%zzA");
-    }
-
-    #[test]
     fn changed_texts_stay_texts() {
         let seeds: [&[u8]; 4] = [
             b"</pre><script>alert(1)</script>",
@@ -118,9 +77,10 @@ mod tests {
         ];
         crate::changed::changed(&seeds, |text, _| {
             let text = String::from_utf8_lossy(text);
-            let read = of_query(&text);
+            let read = percent::decoded(&text);
+            let read = String::from_utf8_lossy(&read);
             assert!(read.len() <= 3 * text.len(), "{text}");
-            assert_eq!(of_query(&query_value(&text)), text);
+            assert_eq!(percent::decoded(&percent::encoded(&text)), text.as_bytes());
             let mut html = Html::default();
             html.put("%", &[&read]);
             let html = html.finish();

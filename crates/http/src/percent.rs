@@ -1,0 +1,48 @@
+//! Bytes as `%` and two digits (RFC 3986 §2.1).
+
+/// A text in which all but unreserved characters are written so: as it may stand in a query, and in a parameter (RFC 5987 §3.2).
+pub(crate) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(byte.into());
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// The bytes that a text stands for. A `%` without two digits stands for itself.
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let digit = |at: usize| behind.get(at).and_then(|digit| (*digit as char).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &behind[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_encoded_is_given_back() {
+        for text in ["place", "é&=+%41 \"<", ""] {
+            assert_eq!(decoded(&encoded(text)), text.as_bytes());
+        }
+        assert_eq!(decoded("a%4"), b"a%4");
+        assert_eq!(decoded("%zz%41"), b"%zzA");
+    }
+}

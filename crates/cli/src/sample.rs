@@ -233,12 +233,13 @@ fn faults(
 ) -> anyhow::Result<Vec<(String, Sample)>> {
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
-    let samples = shape::faults(bound).map(|(fault, id)| {
-        let detail = shape::sampler(definitions).counting(steps, MOST_STEPS).element(id);
+    let version = service.description().version;
+    let samples = shape::faults(definitions, bound).map(|(fault, detail)| {
+        let detail = detail.sample(shape::sampler(definitions).counting(steps, MOST_STEPS), version);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
             true => Sample::Json(indented::json(&operation.fault_detail(&detail))?),
-            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
+            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(version, &detail))),
         };
         Ok((numbered(names, format!("{name}.{}", output::file_name(fault))), sample))
     });

@@ -165,6 +165,15 @@ fn the_type_of_any_value_has_a_name() {
     assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
 }
 
+/// Its path had the attribute twice.
+#[test]
+fn an_attribute_of_any_value_has_its_path() {
+    let echo = operation(&contract("wildcards"), "echo");
+    let problems = echo.request_problems(&serde_json::json!({"anything": [{"@a b": "x"}]}));
+    let expected = "anything[0].@a b: \"a b\" is no name of an attribute";
+    assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
+}
+
 /// The process ended: references nest without depth in XML.
 #[test]
 fn a_long_chain_is_refused() {

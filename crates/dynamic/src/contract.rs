@@ -60,6 +60,8 @@ pub struct Contract {
     /// What could be better in the contract, or was left out. Nothing is told of a bundle of which what is kept was taken: its documents
     /// were not read.
     pub diagnostics: Vec<Diagnostic>,
+    /// The operations that are left out.
+    pub left_out: Vec<plan::LeftOut>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
     pub summary: Option<String>,
 }
@@ -323,6 +325,7 @@ impl Contract {
         }
         plan.left_out.retain(|one| is_wanted(&one.name));
         let summary = plan.summary();
+        let left_out = std::mem::take(&mut plan.left_out);
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
         let types = leak(Types::new(plan, kept));
@@ -334,7 +337,7 @@ impl Contract {
             types.maker().service(service, shown, page)
         });
         let services = services.collect();
-        Contract { services, definitions: None, diagnostics: Vec::new(), summary }
+        Contract { services, definitions: None, diagnostics: Vec::new(), left_out, summary }
     }
 
     /// What its documents say, if they are at hand ([`Options::documents`]).

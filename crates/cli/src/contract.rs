@@ -144,14 +144,12 @@ pub(crate) fn find(
         Some((**service, &service.operations()[number]))
     });
     if let Some(first) = found.next() {
-        let of_name = |label: &&String| label.strip_prefix(operation).is_some_and(|number| number.starts_with('.'));
-        let (service, labels) = (first.0.description().name, labels_of(&first.0));
-        let count = first.0.operations().iter().filter(|other| other.name() == operation).count();
-        if let (true, Some(other)) = (count > 1, labels.iter().find(of_name)) {
-            note!(
-                "{} has {count} operations {operation}; it is the first, and {other} is another one",
-                visible(service)
-            );
+        let labels = labels_of(&first.0).into_iter().zip(first.0.operations());
+        let of_name: Vec<String> =
+            labels.filter(|(_, other)| other.name() == operation).map(|(label, _)| label).collect();
+        if let [_, other, ..] = &of_name[..] {
+            let (service, count) = (visible(first.0.description().name), of_name.len());
+            note!("{service} has {count} operations {operation}; it is the first, and {other} is another one");
         }
         if let Some((other, _)) = found.next() {
             let [name, other_name] = [&first.0, &other].map(|service| visible(service.description().name));
@@ -174,4 +172,16 @@ pub(crate) fn find(
     let known: Vec<String> = services.iter().flat_map(|service| labels_of(service)).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     bail!(castile_wsdl::unknown_operation(operation, &known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names may have dots and digits.
+    #[test]
+    fn each_operation_has_a_label_of_its_own() {
+        let names = ["A", "A", "B", "A.3", "A", "A.3"];
+        assert_eq!(labels(names.into_iter()), ["A", "A.2", "B", "A.3", "A.4", "A.3.2"]);
+    }
 }

@@ -541,8 +541,9 @@ fn elements_from_json<'j>(
             None => entry.element.name == name.as_str(),
         };
         let Some(entry) = declared.iter().find(is_it) else {
-            let known: Vec<&str> = declared.iter().map(|entry| entry.element.name).collect();
-            return Err(wrong(name, unknown(&known)));
+            let mut seen = HashSet::new();
+            let known = declared.iter().map(|entry| entry.element.name).filter(|name| seen.insert(*name));
+            return Err(wrong(name, unknown(&known.collect::<Vec<_>>())));
         };
         if let Some(other) =
             declared.iter().filter(is_it).find(|other| other.element.namespace != entry.element.namespace)

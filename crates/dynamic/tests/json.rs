@@ -406,4 +406,6 @@ fn details_of_faults_may_be_encoded() {
     }
     let refused = open.fault_detail_from_json(&serde_json::json!({"fault": {"at": 1}})).unwrap_err();
     assert!(refused.to_string().starts_with("fault.at: "), "{refused}");
+    let refused = open.fault_detail_from_json(&serde_json::json!({"other": 1})).unwrap_err();
+    assert!(refused.to_string().ends_with("expected one of fault"), "{refused}");
 }

@@ -426,7 +426,7 @@ impl<'d> Reader<'d> {
             (None, Some(item)) => self.fault("fault", item, of, wrongs).map(Outcome::Fault),
             (Some(item), None) => wrongs.keep(self.response(item, of)).map(Outcome::Response),
         };
-        let beside = wrongs.keep(self.beside(table, of)).unwrap_or_default();
+        let beside = self.beside(table, of, wrongs);
         Rule { conditions, latency, stores, answer, beside }
     }
 
@@ -461,28 +461,32 @@ impl<'d> Reader<'d> {
     }
 
     /// What goes with an answer.
-    fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>) -> Result<Beside, Bad> {
-        let (headers, attachments) = (table.get("headers"), table.get("attachments"));
-        for (key, item) in [("headers", headers), ("attachments", attachments)] {
-            let Some(item) = item else { continue };
-            if table.contains_key("fault") {
-                return Err(Bad::at(item, format!("found {key} beside a fault, expected an answer that they go with")));
-            }
-            if of.names.operation.soap().response.is_none() {
-                let name = of.names.operation.name();
-                return Err(Bad::at(item, format!("found {key}, but {name} has no response that they go with")));
-            }
-        }
-        let blocks = match (headers, headers.and_then(Item::as_array)) {
-            (None, _) => Vec::new(),
+    fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>, wrongs: &mut Wrongs) -> Beside {
+        let (has_fault, has_response) = (table.contains_key("fault"), of.names.operation.soap().response.is_some());
+        let [headers, attachments] = ["headers", "attachments"].map(|key| {
+            let item = table.get(key)?;
+            let name = of.names.operation.name();
+            let message = match (has_fault, has_response) {
+                (true, _) => format!("found {key} beside a fault, expected an answer that they go with"),
+                (false, false) => format!("found {key}, but {name} has no response that they go with"),
+                (false, true) => return Some(item),
+            };
+            wrongs.0.push(Bad::at(item, message));
+            None
+        });
+        let mut beside = Beside::default();
+        match (headers, headers.and_then(Item::as_array)) {
+            (None, _) => {}
             (Some(_), Some(several)) => {
                 let items = several.iter().map(|one| Item::Value(one.clone()));
-                items.map(|item| self.blocks(&item, of)).collect::<Result<_, _>>()?
+                beside.blocks.extend(items.filter_map(|item| wrongs.keep(self.blocks(&item, of))));
             }
-            (Some(item), None) => vec![self.blocks(item, of)?],
-        };
-        let attachments = attachments.map(|item| self.attachments(item, of)).transpose()?.unwrap_or_default();
-        Ok(Beside { blocks, attachments })
+            (Some(item), None) => beside.blocks.extend(wrongs.keep(self.blocks(item, of))),
+        }
+        if let Some(item) = attachments {
+            beside.attachments = wrongs.keep(self.attachments(item, of)).unwrap_or_default();
+        }
+        beside
     }
 
     /// Header blocks: one in a file, or a table of them.

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// The operation, by its name in the contract
+    /// The operation, by its name in the contract; NAME.2 is the second of those that share a name
     #[arg(value_name = "OPERATION")]
     operation: Option<String>,
     /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for the content of a file. A path is as in customer.name=Ann
@@ -151,7 +151,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let Some(name) = &arguments.operation else {
         let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
         let services = contract::services(&contract, wanted)?;
-        let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
+        let known: Vec<String> = services.iter().flat_map(|service| contract::labels_of(service)).collect();
         bail!("found no operation, expected one of {}", known.join(", "));
     };
     let others = [&arguments.json, &arguments.xml].into_iter().flatten();

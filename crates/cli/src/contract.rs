@@ -1,11 +1,14 @@
 //! Contracts that are read while the command runs, and what is chosen of them.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::bail;
 use castile_dynamic::{Contract, Operation, Options, Port, Service};
+use castile_plan::plan::LeftOut;
 use castile_soap::Version;
 use castile_wsdl::{Files, Severity};
+use castile_xml::visible;
 
 use crate::{problems, source};
 
@@ -81,6 +84,11 @@ impl Wanted<'_> {
 /// # Errors
 /// There are none of them.
 pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow::Result<Vec<&'c Service>> {
+    if contract.services.is_empty() {
+        bail!(
+            "the contract has no port and no binding that speaks SOAP, so nothing says how its operations are called"
+        );
+    }
     let is_meant = |service: &&Service| wanted.service.is_none_or(|name| service.description().name == name);
     let found: Vec<&Service> = contract.services.iter().filter(is_meant).collect();
     if let (Some(name), true) = (wanted.service, found.is_empty()) {
@@ -97,7 +105,31 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
     Ok(found)
 }
 
-/// The operation of this name, and its service.
+/// What each operation of a service is called where only one may be meant: by its name, and a number behind it if it isn't the first
+/// that has the name.
+pub(crate) fn labels<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+    let all: HashSet<&str> = names.clone().collect();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let label = |name: &'n str| {
+        let number = numbers.entry(name).and_modify(|number| *number += 1).or_insert(1);
+        if *number == 1 {
+            return name.to_owned();
+        }
+        // A name may have dots, too.
+        while all.contains(&*format!("{name}.{number}")) {
+            *number += 1;
+        }
+        format!("{name}.{number}")
+    };
+    names.map(label).collect()
+}
+
+/// The labels of the operations of a service.
+pub(crate) fn labels_of(service: &Service) -> Vec<String> {
+    labels(service.operations().iter().map(Operation::name))
+}
+
+/// The operation of this name, and its service. Of several that a service has of one name a number says which.
 ///
 /// # Errors
 /// There is none, or no service of this name.
@@ -108,15 +140,22 @@ pub(crate) fn find(
 ) -> anyhow::Result<(Service, &'static Operation)> {
     let services = services(contract, wanted)?;
     let mut found = services.iter().filter_map(|service| {
-        let operation = service.operations().iter().find(|known| known.name() == operation)?;
-        Some((**service, operation))
+        let number = labels_of(service).iter().position(|label| label == operation)?;
+        Some((**service, &service.operations()[number]))
     });
     if let Some(first) = found.next() {
+        let labels = labels_of(&first.0).into_iter().zip(first.0.operations());
+        let of_name: Vec<String> =
+            labels.filter(|(_, other)| other.name() == operation).map(|(label, _)| label).collect();
+        if let [_, other, ..] = &of_name[..] {
+            let (service, count) = (visible(first.0.description().name), of_name.len());
+            note!("{service} has {count} operations {operation}; it is the first, and {other} is another one");
+        }
         if let Some((other, _)) = found.next() {
-            let [name, other_name] = [&first.0, &other].map(|service| castile_xml::visible(service.description().name));
+            let [name, other_name] = [&first.0, &other].map(|service| visible(service.description().name));
             if name == other_name {
                 let ports = [&first.0, &other].map(|service| service.ports().first().map_or("", |port| port.name));
-                let [port, other] = ports.map(castile_xml::visible);
+                let [port, other] = ports.map(visible);
                 note!("{port} and {other} have {operation}; it is that of {port}, and --port names another one");
             } else {
                 note!(
@@ -126,6 +165,23 @@ pub(crate) fn find(
         }
         return Ok(first);
     }
-    let known: Vec<&str> = services.iter().flat_map(|service| service.operations()).map(Operation::name).collect();
+    if let Some(LeftOut { reason, .. }) = contract.left_out.iter().find(|one| one.name == operation) {
+        let reason = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+        bail!("the operation {operation} is left out{reason}");
+    }
+    let known: Vec<String> = services.iter().flat_map(|service| labels_of(service)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     bail!(castile_wsdl::unknown_operation(operation, &known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names may have dots and digits.
+    #[test]
+    fn each_operation_has_a_label_of_its_own() {
+        let names = ["A", "A", "B", "A.3", "A", "A.3"];
+        assert_eq!(labels(names.into_iter()), ["A", "A.2", "B", "A.3", "A.4", "A.3.2"]);
+    }
 }

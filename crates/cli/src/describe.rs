@@ -17,7 +17,7 @@ use castile_xml::turns_text;
 use serde::Serialize;
 
 use crate::{indented, output, problems, quantity, source};
-use contract::Contract;
+use contract::{Contract, LeftOut};
 
 /// Show what a contract says: services, operations, messages and types
 #[derive(clap::Args)]
@@ -97,6 +97,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             }
         };
         output::text(&text);
+        if let Some(LeftOut { name, reason, place }) = left_out(&contract, &arguments.operations) {
+            bail!("the operation {name} is left out: {reason} ({place})");
+        }
     }
     let least = if arguments.problems { Severity::Note } else { Severity::Error };
     problems::report(&shown, &diagnostics, least)
@@ -139,6 +142,15 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     }
     contract.services.retain(|service| !service.ports.is_empty());
     Ok(())
+}
+
+/// The first of the operations that were asked for that can't be used in any binding.
+fn left_out<'c>(contract: &'c Contract, asked: &[String]) -> Option<&'c LeftOut> {
+    let bound = |name: &String| {
+        contract.bindings.iter().flat_map(|binding| &binding.operations).any(|operation| operation.name == *name)
+    };
+    let mut left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out);
+    left_out.find(|one| asked.contains(&one.name) && !bound(&one.name))
 }
 
 /// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use castile_wsdl::Files;
 use castile_xml::visible;
 use castile_xsd::{Request, Resolver, builtin_namespaces, join};
+use rustls::CertificateError;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Error, ResponseExt};
 
@@ -114,7 +115,15 @@ impl Fetch {
             return Err(format!("found the port {port:?}, expected a number up to 65535"));
         }
         note!("fetching {}", visible(url));
-        let other_status = |status: u16| format!("the server answered {status}, expected 200");
+        let other_status = |status: u16| {
+            match status {
+            // A login in a URL would stand in the bundle.
+            401 => "the server answered 401, which asks for a login, and --fetch has none: save the document with a program that \
+                    logs in, and give its file, or with --catalog FILE where it is kept"
+                .to_owned(),
+            _ => format!("the server answered {status}, expected 200"),
+        }
+        };
         let told = |error: Error| match error {
             Error::StatusCode(status) => other_status(status),
             Error::Timeout(_) if left < limits.timeout => {
@@ -128,6 +137,10 @@ impl Fetch {
             Error::Io(error) => match error.kind() {
                 ErrorKind::ConnectionRefused => format!("{} takes no connection: nobody listens there", host(url)),
                 _ if error.to_string().contains("lookup address") => format!("the host {} has no address", host(url)),
+                _ if is_of_unknown(&error) => format!(
+                    "the certificate of {} is not issued by an authority that is trusted; --ca FILE names others",
+                    host(url)
+                ),
                 _ => format!("the exchange with {} failed: {error}", host(url)),
             },
             error => format!("{} can't be asked: {error}", host(url)),
@@ -164,6 +177,12 @@ impl Fetch {
         }
         Ok(bytes)
     }
+}
+
+/// Whether an exchange failed since nobody who is trusted has issued the certificate.
+fn is_of_unknown(error: &std::io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    matches!(error, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
 }
 
 /// The host of a URL, with its port if one is given.

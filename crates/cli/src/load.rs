@@ -147,11 +147,17 @@ enum FeedPer {
 
 /// Loads, reports, and gives the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments), |bench| report(arguments, &measure(bench, &arguments.outcome)?))
+    outcome::of(prepare(arguments), |(bench, doubts)| {
+        let mut results = measure(bench, &arguments.outcome)?;
+        // Who reads the report later has not seen what was told at the start.
+        results.warnings.splice(..0, doubts);
+        report(arguments, &results)
+    })
 }
 
-/// Reads all that is needed, and sends nothing. There is no bench for a dry run.
-fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
+/// Reads all that is needed, and sends nothing; gives what to run, and what may be wrong with the messages. There is no bench for a dry
+/// run.
+fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>> {
     if let Some(folder) = &arguments.out {
         outcome::expect_folder(folder)?;
         Results::expect_own(folder)?;
@@ -175,7 +181,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
     let mix = Arc::new(mix(arguments, service)?);
-    for doubt in mix::doubts(&mix) {
+    let doubts = mix::doubts(&mix);
+    for doubt in &doubts {
         let style = problems::WARNING;
         note!("{style}warning{style:#}: {doubt}");
     }
@@ -203,7 +210,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,
     };
-    Ok(Some(Bench {
+    let bench = Bench {
         loads: vec![Load { search, ..Load::new(case, plan) }],
         targets: vec![target],
         placement: Placement::elsewhere(),
@@ -211,7 +218,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Bench>> {
         repeats: 0,
         command: bench::own_command(),
         interrupt: Interrupt::default(),
-    }))
+    };
+    Ok(Some((bench, doubts)))
 }
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {

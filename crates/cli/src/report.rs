@@ -10,7 +10,8 @@ use crate::{outcome, output};
 /// Write the page of a bench again, or compare benches and say how sure their differences are
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The results.json of each bench, or its directory; the first is what the others are compared with
+    /// The results.json of each bench or load, or its directory; the first is what the others are compared with. How sure a
+    /// difference is takes two runs of each at least: a bench has them, a load has one
     #[arg(value_name = "RUN.json", required = true)]
     benches: Vec<PathBuf>,
     /// Where to write results.json and index.html, or comparison.html

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// The operation, by its name in the contract
+    /// The operation, by its name in the contract; NAME.2 is the second of those that share a name
     #[arg(value_name = "OPERATION", conflicts_with = "all")]
     operation: Option<String>,
     /// Print messages of all operations
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut missing = 0;
     let steps = Cell::new(0);
     let mut names = HashMap::new();
-    for (number, (service, operation)) in chosen.iter().enumerate() {
+    for (number, (service, operation, label)) in chosen.iter().enumerate() {
         if steps.get() > MOST_STEPS {
             let rest = chosen.len() - number;
             missing += rest;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             outcome::tell("error", say);
             break;
         }
-        let name = own_name(&mut names, service.description().name, operation.name());
+        let name = own_name(&mut names, service.description().name, label);
         let made = match arguments.fault {
             true => faults(&contract, service, operation, &name, arguments.json, &mut names, &steps),
             false => sample(&contract, service, operation, &arguments, &steps)
@@ -141,17 +141,21 @@ enum Sample {
     Json(String),
 }
 
-/// The operations that are asked for, with their services.
-fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
+/// The operations that are asked for, with their services and what they are called.
+fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation, String)>> {
     let wanted = Wanted { service: arguments.service.as_deref(), port: None };
     if let Some(operation) = &arguments.operation {
-        return Ok(vec![contract::find(contract, wanted, operation)?]);
+        let (service, found) = contract::find(contract, wanted, operation)?;
+        return Ok(vec![(service, found, operation.clone())]);
     }
     let services = contract::services(contract, wanted)?;
-    let all = services.into_iter().flat_map(|service| service.operations().iter().map(|one| (*service, one)));
+    let all = services.into_iter().flat_map(|service| {
+        let labels = contract::labels_of(service);
+        service.operations().iter().zip(labels).map(|(one, label)| (*service, one, label))
+    });
     let all: Vec<_> = all.collect();
     if !arguments.all && all.len() != 1 {
-        let known: Vec<&str> = all.iter().map(|(_, operation)| operation.name()).collect();
+        let known: Vec<&str> = all.iter().map(|(_, _, label)| label.as_str()).collect();
         bail!("found no operation, expected --all or one of {}", known.join(", "));
     }
     Ok(all)
@@ -233,12 +237,13 @@ fn faults(
 ) -> anyhow::Result<Vec<(String, Sample)>> {
     let (definitions, bound) =
         contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
-    let samples = shape::faults(bound).map(|(fault, id)| {
-        let detail = shape::sampler(definitions).counting(steps, MOST_STEPS).element(id);
+    let version = service.description().version;
+    let samples = shape::faults(definitions, bound).map(|(fault, detail)| {
+        let detail = detail.sample(shape::sampler(definitions).counting(steps, MOST_STEPS), version);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
             true => Sample::Json(indented::json(&operation.fault_detail(&detail))?),
-            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(service.description().version, &detail))),
+            false => Sample::Xml(castile_plan::indented(&envelope::of_fault(version, &detail))),
         };
         Ok((numbered(names, format!("{name}.{}", output::file_name(fault))), sample))
     });

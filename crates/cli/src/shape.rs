@@ -4,7 +4,7 @@ use castile_soap::Version;
 use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Part, PartContent, Sampler, Style, Use};
 use castile_xsd::encoded::Encoding;
 use castile_xsd::validate::Chosen;
-use castile_xsd::{ElementId, ExpandedName};
+use castile_xsd::{ElementId, ExpandedName, TypeId};
 
 /// From this depth on, what is optional is left out of samples.
 const DEPTH: usize = 4;
@@ -88,12 +88,13 @@ impl Shape {
     /// # Errors
     /// There is none: what must be there is abstract, or never ends.
     pub(crate) fn sample(&self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
-        let encoding = if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 };
         Ok(match self {
             Shape::Elements(elements) => elements.iter().map(|id| sampler.element(*id)).collect::<Result<_, _>>()?,
             Shape::Content => anyhow::bail!("its body is the content of a type, without an element"),
             Shape::Call { wrapper, parts, is_encoded: false } => sampler.call(wrapper, parts)?,
-            Shape::Call { wrapper, parts, is_encoded: true } => sampler.encoded_call(encoding, wrapper, parts)?,
+            Shape::Call { wrapper, parts, is_encoded: true } => {
+                sampler.encoded_call(encoding(version), wrapper, parts)?
+            }
         })
     }
 }
@@ -103,14 +104,56 @@ pub(crate) fn blocks(message: &BindingMessage) -> Vec<ElementId> {
     message.headers.iter().filter_map(|header| element(&header.part)).collect()
 }
 
-/// The faults of an operation that are elements, with their names.
-pub(crate) fn faults(operation: &BindingOperation) -> impl Iterator<Item = (&str, ElementId)> {
-    operation.faults.iter().filter_map(|fault| Some((fault.name.as_str(), element(fault.part.as_ref()?)?)))
+/// What a fault says in its detail.
+#[derive(Debug)]
+pub(crate) enum Detail {
+    Element(ElementId),
+    /// In SOAP encoding: an element that has the name of the part.
+    Encoded(ExpandedName, TypeId),
+}
+
+impl Detail {
+    /// The element in the detail.
+    ///
+    /// # Errors
+    /// There is none: what must be there is abstract, or never ends.
+    pub(crate) fn sample(self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
+        Ok(match self {
+            Detail::Element(id) => sampler.element(id)?,
+            Detail::Encoded(name, type_id) => sampler.encoded(encoding(version), name, type_id)?,
+        })
+    }
+}
+
+/// The faults of an operation that say something, with their names. A part of literal use that is no element says nothing.
+pub(crate) fn faults<'f>(
+    definitions: &'f Definitions,
+    operation: &'f BindingOperation,
+) -> impl Iterator<Item = (&'f str, Detail)> {
+    operation.faults.iter().filter_map(|fault| {
+        let part = fault.part.as_ref()?;
+        let detail = match (fault.use_, part.content) {
+            (Use::Literal, _) => Detail::Element(element(part)?),
+            (Use::Encoded, PartContent::Element(id)) => {
+                let element = &definitions.schema[id];
+                Detail::Encoded(element.name.clone(), element.type_id)
+            }
+            (Use::Encoded, PartContent::Type(type_id)) => {
+                let namespace = fault.namespace.clone().unwrap_or_default();
+                Detail::Encoded(ExpandedName::new(namespace, part.name.as_str()), type_id)
+            }
+        };
+        Some((fault.name.as_str(), detail))
+    })
 }
 
 /// Makes samples of a contract.
 pub(crate) fn sampler(definitions: &Definitions) -> Sampler<'_> {
     Sampler::new(definitions, DEPTH)
+}
+
+fn encoding(version: Version) -> Encoding {
+    if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 }
 }
 
 fn element(part: &Part) -> Option<ElementId> {

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// The messages: envelopes, packages of an envelope and its attachments, or documents by themselves; `-` is standard input
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<PathBuf>,
-    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema
+    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema; `-` is standard input
     #[arg(long, value_name = "WSDL")]
     contract: PathBuf,
     #[command(flatten)]
@@ -104,6 +104,10 @@ fn asked(arguments: &Arguments) -> Asked<'_> {
 }
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
+    let of_input = arguments.messages.iter().chain([&arguments.contract]).filter(|file| **file == Path::new("-"));
+    if of_input.count() > 1 {
+        bail!("only one of the contract and the messages can be standard input: save the others to files");
+    }
     let contract = Contract::open(&arguments.contract, &arguments.catalogs)?;
     contract.expect(&asked(arguments))?;
     for file in arguments.messages.iter().filter(|file| **file != Path::new("-")) {

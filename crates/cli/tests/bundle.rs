@@ -245,6 +245,10 @@ fn fetching_has_limits() {
             ("/round", Answer::Redirect(format!("{host}/round"))),
             ("/file", Answer::Redirect("file:///etc/hostname".into())),
             ("/silence", Answer::Silence),
+            (
+                "/login",
+                Answer::Bytes(b"HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n"),
+            ),
             ("/large", Answer::Document(format!("<a>{}</a>", "x".repeat(2_000_000)))),
         ]
     });
@@ -254,6 +258,7 @@ fn fetching_has_limits() {
         ("/none", "the server answered 404"),
         ("/round", "redirected more than 5 times"),
         ("/file", "can't be read"),
+        ("/login", "the server answered 401, which asks for a login, and --fetch has none"),
         ("/silence", "longer than 300ms; --timeout allows more"),
         ("/large", "beyond the 1 MB that may be fetched; --max-size allows more"),
     ] {

@@ -387,8 +387,8 @@ fn wrong_answers_are_told_and_counted() {
     // What the server answers, what is expected, how many answers are wrong, and why.
     let table: [(u16, &str, &[&str], u64, &str); 12] = [
         (200, &void(), &[], 0, ""),
-        (500, FAULT, &[], 10, "10 × status 500, expected 200: Server: too busy"),
-        (200, FAULT, &[], 10, "fault Server: too busy"),
+        (500, FAULT, &[], 10, "10 × status 500, expected 200: Receiver: too busy"),
+        (200, FAULT, &[], 10, "fault Receiver: too busy"),
         (500, FAULT, &["--expect", "fault"], 0, ""),
         (200, &void(), &["--expect", "fault"], 10, "found a response, expected a fault"),
         (503, "full\n", &[], 10, "status 503, expected 200: full\n"),
@@ -456,7 +456,7 @@ fn what_came_of_conditions_is_in_the_results_and_failures_are_counted_by_reason(
     let output = load("wstest.wsdl", &server.url(), &[&arguments[..], &conditions].concat());
     let told = told(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("! 20 × status 500, expected 200: Server: order "), "{told}");
+    assert!(told.contains("! 20 × status 500, expected 200: Receiver: order "), "{told}");
     assert!(told.contains("! 10 × status 503, expected 200: closed"), "{told}");
     assert!(told.contains("): 30, and errors > 10 fails"), "{told}");
     let file = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
@@ -862,4 +862,20 @@ fn a_search_that_finds_nothing_says_so() {
     assert_eq!(most.status.code(), Some(0), "{}", told(&most));
     let shown = String::from_utf8_lossy(&most.stdout).into_owned() + &told(&most);
     assert!(shown.contains("The search ended at the largest load that was allowed"), "{shown}");
+}
+
+/// They stood on standard error alone.
+#[test]
+fn what_may_be_wrong_with_messages_is_in_the_results() {
+    let server = Server::start(|_, _| (200, envelope("<placeResponse xmlns='urn:orders'/>")));
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("r.json");
+    let (url, json) = (server.url(), json.to_str().unwrap());
+    let load = ["load", "../validate/orders.wsdl", "--operation", "Place", "--url", &url, "--requests", "1"];
+    let arguments = [&load[..], &["--soap-header", "wrong-session.xml", "--json", json]].concat();
+    let output = Command::new(env!("CARGO_BIN_EXE_castile")).current_dir(files()).args(arguments).output().unwrap();
+    let results = std::fs::read_to_string(json).unwrap_or_else(|_| panic!("{}", told(&output)));
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let warning = results["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("--soap-header: no valid header block: session/name: "), "{warning}");
 }

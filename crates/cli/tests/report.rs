@@ -57,6 +57,23 @@ fn benches_are_compared_under_their_short_names() {
     );
 }
 
+/// It said "not known" and nothing more.
+#[test]
+fn a_difference_of_single_runs_is_told_why_it_is_not_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let single = std::fs::read_to_string(RESULTS).unwrap().replace("[29929.3, 30070.7]", "[30000.0]");
+    for (name, results) in [("bench", std::fs::read_to_string(RESULTS).unwrap()), ("load", single)] {
+        std::fs::write(directory.path().join(format!("{name}.json")), results).unwrap();
+    }
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let output = report(&[&path("bench.json"), &path("load.json"), "-o", directory.path().to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(output.stderr));
+    let table = text(output.stdout);
+    assert!(table.contains("not known"), "{table}");
+    let said = "expected two at least, as `castile bench` makes them (`castile load` makes one): load.json\n";
+    assert!(table.contains(said), "{table}");
+}
+
 #[test]
 fn one_bench_is_printed_as_markdown() {
     let directory = tempfile::tempdir().unwrap();

@@ -447,6 +447,10 @@ fn tls_is_served_and_reloaded() {
     assert!(first.ends_with(&format!("no other was sent: connection lost: {unknown}")), "{first}");
     let called = refused(&["call", &bundle, "EchoVoid", "--url", &url, "--ca", &roots]);
     assert!(called.ends_with(unknown), "{called}");
+    // It was in the words of rustls, and without what to do about it.
+    let fetched = refused(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &path("again.castile")]);
+    let said = "is not issued by an authority that is trusted; --ca FILE names others\n";
+    assert!(fetched.ends_with(said), "{fetched}");
 
     // Where they would be for nothing, that is said.
     let plain = ["load", &bundle, "--operation", "EchoVoid", "--url", "http://127.0.0.1:1/", "--requests", "1"];

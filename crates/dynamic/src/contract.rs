@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
+use castile_databinding::encoded::Encoding;
 use castile_databinding::schema::{Element, First};
 use castile_databinding::{Any, AnyType, Decoder, Encoder, ExpandedName};
 use castile_plan::plan::{self, Plan};
@@ -59,6 +60,8 @@ pub struct Contract {
     /// What could be better in the contract, or was left out. Nothing is told of a bundle of which what is kept was taken: its documents
     /// were not read.
     pub diagnostics: Vec<Diagnostic>,
+    /// The operations that are left out.
+    pub left_out: Vec<plan::LeftOut>,
     /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
     pub summary: Option<String>,
 }
@@ -105,6 +108,7 @@ pub struct Operation {
 #[derive(Debug)]
 struct Entry {
     element: Element,
+    is_encoded: bool,
     /// Its tags as they are written.
     start: &'static str,
     end: &'static str,
@@ -214,11 +218,33 @@ fn root_name(xml: &str) -> Option<ExpandedName> {
     }
 }
 
-/// Reads an element by itself.
-fn read_element(xml: &str, element: &'static Element) -> Result<Value, castile_databinding::Error> {
-    let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
-    while !matches!(reader.next()?, Token::StartTag(_)) {}
-    Decoder::new(reader).root(element)
+impl Entry {
+    /// Reads the element by itself.
+    fn read(&'static self, xml: &str) -> Result<Value, castile_databinding::Error> {
+        let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
+        while !matches!(reader.next()?, Token::StartTag(_)) {}
+        let mut decoder = Decoder::new(reader);
+        match self.is_encoded {
+            false => decoder.root(&self.element),
+            true => decoder.independent_value(&self.element),
+        }
+    }
+
+    /// The element as XML.
+    fn write(&self, value: &Value, version: Version) -> Result<String, castile_databinding::Error> {
+        let mut encoder = Encoder::new(Vec::new());
+        encoder.payload(self.start);
+        match self.is_encoded {
+            false => encoder.element(self.start, value, self.end),
+            true => {
+                encoder.encode(if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 });
+                // Its encoding is an attribute of the envelope's namespace, and nobody knows where it will stand.
+                let start = self.start.strip_suffix('>').unwrap_or(self.start);
+                encoder.independent(&format!("{start} xmlns:soap=\"{}\">", version.namespace()), Some(value), self.end);
+            }
+        }
+        encoder.finish().map(|xml| String::from_utf8_lossy(&xml).into_owned())
+    }
 }
 
 /// Keeps in a bundle what is made of the contract that it is, so that a large one is opened in a quarter of the time.
@@ -299,6 +325,7 @@ impl Contract {
         }
         plan.left_out.retain(|one| is_wanted(&one.name));
         let summary = plan.summary();
+        let left_out = std::mem::take(&mut plan.left_out);
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
         let types = leak(Types::new(plan, kept));
@@ -310,7 +337,7 @@ impl Contract {
             types.maker().service(service, shown, page)
         });
         let services = services.collect();
-        Contract { services, definitions: None, diagnostics: Vec::new(), summary }
+        Contract { services, definitions: None, diagnostics: Vec::new(), left_out, summary }
     }
 
     /// What its documents say, if they are at hand ([`Options::documents`]).
@@ -406,8 +433,7 @@ impl Operation {
             }
             let entries = detail.elements().map(|element| {
                 let name = element.name();
-                let declared = self.faults.iter().find(|part| name.is(part.element.namespace, part.element.name));
-                let value = declared.and_then(|part| read_element(&element.xml(), &part.element).ok());
+                let value = self.faults_of(name).find_map(|part| part.read(&element.xml()).ok());
                 let is_one = namespaces.get(&*name.local).is_none_or(|namespaces| namespaces.len() == 1);
                 let name =
                     if is_one { name.local.to_string() } else { format!("{{{}}}{}", name.namespace, name.local) };
@@ -423,12 +449,21 @@ impl Operation {
     /// # Errors
     /// What is wrong, and where.
     pub fn check_fault_detail(&self, xml: &str) -> Result<(), castile_soap::Error> {
-        let name = root_name(xml);
-        let is_it =
-            |part: &&Entry| name.as_ref().is_some_and(|name| name.is(part.element.namespace, part.element.name));
-        let Some(part) = self.faults.iter().find(is_it) else { return Ok(()) };
-        let read = read_element(xml, &part.element).map(|_| ());
-        read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into())
+        let Some(name) = root_name(xml) else { return Ok(()) };
+        let mut first = None;
+        for part in self.faults_of(&name) {
+            match part.read(xml) {
+                Ok(_) => return Ok(()),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        first.map_or(Ok(()), |error| Err(error.locate(xml.as_bytes(), Limits::default(), None).into()))
+    }
+
+    /// What the contract says of an element in the detail of a fault. In SOAP encoding several may have one name, whose types differ.
+    fn faults_of<'n>(&self, name: &'n ExpandedName) -> impl Iterator<Item = &'static Entry> + use<'n> {
+        let faults = self.faults;
+        faults.iter().filter(|part| name.is(part.element.namespace, part.element.name))
     }
 
     /// The elements that the detail of a fault may have.
@@ -445,7 +480,7 @@ impl Operation {
         let members = members_of(json)?;
         let text = members.get(CONTENT).map_or(Ok(String::new()), |text| escaped_from_json(text, CONTENT))?;
         let elements = members.iter().filter(|(name, _)| *name != CONTENT);
-        let elements = elements_from_json(self.faults, elements, |known| match known.is_empty() {
+        let elements = elements_from_json(self.faults, self.version, elements, |known| match known.is_empty() {
             true => format!("{} declares no faults, so their details are XML", self.name()),
             false => {
                 format!("{} declares no fault with such an element, expected one of {}", self.name(), known.join(", "))
@@ -459,7 +494,7 @@ impl Operation {
     /// # Errors
     /// What is wrong, and where.
     pub fn header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
-        elements_from_json(self.blocks, members_of(json)?.iter(), |known| match known.is_empty() {
+        elements_from_json(self.blocks, self.version, members_of(json)?.iter(), |known| match known.is_empty() {
             true => format!("{} declares no header blocks, so they are XML", self.name()),
             false => format!("{} declares no such header block, expected one of {}", self.name(), known.join(", ")),
         })
@@ -470,7 +505,7 @@ impl Operation {
     /// # Errors
     /// What is wrong, and where.
     pub fn response_header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
-        elements_from_json(self.response_blocks, members_of(json)?.iter(), |known| {
+        elements_from_json(self.response_blocks, self.version, members_of(json)?.iter(), |known| {
             let response = format!("the response of {}", self.name());
             match known.is_empty() {
                 true => format!("{response} declares no header blocks, so they are XML"),
@@ -494,6 +529,7 @@ fn members_of(json: &serde_json::Value) -> Result<&serde_json::Map<String, serde
 /// these names.
 fn elements_from_json<'j>(
     declared: &'static [Entry],
+    version: Version,
     members: impl Iterator<Item = (&'j String, &'j serde_json::Value)>,
     unknown: impl Fn(&[&str]) -> String,
 ) -> Result<Vec<String>, JsonError> {
@@ -505,8 +541,9 @@ fn elements_from_json<'j>(
             None => entry.element.name == name.as_str(),
         };
         let Some(entry) = declared.iter().find(is_it) else {
-            let known: Vec<&str> = declared.iter().map(|entry| entry.element.name).collect();
-            return Err(wrong(name, unknown(&known)));
+            let mut seen = HashSet::new();
+            let known = declared.iter().map(|entry| entry.element.name).filter(|name| seen.insert(*name));
+            return Err(wrong(name, unknown(&known.collect::<Vec<_>>())));
         };
         if let Some(other) =
             declared.iter().filter(is_it).find(|other| other.element.namespace != entry.element.namespace)
@@ -521,24 +558,29 @@ fn elements_from_json<'j>(
             let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
             format!("{name}{separator}{path}")
         };
-        let mut write = |value: &Value| {
-            let mut encoder = Encoder::new(Vec::new());
-            encoder.payload(entry.start);
-            encoder.element(entry.start, value, entry.end);
-            let xml = encoder.finish().map_err(|error| wrong(name, error.to_string()))?;
-            elements.push(String::from_utf8_lossy(&xml).into_owned());
+        // In SOAP encoding several may have one name, whose types differ: it is the first one that has such values.
+        let read = |json: &serde_json::Value| {
+            let first = Value::from_json(json, &entry.element);
+            first.map(|value| (entry, value)).or_else(|error| {
+                let mut others = declared.iter().filter(is_it).skip(1);
+                let other = others.find_map(|other| Some((other, Value::from_json(json, &other.element).ok()?)));
+                other.ok_or(error)
+            })
+        };
+        let mut write = |(entry, value): (&Entry, Value)| {
+            elements.push(entry.write(&value, version).map_err(|error| wrong(name, error.to_string()))?);
             Ok(())
         };
-        match (Value::from_json(json, &entry.element), json) {
-            (Ok(value), _) => write(&value)?,
+        match (read(json), json) {
+            (Ok(read), _) => write(read)?,
             // What is no value of its own is several.
             (Err(_), serde_json::Value::Array(items)) => {
                 for (number, json) in items.iter().enumerate() {
-                    let value = Value::from_json(json, &entry.element).map_err(|JsonError { path, message }| {
+                    let one = read(json).map_err(|JsonError { path, message }| {
                         let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
                         JsonError { path: within(&format!("[{number}]{separator}{path}")), message }
                     })?;
-                    write(&value)?;
+                    write(one)?;
                 }
             }
             (Err(JsonError { path, message }), _) => return Err(JsonError { path: within(&path), message }),
@@ -667,8 +709,8 @@ impl Maker {
 
     fn entry(&mut self, root: &'static plan::Root, base: &'static plan::Base) -> Entry {
         let of = self.element_type(base, Nil::Never);
-        let plan::Root { element, start, end, .. } = root;
-        Entry { element: self.element(element, of), start, end }
+        let plan::Root { element, is_encoded, start, end, .. } = root;
+        Entry { element: self.element(element, of), is_encoded: *is_encoded, start, end }
     }
 }
 

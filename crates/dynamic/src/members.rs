@@ -98,6 +98,15 @@ impl Operation {
         types.iter().all(|other| other.is_some_and(|other| ptr::eq(of, other))).then_some(Simple(of))
     }
 
+    /// Whether the JSON of a request is a value by itself, since its element is of a simple type.
+    pub fn request_is_simple(&self) -> bool {
+        let mut of = type_of(&self.soap().request.element);
+        while let Base::Shared(inner) = of.base {
+            of = inner;
+        }
+        matches!(of.base, Base::Simple(_))
+    }
+
     /// What these names lead to.
     fn follow(&self, names: &[&str]) -> Result<Vec<Inside>, NoMember> {
         // A name may stand for several things where a type has others derived from it.

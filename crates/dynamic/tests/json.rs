@@ -165,6 +165,15 @@ fn the_type_of_any_value_has_a_name() {
     assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
 }
 
+/// Its path had the attribute twice.
+#[test]
+fn an_attribute_of_any_value_has_its_path() {
+    let echo = operation(&contract("wildcards"), "echo");
+    let problems = echo.request_problems(&serde_json::json!({"anything": [{"@a b": "x"}]}));
+    let expected = "anything[0].@a b: \"a b\" is no name of an attribute";
+    assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
+}
+
 /// The process ended: references nest without depth in XML.
 #[test]
 fn a_long_chain_is_refused() {
@@ -377,4 +386,26 @@ fn bytes_may_go_into_files() {
     let value = echo.request_from_json(&serde_json::json!({"photo": ["AAAAAAAAAAAA"]})).unwrap();
     let refused = with_files(files, || serde_json::to_value(&value).unwrap_err());
     assert_eq!(refused.to_string(), "no room");
+}
+
+/// They were written without their encoding, and only the first type of a name was known.
+#[test]
+fn details_of_faults_may_be_encoded() {
+    let open = operation(&contract("encoded_faults"), "open");
+    for (json, xsi_type) in [
+        (serde_json::json!({"fault": {"by": "me"}}), "ns1:Locked"),
+        (serde_json::json!({"fault": {"since": "2026-11-27"}}), "ns1:Lost"),
+    ] {
+        let written = open.fault_detail_from_json(&json).unwrap();
+        assert!(
+            written.contains(&format!("xsi:type=\"{xsi_type}\"")) && written.contains("encodingStyle"),
+            "{written}"
+        );
+        open.check_fault_detail(&written).unwrap();
+        assert_eq!(serde_json::to_value(open.fault_detail(&written)).unwrap(), json, "{written}");
+    }
+    let refused = open.fault_detail_from_json(&serde_json::json!({"fault": {"at": 1}})).unwrap_err();
+    assert!(refused.to_string().starts_with("fault.at: "), "{refused}");
+    let refused = open.fault_detail_from_json(&serde_json::json!({"other": 1})).unwrap_err();
+    assert!(refused.to_string().ends_with("expected one of fault"), "{refused}");
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use castile_xml::escape;
 use castile_xsd::encoded::Encoding;
 use castile_xsd::sample::{Error, Samples};
-use castile_xsd::{ElementId, ExpandedName};
+use castile_xsd::{ElementId, ExpandedName, TypeId};
 
 use crate::{Definitions, PartContent};
 
@@ -38,6 +38,14 @@ impl<'d> Sampler<'d> {
     /// There is none: it is abstract, or never ends.
     pub fn element(self, id: ElementId) -> Result<String, Error> {
         self.first(Samples::new(&self.definitions.schema, id))
+    }
+
+    /// A value in SOAP encoding that stands by itself: what a fault says.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn encoded(self, encoding: Encoding, name: ExpandedName, type_id: TypeId) -> Result<String, Error> {
+        self.first(Samples::of_encoded(&self.definitions.schema, encoding, name, type_id))
     }
 
     /// A call, or an answer, in literal use: an element of this name with the parts in it.

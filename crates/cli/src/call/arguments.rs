@@ -11,11 +11,15 @@ use serde_json::{Map, Value as Json};
 
 use crate::path::{Step, steps};
 
+/// The content of an element beside its attributes, or of a request that has nothing else.
+const CONTENT: &str = "$";
 /// Items of an array are not made beyond this many: a number may be mistyped.
 const ITEMS: usize = 10_000;
 
-/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object, which stands for a request of the operation.
+/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object, which stands for a request of the operation. A request
+/// that is a value by itself takes it as `$`.
 pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation) -> anyhow::Result<()> {
+    let is_value = operation.request_is_simple();
     let mut seen: Vec<&str> = Vec::new();
     for argument in values {
         let Some((path, text)) = end_of_path(argument).map(|end| (&argument[..end], &argument[end + 1..])) else {
@@ -37,7 +41,14 @@ pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation)
             bail!("found {path} behind {inner}, which is a part of it: expected {path} first, or only one of them");
         }
         seen.push(path);
-        put(json, path, value)?;
+        match is_value {
+            true if path == CONTENT => *json = value,
+            true => bail!("found {path}, expected $=TEXT: the request of {} is a value by itself", operation.name()),
+            false => put(json, path, value)?,
+        }
+    }
+    if is_value && json.as_object().is_some_and(Map::is_empty) {
+        bail!("found no value, expected $=TEXT: the request of {} is a value by itself", operation.name());
     }
     Ok(())
 }

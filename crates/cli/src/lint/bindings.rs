@@ -58,9 +58,9 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
     let style = Style::of(soap).unwrap_or(Style::Document);
     let port_type = refers(binding, "type");
     let abstract_ = port_type.as_ref().and_then(|name| parts.port_types.get(name)).map(Vec::as_slice);
-    let mut known: HashMap<&str, Element<'_>> = HashMap::new();
+    let mut known: HashMap<&str, Vec<Element<'_>>> = HashMap::new();
     for operation in abstract_.unwrap_or_default() {
-        known.entry(named(*operation)).or_insert(*operation);
+        known.entry(named(*operation)).or_default().push(*operation);
     }
     if !findings.spend(known.len()) {
         return;
@@ -81,13 +81,17 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
                 format!("{name} has another style than others"),
             );
         }
-        let Some(of) = known.get(name) else {
+        let overloads = known.get(name).map_or(&[][..], Vec::as_slice);
+        if !findings.spend(1 + overloads.len()) {
+            return;
+        }
+        let Some(of) = overload(operation, overloads) else {
             if abstract_.is_some() {
                 findings.at(&rules::R2718, file, operation, format!("the port type has no operation {name}"));
             }
             continue;
         };
-        let bound = Bound { file, operation, of: *of, style: own, parts };
+        let bound = Bound { file, operation, of, style: own, parts };
         bound.check(findings);
         let signature = bound.signature();
         if let Some(first) = signatures.get(&signature) {
@@ -96,9 +100,6 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
         } else {
             signatures.insert(signature, name);
         }
-        if !findings.spend(1) {
-            return;
-        }
     }
     let missing: Vec<&str> =
         abstract_.unwrap_or_default().iter().map(|one| named(*one)).filter(|name| !bound.contains(name)).collect();
@@ -106,6 +107,18 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
         let more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
         findings.at(&rules::R2718, file, binding, format!("binding {name} lacks the operation {first}{more}"));
     }
+}
+
+/// The operation of the port type that one of a binding is: of several with its name the one whose input and output are called as its
+/// own (WSDL 1.1 §2.5), or else the first.
+fn overload<'d>(operation: Element<'d>, all: &[Element<'d>]) -> Option<Element<'d>> {
+    let called =
+        |of: Element<'d>, direction: &str| wsdl_children(of, direction).next()?.attribute("name").map(str::trim);
+    let is_it = |of: &&Element<'d>| {
+        let names = ["input", "output"].map(|direction| (called(operation, direction), called(**of, direction)));
+        names.iter().all(|(own, other)| own.is_none() || own == other)
+    };
+    all.iter().find(is_it).or(all.first()).copied()
 }
 
 /// An operation of a binding, and what it binds.
@@ -275,11 +288,14 @@ impl<'d> Bound<'d> {
 
     /// What the body of the request is.
     fn signature(&self) -> String {
+        let input = wsdl_children(self.operation, "input").next();
+        let body = input.and_then(|input| within(input, |_| false).find(|one| one.is_body()));
         match self.style {
-            Style::Rpc => format!("the operation {}", named(self.operation)),
+            Style::Rpc => {
+                let namespace = body.and_then(|body| body.attribute("namespace")).unwrap_or_default().trim();
+                format!("{{{namespace}}}{}", named(self.operation))
+            }
             Style::Document => {
-                let input = wsdl_children(self.operation, "input").next();
-                let body = input.and_then(|input| within(input, |_| false).find(|one| one.is_body()));
                 let listed = body.and_then(|body| body.attribute("parts"));
                 let names: Option<HashSet<&str>> = listed.map(|parts| parts.split_whitespace().collect());
                 let parts = self.parts_of("input").iter();

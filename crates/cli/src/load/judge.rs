@@ -260,7 +260,12 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
         }
     }
     let code = code.unwrap_or_default();
-    let local = code.rsplit(':').next().unwrap_or_default().trim().to_owned();
+    // Codes are called as in SOAP 1.2 everywhere.
+    let local = match code.rsplit(':').next().unwrap_or_default().trim() {
+        "Server" => "Receiver",
+        "Client" => "Sender",
+        local => local,
+    };
     Some(format!("{}: {}", quoted(local.as_bytes()), quoted(reason.unwrap_or_default().trim().as_bytes())))
 }
 
@@ -353,7 +358,7 @@ mod tests {
         };
         let [one, two] = Version::ALL.map(Version::namespace);
         let soap11 = "<s:Fault><faultcode>s:Server</faultcode><faultstring>full &amp; busy</faultstring></s:Fault>";
-        assert_eq!(of(one, soap11).as_deref(), Some("Server: full & busy"));
+        assert_eq!(of(one, soap11).as_deref(), Some("Receiver: full & busy"));
         let soap12 = "<s:Fault><s:Code><s:Value>s:Sender</s:Value><s:Subcode><s:Value>s:x</s:Value></s:Subcode></s:Code>\
                       <s:Reason><s:Text xml:lang='en'>no\u{0009}order</s:Text></s:Reason></s:Fault>";
         assert_eq!(of(two, soap12).as_deref(), Some("Sender: no order"));

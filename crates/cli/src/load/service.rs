@@ -6,7 +6,7 @@ use castile_wsdl::{Binding, BindingOperation, Definitions, Pattern, Port, Protoc
 use castile_xsd::ElementId;
 
 use crate::shape::{self, Shape};
-use crate::source;
+use crate::{contract, source};
 
 /// A port and operations of it.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Service {
     ) -> anyhow::Result<Self> {
         let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port speaks no SOAP") };
         let operations = named.iter().filter_map(|named| {
-            operation(binding, &named.name).map(|found| Operation::new(definitions, binding, found, named.weight))
+            operation(binding, &named.name).map(|found| Operation::new(definitions, binding, found, named))
         });
         Ok(Service {
             definitions,
@@ -134,7 +134,11 @@ impl Service {
 }
 
 fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperation> {
-    binding.operations.iter().find(|operation| operation.name == name)
+    labels(binding).iter().position(|label| label == name).map(|number| &binding.operations[number])
+}
+
+fn labels(binding: &Binding) -> Vec<String> {
+    contract::labels(binding.operations.iter().map(|operation| operation.name.as_str()))
 }
 
 /// `asked` are the names of service and port that a person gave.
@@ -169,12 +173,13 @@ fn not_found(
         };
         return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }
-    let mut known: Vec<&str> = Vec::new();
-    for operation in ports.iter().flat_map(|(_, port)| &definitions[port.binding].operations) {
-        if !known.contains(&&*operation.name) {
-            known.push(&operation.name);
+    let mut known: Vec<String> = Vec::new();
+    for label in ports.iter().flat_map(|(_, port)| labels(&definitions[port.binding])) {
+        if !known.contains(&label) {
+            known.push(label);
         }
     }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let unknown = named.iter().find(|named| !known.contains(&&*named.name));
     let left_out = ports.iter().flat_map(|(_, port)| &definitions[port.binding].left_out);
     if let Some(broken) = unknown.and_then(|unknown| left_out.clone().find(|one| one.name == unknown.name)) {
@@ -194,9 +199,8 @@ impl Operation {
         definitions: &Definitions,
         binding: &Binding,
         operation: &BindingOperation,
-        weight: u32,
+        Named { name, weight }: &Named,
     ) -> anyhow::Result<Self> {
-        let name = &operation.name;
         if !matches!(operation.pattern, Pattern::OneWay | Pattern::RequestResponse) {
             bail!("{name} is begun by the service, expected an operation that a client calls");
         }
@@ -214,7 +218,7 @@ impl Operation {
         }
         Ok(Operation {
             name: name.clone(),
-            weight,
+            weight: *weight,
             action,
             input: Shape::of_request(operation, input),
             blocks: shape::blocks(input),

@@ -162,6 +162,17 @@ impl Bad {
     }
 }
 
+/// All that is wrong in a rule.
+#[derive(Default)]
+struct Wrongs(Vec<Bad>);
+
+impl Wrongs {
+    /// What was read, if nothing is wrong with it.
+    fn keep<T>(&mut self, read: Result<T, Bad>) -> Option<T> {
+        read.map_err(|bad| self.0.push(bad)).ok()
+    }
+}
+
 /// What is wrong with a value that stands at an item.
 fn within(item: &Item) -> impl Fn(Wrong) -> Bad {
     |Wrong { path, message, .. }| {
@@ -322,22 +333,25 @@ impl<'d> Reader<'d> {
                 }
             };
             for table in tables {
-                match self.rule(table, table.span(), operations) {
-                    Ok(made) => made.into_iter().for_each(|(number, rule)| rules[number].push(rule)),
-                    Err(bad) => self.tell(text, bad),
+                let mut wrongs = Wrongs::default();
+                for (number, rule) in self.rule(table, table.span(), operations, &mut wrongs) {
+                    rules[number].push(rule);
                 }
+                wrongs.0.sort_by_key(|bad| bad.place.as_ref().map(|place| place.start));
+                wrongs.0.into_iter().for_each(|bad| self.tell(text, bad));
             }
         }
         rules
     }
 
-    /// A rule, for each operation of its name.
+    /// A rule, for each operation of its name. One with something wrong in it may lack that.
     fn rule(
         &mut self,
         table: &dyn TableLike,
         place: Option<Range<usize>>,
         operations: &[Of<'_>],
-    ) -> Result<Vec<(usize, Rule)>, Bad> {
+        wrongs: &mut Wrongs,
+    ) -> Vec<(usize, Rule)> {
         const KEYS: [&str; 11] = [
             "operation",
             "service",
@@ -351,12 +365,15 @@ impl<'d> Reader<'d> {
             "attachments",
             "fault",
         ];
-        expect_keys(table, &KEYS)?;
+        wrongs.0.extend(unknown_keys(table, &KEYS));
         let Some(item) = table.get("operation") else {
-            return Err(Bad { place, message: "found a rule without an operation".to_owned() });
+            wrongs.0.push(Bad { place, message: "found a rule without an operation".to_owned() });
+            return Vec::new();
         };
-        let name = text("operation", item)?;
-        let service = table.get("service").map(|item| text("service", item)).transpose()?;
+        let service = table.get("service").map(|item| text("service", item)).transpose();
+        let (Some(name), Some(service)) = (wrongs.keep(text("operation", item)), wrongs.keep(service)) else {
+            return Vec::new();
+        };
         let is_meant =
             |of: &Of<'_>| of.names.operation.name() == name && service.is_none_or(|service| service == of.service);
         let meant: Vec<usize> = (0..operations.len()).filter(|number| is_meant(&operations[*number])).collect();
@@ -364,93 +381,112 @@ impl<'d> Reader<'d> {
             let of_service = operations.iter().filter(|of| service.is_none_or(|service| service == of.service));
             let mut known: Vec<&str> = of_service.map(|of| of.names.operation.name()).collect();
             known.dedup();
-            return Err(Bad::at(item, castile_wsdl::unknown_operation(name, &known)));
+            wrongs.0.push(Bad::at(item, castile_wsdl::unknown_operation(name, &known)));
         }
-        meant.into_iter().map(|number| Ok((number, self.rule_of(table, &operations[number])?))).collect()
+        meant.into_iter().map(|number| (number, self.rule_of(table, &operations[number], wrongs))).collect()
     }
 
-    fn rule_of(&mut self, table: &dyn TableLike, of: &Of<'_>) -> Result<Rule, Bad> {
+    fn rule_of(&mut self, table: &dyn TableLike, of: &Of<'_>, wrongs: &mut Wrongs) -> Rule {
         let mut conditions = Vec::new();
         if let Some(item) = table.get("when") {
-            let fields = item.as_table_like().ok_or_else(|| Bad::value("when", item, "a table of paths and values"))?;
-            for (path, item) in fields.iter() {
-                let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
-                let value = match value(item)? {
-                    Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
-                    value => value,
-                };
-                // It would never hold.
-                if self.is_strict
-                    && let Err(message) = of.names.check_value(&steps, &value)
-                {
-                    return Err(Bad::at(item, format!("no request has this {path}: {message}")));
-                }
-                conditions.push(Condition::Field(steps, value));
+            let fields = item.as_table_like().ok_or_else(|| Bad::value("when", item, "a table of paths and values"));
+            for (path, item) in wrongs.keep(fields).into_iter().flat_map(TableLike::iter) {
+                conditions.extend(wrongs.keep(self.field(path, item, of)));
             }
         }
         if let Some(item) = table.get("xpath") {
-            let expression = of.names.expression(text("xpath", item)?);
-            conditions.push(Condition::XPath(expression.map_err(|message| Bad::at(item, message))?));
+            let expression = text("xpath", item)
+                .and_then(|text| of.names.expression(text).map_err(|message| Bad::at(item, message)));
+            conditions.extend(wrongs.keep(expression).map(Condition::XPath));
         }
-        let latency = match table.get("latency") {
-            None => None,
-            Some(item) => {
-                let latency = text("latency", item)?;
-                Some(latency.parse().map_err(|expected| Bad::at(item, format!("found {latency:?}, {expected}")))?)
+        let latency = table.get("latency").and_then(|item| {
+            let latency = text("latency", item).and_then(|latency| {
+                latency.parse().map_err(|expected| Bad::at(item, format!("found {latency:?}, {expected}")))
+            });
+            wrongs.keep(latency)
+        });
+        let otherwise = table.get("otherwise");
+        let stores = match (table.get("store"), otherwise) {
+            (Some(item), _) => {
+                let otherwise = otherwise.and_then(|item| self.fault("otherwise", item, of, wrongs));
+                wrongs.keep(stored(item, of)).map(|stored| Stored { otherwise, ..stored })
             }
-        };
-        let stores = match table.get("store") {
-            None => None,
-            Some(item) => Some(self.stored(item, table.get("otherwise"), of)?),
-        };
-        if let (None, Some(item)) = (&stores, table.get("otherwise")) {
-            return Err(Bad::at(item, "found otherwise without store, which it is for"));
-        }
-        let answer = match (table.get("answer"), table.get("fault")) {
-            (Some(_), Some(item)) => return Err(Bad::at(item, "found an answer and a fault, expected one of them")),
+            (None, Some(item)) => {
+                wrongs.0.push(Bad::at(item, "found otherwise without store, which it is for"));
+                None
+            }
             (None, None) => None,
-            (None, Some(item)) => Some(Outcome::Fault(self.fault("fault", item, of)?)),
-            (Some(item), None) => Some(Outcome::Response(match item.as_str() {
-                Some(file) => {
-                    expect_file_name(file, item)?;
-                    self.answer(file, of).map_err(|problem| Bad::at(item, problem))?
-                }
-                None => {
-                    let json = value(item)?;
-                    let is_empty = json.as_object().is_some_and(Map::is_empty);
-                    if of.names.operation.soap().response.is_none() && !is_empty {
-                        return Err(Bad::at(item, format!("{} has no response", of.names.operation.name())));
-                    }
-                    Answer::of_json(&json, of.names, of.sample).map_err(within(item))?
-                }
-            })),
         };
-        Ok(Rule { conditions, latency, stores, answer, beside: self.beside(table, of)? })
+        let answer = match (table.get("answer"), table.get("fault")) {
+            (Some(_), Some(item)) => {
+                wrongs.0.push(Bad::at(item, "found an answer and a fault, expected one of them"));
+                None
+            }
+            (None, None) => None,
+            (None, Some(item)) => self.fault("fault", item, of, wrongs).map(Outcome::Fault),
+            (Some(item), None) => wrongs.keep(self.response(item, of)).map(Outcome::Response),
+        };
+        let beside = self.beside(table, of, wrongs);
+        Rule { conditions, latency, stores, answer, beside }
+    }
+
+    /// A value that a request must have.
+    fn field(&self, path: &str, item: &Item, of: &Of<'_>) -> Result<Condition, Bad> {
+        let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
+        let value = match value(item)? {
+            Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
+            value => value,
+        };
+        // It would never hold.
+        if self.is_strict
+            && let Err(message) = of.names.check_value(&steps, &value)
+        {
+            return Err(Bad::at(item, format!("no request has this {path}: {message}")));
+        }
+        Ok(Condition::Field(steps, value))
+    }
+
+    /// An answer: in a file, or in the rule itself.
+    fn response(&mut self, item: &Item, of: &Of<'_>) -> Result<Answer, Bad> {
+        if let Some(file) = item.as_str() {
+            expect_file_name(file, item)?;
+            return self.answer(file, of).map_err(|problem| Bad::at(item, problem));
+        }
+        let json = value(item)?;
+        let is_empty = json.as_object().is_some_and(Map::is_empty);
+        if of.names.operation.soap().response.is_none() && !is_empty {
+            return Err(Bad::at(item, format!("{} has no response", of.names.operation.name())));
+        }
+        Answer::of_json(&json, of.names, of.sample).map_err(within(item))
     }
 
     /// What goes with an answer.
-    fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>) -> Result<Beside, Bad> {
-        let (headers, attachments) = (table.get("headers"), table.get("attachments"));
-        for (key, item) in [("headers", headers), ("attachments", attachments)] {
-            let Some(item) = item else { continue };
-            if table.contains_key("fault") {
-                return Err(Bad::at(item, format!("found {key} beside a fault, expected an answer that they go with")));
-            }
-            if of.names.operation.soap().response.is_none() {
-                let name = of.names.operation.name();
-                return Err(Bad::at(item, format!("found {key}, but {name} has no response that they go with")));
-            }
-        }
-        let blocks = match (headers, headers.and_then(Item::as_array)) {
-            (None, _) => Vec::new(),
+    fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>, wrongs: &mut Wrongs) -> Beside {
+        let (has_fault, has_response) = (table.contains_key("fault"), of.names.operation.soap().response.is_some());
+        let [headers, attachments] = ["headers", "attachments"].map(|key| {
+            let item = table.get(key)?;
+            let name = of.names.operation.name();
+            let message = match (has_fault, has_response) {
+                (true, _) => format!("found {key} beside a fault, expected an answer that they go with"),
+                (false, false) => format!("found {key}, but {name} has no response that they go with"),
+                (false, true) => return Some(item),
+            };
+            wrongs.0.push(Bad::at(item, message));
+            None
+        });
+        let mut beside = Beside::default();
+        match (headers, headers.and_then(Item::as_array)) {
+            (None, _) => {}
             (Some(_), Some(several)) => {
                 let items = several.iter().map(|one| Item::Value(one.clone()));
-                items.map(|item| self.blocks(&item, of)).collect::<Result<_, _>>()?
+                beside.blocks.extend(items.filter_map(|item| wrongs.keep(self.blocks(&item, of))));
             }
-            (Some(item), None) => vec![self.blocks(item, of)?],
-        };
-        let attachments = attachments.map(|item| self.attachments(item, of)).transpose()?.unwrap_or_default();
-        Ok(Beside { blocks, attachments })
+            (Some(item), None) => beside.blocks.extend(wrongs.keep(self.blocks(item, of))),
+        }
+        if let Some(item) = attachments {
+            beside.attachments = wrongs.keep(self.attachments(item, of)).unwrap_or_default();
+        }
+        beside
     }
 
     /// Header blocks: one in a file, or a table of them.
@@ -531,82 +567,50 @@ impl<'d> Reader<'d> {
         attached.map_err(|message| Bad::at(id.map_or(of_type, |(item, _)| item), message))
     }
 
-    fn stored(&mut self, item: &Item, otherwise: Option<&Item>, of: &Of<'_>) -> Result<Stored, Bad> {
-        let expected = || Action::ALL.map(|(name, _)| name).join(", ");
-        let table = item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table"))?;
-        let mut action = None;
-        for (key, item) in table.iter() {
-            match (Action::ALL.into_iter().find(|(name, _)| *name == key), action) {
-                (Some(_), Some(_)) => return Err(Bad::at(item, format!("expected one of {}", expected()))),
-                (Some((_, found)), None) => action = Some((found, text(key, item)?)),
-                (None, _) if matches!(key, "key" | "value") => {}
-                (None, _) => {
-                    let place = table.key(key).and_then(toml_edit::Key::span);
-                    let message = format!("found {key}, expected key, value or one of {}", expected());
-                    return Err(Bad { place, message });
-                }
-            }
-        }
-        let Some((action, kind)) = action else {
-            return Err(Bad::at(item, format!("found none of {}", expected())));
-        };
-        let key = match (table.get("key"), action) {
-            (Some(item), Action::List) => return Err(Bad::at(item, "found a key, which a list has not")),
-            (None, Action::List) => Text(Vec::new()),
-            (None, _) => return Err(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
-            (Some(item), _) => {
-                let key = text("key", item)?;
-                of.names.text(key).map_err(|message| Bad::at(item, message))?
-            }
-        };
-        let value = match (table.get("value"), action) {
-            (None, Action::Create | Action::Update) => Some(Json::String("{{request}}".to_owned())),
-            (None, _) => None,
-            (Some(item), Action::Create | Action::Update) => Some(value(item)?),
-            (Some(item), _) => return Err(Bad::at(item, "found a value, which only create and update have")),
-        };
-        let value = value.map(|value| Node::new(&value, of.names, &mut String::new())).transpose();
-        Ok(Stored {
-            action,
-            kind: kind.to_owned(),
-            key,
-            value: value.map_err(within(table.get("value").unwrap_or(item)))?,
-            otherwise: otherwise.map(|item| self.fault("otherwise", item, of)).transpose()?,
-        })
-    }
-
-    fn fault(&mut self, key: &str, item: &Item, of: &Of<'_>) -> Result<FaultTemplate, Bad> {
-        let table =
-            item.as_table_like().ok_or_else(|| Bad::value(key, item, "a table such as { reason = \"full\" }"))?;
+    /// A fault; nothing if it is no table. One with something wrong in it may lack that.
+    fn fault(&mut self, key: &str, item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<FaultTemplate> {
+        let table = item.as_table_like().ok_or_else(|| Bad::value(key, item, "a table such as { reason = \"full\" }"));
+        let table = wrongs.keep(table)?;
         let mut fault =
             FaultTemplate { code: FaultCode::Receiver, subcodes: Vec::new(), reason: Text(Vec::new()), detail: None };
         for (key, item) in table.iter() {
-            match key {
-                "code" => fault.code = code(text(key, item)?).map_err(|message| Bad::at(item, message))?,
-                "subcodes" => fault.subcodes = subcodes(item)?,
-                "reason" => {
-                    let reason = of.names.text(text(key, item)?);
-                    fault.reason = reason.map_err(|message| Bad::at(item, message))?;
-                }
-                "detail" => {
-                    fault.detail = Some(match item.as_str() {
-                        Some(file) => {
-                            expect_file_name(file, item)?;
-                            self.detail(file, of).map_err(|problem| Bad::at(item, problem))?
-                        }
-                        None => Detail::of_json(&value(item)?, of.names, of.fault_sample).map_err(within(item))?,
-                    });
-                }
-                _ => {
-                    let place = table.key(key).and_then(toml_edit::Key::span);
-                    return Err(Bad {
-                        place,
-                        message: format!("found {key}, expected code, subcodes, reason or detail"),
-                    });
-                }
+            let read = self.fault_part(table, key, item, of, &mut fault);
+            wrongs.keep(read);
+        }
+        Some(fault)
+    }
+
+    /// Puts what stands under a key into a fault.
+    fn fault_part(
+        &mut self,
+        table: &dyn TableLike,
+        key: &str,
+        item: &Item,
+        of: &Of<'_>,
+        fault: &mut FaultTemplate,
+    ) -> Result<(), Bad> {
+        match key {
+            "code" => fault.code = code(text(key, item)?).map_err(|message| Bad::at(item, message))?,
+            "subcodes" => fault.subcodes = subcodes(item)?,
+            "reason" => {
+                let reason = of.names.text(text(key, item)?);
+                fault.reason = reason.map_err(|message| Bad::at(item, message))?;
+            }
+            "detail" => {
+                fault.detail = Some(match item.as_str() {
+                    Some(file) => {
+                        expect_file_name(file, item)?;
+                        self.detail(file, of).map_err(|problem| Bad::at(item, problem))?
+                    }
+                    None => Detail::of_json(&value(item)?, of.names, of.fault_sample).map_err(within(item))?,
+                });
+            }
+            _ => {
+                let place = table.key(key).and_then(toml_edit::Key::span);
+                return Err(Bad { place, message: format!("found {key}, expected code, subcodes, reason or detail") });
             }
         }
-        Ok(fault)
+        Ok(())
     }
 
     /// Answers of no operation that no rule names: their names may be mistyped.
@@ -619,6 +623,51 @@ impl<'d> Reader<'d> {
         });
         told.collect()
     }
+}
+
+/// What a rule does with the store, but for the fault if it can't be done.
+fn stored(item: &Item, of: &Of<'_>) -> Result<Stored, Bad> {
+    let expected = || Action::ALL.map(|(name, _)| name).join(", ");
+    let table = item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table"))?;
+    let mut action = None;
+    for (key, item) in table.iter() {
+        match (Action::ALL.into_iter().find(|(name, _)| *name == key), action) {
+            (Some(_), Some(_)) => return Err(Bad::at(item, format!("expected one of {}", expected()))),
+            (Some((_, found)), None) => action = Some((found, text(key, item)?)),
+            (None, _) if matches!(key, "key" | "value") => {}
+            (None, _) => {
+                let place = table.key(key).and_then(toml_edit::Key::span);
+                let message = format!("found {key}, expected key, value or one of {}", expected());
+                return Err(Bad { place, message });
+            }
+        }
+    }
+    let Some((action, kind)) = action else {
+        return Err(Bad::at(item, format!("found none of {}", expected())));
+    };
+    let key = match (table.get("key"), action) {
+        (Some(item), Action::List) => return Err(Bad::at(item, "found a key, which a list has not")),
+        (None, Action::List) => Text(Vec::new()),
+        (None, _) => return Err(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
+        (Some(item), _) => {
+            let key = text("key", item)?;
+            of.names.text(key).map_err(|message| Bad::at(item, message))?
+        }
+    };
+    let value = match (table.get("value"), action) {
+        (None, Action::Create | Action::Update) => Some(Json::String("{{request}}".to_owned())),
+        (None, _) => None,
+        (Some(item), Action::Create | Action::Update) => Some(value(item)?),
+        (Some(item), _) => return Err(Bad::at(item, "found a value, which only create and update have")),
+    };
+    let value = value.map(|value| Node::new(&value, of.names, &mut String::new())).transpose();
+    Ok(Stored {
+        action,
+        kind: kind.to_owned(),
+        key,
+        value: value.map_err(within(table.get("value").unwrap_or(item)))?,
+        otherwise: None,
+    })
 }
 
 /// The part of a response that stands beside the envelope, by its name.
@@ -646,9 +695,15 @@ fn create(store: &mut Store, table: &Table) -> Result<(), Bad> {
 
 /// Refuses a table that has others than these keys.
 fn expect_keys(table: &dyn TableLike, keys: &[&str]) -> Result<(), Bad> {
-    let Some((key, _)) = table.iter().find(|(key, _)| !keys.contains(key)) else { return Ok(()) };
-    let place = table.key(key).and_then(toml_edit::Key::span);
-    Err(Bad { place, message: format!("found {key}, expected one of {}", keys.join(", ")) })
+    unknown_keys(table, keys).next().map_or(Ok(()), Err)
+}
+
+/// What is wrong with each key of a table that is none of these.
+fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator<Item = Bad> + 't {
+    table.iter().filter(|(key, _)| !keys.contains(key)).map(|(key, _)| {
+        let place = table.key(key).and_then(toml_edit::Key::span);
+        Bad { place, message: format!("found {key}, expected one of {}", keys.join(", ")) }
+    })
 }
 
 /// The code of a fault, by its name in either version or as `{namespace}local`.

@@ -435,5 +435,7 @@ pub(super) fn sample_of(
 /// What stands in the details of the faults that an operation declares.
 pub(super) fn fault_samples(contract: &Contract, service: &Service, operation: &'static Operation) -> Vec<String> {
     let Some((definitions, bound)) = contract.bound(service, operation) else { return Vec::new() };
-    shape::faults(bound).filter_map(|(_, id)| shape::sampler(definitions).element(id).ok()).collect()
+    let version = service.description().version;
+    let details = shape::faults(definitions, bound);
+    details.filter_map(|(_, detail)| detail.sample(shape::sampler(definitions), version).ok()).collect()
 }

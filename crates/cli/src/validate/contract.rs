@@ -73,16 +73,20 @@ impl Kind {
 impl Contract {
     /// Reads a WSDL, a bundle or a schema.
     pub(super) fn open(path: &Path, catalogs: &source::Catalogs) -> anyhow::Result<Self> {
-        let files = catalogs.files()?;
+        let mut files = catalogs.files()?;
+        let (path, kind) = match path == Path::new("-") {
+            true => source::standard_input(&mut files)?,
+            false => (path.to_owned(), source::kind(path)?),
+        };
         let shown = path.display().to_string();
-        let (of, is_usable, mut diagnostics) = match source::kind(path)? {
+        let (of, is_usable, mut diagnostics) = match kind {
             source::Kind::Schema { .. } => {
                 let (schema, diagnostics) = castile_xsd::read(&path.to_string_lossy(), &files);
                 let is_usable = !schema.is_cut() && schema.global_elements().len() > 0;
                 (Some(Of::Schema(Box::new(schema))), is_usable, diagnostics)
             }
             source::Kind::Contract => {
-                let (definitions, diagnostics) = castile_wsdl::open(path, &files);
+                let (definitions, diagnostics) = castile_wsdl::open(&path, &files);
                 let is_usable = definitions.as_ref().is_some_and(Definitions::is_usable);
                 (definitions.map(|definitions| Of::Definitions(Box::new(definitions))), is_usable, diagnostics)
             }
@@ -97,7 +101,7 @@ impl Contract {
             Of::Schema(_) => Vec::new(),
             Of::Definitions(definitions) => messages(definitions),
         };
-        Ok(Contract { path: path.to_owned(), files, of, messages, typed: OnceCell::new() })
+        Ok(Contract { path, files, of, messages, typed: OnceCell::new() })
     }
 
     pub(super) fn schema(&self) -> &Schema {

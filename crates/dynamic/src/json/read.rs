@@ -228,7 +228,10 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
         }
         None => {
             let text = text(json, of, at)?;
-            let value = parse(&text, of).map_err(|problem| at.wrong(problem.message()))?;
+            let value = parse(&text, of).map_err(|problem| match meant_value(&text, of) {
+                Some(meant) => at.wrong(format!("{}; did you mean {meant:?}?", problem.message())),
+                None => at.wrong(problem.message()),
+            })?;
             (text, value)
         }
     };
@@ -242,6 +245,12 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
         }
         _ => Ok(value),
     }
+}
+
+/// Which value of an enumeration is meant by a text that is none of them.
+fn meant_value(text: &str, of: &SimpleType) -> Option<&'static str> {
+    let Kind::Enumeration { listed, .. } = &of.kind else { return None };
+    castile_xsd::similar(text, listed.iter().copied(), 1).first().copied()
 }
 
 /// An item of a list, which white space would part.
@@ -394,7 +403,8 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
     };
     let mut made = AnyType::default();
     for (key, json) in members {
-        let at = At::Member(at, key);
+        let outer = at;
+        let at = At::Member(outer, key);
         match key.as_str() {
             TYPE => {
                 let name = name(&scalar(json, &at)?);
@@ -420,7 +430,7 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
                     });
                 }
             }
-            key => made.attributes.push(other(key, json, &at)?),
+            key => made.attributes.push(other(key, json, outer)?),
         }
     }
     Ok(made)

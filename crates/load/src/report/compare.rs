@@ -99,7 +99,8 @@ impl Comparison {
                 suites.push(compared(&suite.suite, benches));
             }
         }
-        Comparison { benches: benches.iter().map(heading).collect(), warnings: warnings(benches), suites }
+        let warnings = warnings(benches).into_iter().chain(single_runs(&suites, benches)).collect();
+        Comparison { benches: benches.iter().map(heading).collect(), warnings, suites }
     }
 
     /// The comparison as an HTML page of its own.
@@ -294,6 +295,29 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Says why nothing can be said of some differences, where single runs are the reason.
+fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Option<String> {
+    let single = |bench: usize| {
+        suites.iter().flat_map(|suite| &suite.rows).any(|row| {
+            let has_one = row.figures[bench].as_ref().is_some_and(|one| one.requests_per_second.runs.len() < 2);
+            let mut others = row.figures[1..].iter().zip(&row.differences).enumerate();
+            has_one
+                && row.figures[0].is_some()
+                && others.any(|(other, (figures, difference))| {
+                    (bench == 0 || bench == other + 1) && figures.is_some() && difference.is_none()
+                })
+        })
+    };
+    let names: Vec<&str> = (0..benches.len()).filter(|bench| single(*bench)).map(|bench| &*benches[bench].0).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "A difference is {NOT_KNOWN} where a row has one run, which tells nothing of its spread; expected two at least, as \
+             `castile bench` makes them (`castile load` makes one): {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// What stands for a difference of which nothing can be said.

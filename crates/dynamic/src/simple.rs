@@ -41,7 +41,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Listed {
     /// As the contract has them, for messages.
-    values: Vec<&'static str>,
+    pub(crate) values: Vec<&'static str>,
     /// There may be thousands, and each item of a list is looked up.
     sorted: Vec<&'static str>,
 }

@@ -250,7 +250,7 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
 /// Which value of an enumeration is meant by a text that is none of them.
 fn meant_value(text: &str, of: &SimpleType) -> Option<&'static str> {
     let Kind::Enumeration { listed, .. } = &of.kind else { return None };
-    castile_xsd::similar(text, listed.iter().copied(), 1).first().copied()
+    castile_xsd::similar(text, listed.values.iter().copied(), 1).first().copied()
 }
 
 /// An item of a list, which white space would part.

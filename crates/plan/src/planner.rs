@@ -413,9 +413,10 @@ impl Planner<'_> {
             versions,
             addressing,
             ports,
-            documentation: text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
+            documentation: self.text(&[&service.documentation, &self.definitions.documentation]).unwrap_or_default(),
             names,
-            port_type_documentation: text(&[&port_type.documentation, &service.documentation])
+            port_type_documentation: self
+                .text(&[&port_type.documentation, &service.documentation])
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
             headers,
@@ -736,10 +737,16 @@ impl Planner<'_> {
         let limit = self.schema.limits().output;
         if self.copied > limit {
             self.stop(format!(
-                "more than {limit} bytes of values and documentation would be generated (the limit `output`)"
+                "more than {limit} bytes of names, values and documentation would be generated (the limit `output`)"
             ));
         }
         if self.is_full { String::new() } else { text.to_owned() }
+    }
+
+    /// The first of some texts that says anything.
+    fn text(&mut self, texts: &[&Option<String>]) -> Option<String> {
+        let said = texts.iter().find_map(|text| text.as_deref().filter(|text| !text.trim().is_empty()));
+        said.map(|text| self.copy(text))
     }
 
     /// Plans a type that stands in the one that is being planned. That moves to a new piece of stack when one runs out:
@@ -776,10 +783,6 @@ pub fn grown<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// The first text that is there.
-fn text(texts: &[&Option<String>]) -> Option<String> {
-    texts.iter().find_map(|text| text.as_deref().filter(|text| !text.trim().is_empty())).map(str::to_owned)
-}
-
 /// Whether something stands in a document, and is not built in.
 fn is_of_contract(location: Location) -> bool {
     location.offset.is_some()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile_databinding::datatypes::{Datatype, Invalid, Scope, Value};
+use castile_databinding::datatypes::{Datatype, Invalid, Scope, Value, quoted};
 use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
 
 use crate::components::{Facet, FacetKind, SimpleType, TypeDefinition, Variety};
@@ -20,7 +20,10 @@ const MOST_PATTERN_COST: u64 = 500_000;
 const MOST_READING_COST: u64 = 50_000_000;
 
 /// A value costs as many bytes more, however short it is.
-const COST_OF_VALUE: u64 = 64;
+const COST_OF_VALUE: u64 = 8;
+
+/// So many listed values are compared with a text in the time that another facet takes.
+const VALUES_AT_ONCE: usize = 16;
 
 impl Schema {
     /// A simple type with all that it is derived from, ready to read values. A complex type counts as
@@ -50,8 +53,8 @@ impl<'s> SimpleTypes<'s> {
     /// The definition of a simple type, as [`Schema::simple_type_definition`] gives it.
     ///
     /// # Errors
-    /// A facet whose value is none, of this type or of what it is made of; or the patterns of all types together take too
-    /// much.
+    /// A facet whose value is none, of this type or of what it is made of; or the patterns, or the values of facets, of all
+    /// types so far take too much.
     pub fn definition(&mut self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
         let made = self.definitions.of(self.schema, type_id);
         match &made.any_problem {
@@ -82,6 +85,8 @@ pub(crate) struct Made {
     any_problem: Option<Invalid>,
     /// Whether its facets were not looked at, since all that were before cost too much.
     pub(crate) is_unchecked: bool,
+    /// Whether that is so of its facets, or of a type that it is made of.
+    has_unchecked: bool,
     members: usize,
     /// How many facets and member types look at a text, those of items and members counted.
     readers: u64,
@@ -102,6 +107,7 @@ impl Definitions {
                     let mut made = self.make(schema, id);
                     let of_parts = || parts(schema, id).iter().find_map(|part| self.known[part].any_problem.clone());
                     made.any_problem = made.problem.clone().or_else(of_parts);
+                    made.has_unchecked |= parts(schema, id).iter().any(|part| self.known[part].has_unchecked);
                     self.known.insert(id, made);
                 }
             }
@@ -120,7 +126,7 @@ impl Definitions {
             let of_base =
                 |base: &Made| Made { members: base.members, ..Made::of(base.definition.clone(), base.readers) };
             let made = base.map_or_else(|| Made::of(built_in(Builtin::AnySimpleType), 1), of_base);
-            return Made { problem: Some(Invalid::new(problem)), is_unchecked: true, ..made };
+            return Made { problem: Some(Invalid::new(problem)), is_unchecked: true, has_unchecked: true, ..made };
         }
         let part = |id: &TypeId| &self.known[id];
         let (made, otherwise, members, readers) = match &simple.variety {
@@ -140,7 +146,9 @@ impl Definitions {
             _ => {
                 let base = part(&simple.base);
                 let made = base.definition.restriction(name, &constraints(&simple.facets));
-                let readers = base.readers.saturating_add(simple.facets.len() as u64);
+                let listed = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Enumeration).count();
+                let own = simple.facets.len() - listed + listed.div_ceil(VALUES_AT_ONCE);
+                let readers = base.readers.saturating_add(own as u64);
                 (made, Some(base), base.members, readers)
             }
         };
@@ -163,6 +171,9 @@ impl Definitions {
     /// # Errors
     /// All facets so far cost too much.
     fn afford(&mut self, simple: &SimpleType, name: &str) -> Result<(), String> {
+        if simple.facets.is_empty() {
+            return Ok(());
+        }
         let patterns = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Pattern);
         let cost = patterns.map(|facet| pattern_cost(&facet.value)).fold(0, u64::saturating_add);
         if cost > MOST_PATTERN_COST - self.pattern_cost {
@@ -177,12 +188,16 @@ impl Definitions {
         }
     }
 
-    /// Counts what it costs that so many `readers` look at texts of these lengths, in bytes; false if all that were read cost
-    /// too much.
+    /// Counts what it costs that so many `readers` look at texts of these lengths, in bytes; false if that is too much with all
+    /// that were read before.
     fn can_read(&mut self, texts: impl Iterator<Item = usize>, readers: u64) -> bool {
         let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
-        self.reading_cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
-        self.reading_cost <= MOST_READING_COST
+        let cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
+        let can_read = cost <= MOST_READING_COST;
+        if can_read {
+            self.reading_cost = cost;
+        }
+        can_read
     }
 
     /// A text of a contract as a value of a type; none if all such values cost too much.
@@ -197,11 +212,36 @@ impl Definitions {
         let can_read = self.can_read(std::iter::once(text.len()), readers);
         can_read.then(|| self.known[&type_id].definition.read(text, scope))
     }
+
+    /// A text of a document as a value of a type. Types that are not checked have none.
+    pub(crate) fn judge(
+        &mut self,
+        schema: &Schema,
+        type_id: TypeId,
+        text: &str,
+        scope: &dyn Scope,
+    ) -> Result<Value, Invalid> {
+        let made = self.of(schema, type_id);
+        match &made.any_problem {
+            Some(problem) if made.has_unchecked => {
+                Err(Invalid::new(format!("{} can't be judged: {}", quoted(text), problem.message())))
+            }
+            _ => made.definition.read(text, scope),
+        }
+    }
 }
 
 impl Made {
     fn of(definition: SimpleTypeDefinition, readers: u64) -> Self {
-        Made { definition, problem: None, any_problem: None, is_unchecked: false, members: 1, readers }
+        Made {
+            definition,
+            problem: None,
+            any_problem: None,
+            is_unchecked: false,
+            has_unchecked: false,
+            members: 1,
+            readers,
+        }
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Limits {
     /// another, and how many elements may stand for one another in turn.
     pub derivation: usize,
     /// How many particles, attributes, facets and member types one type may have, those of its bases and groups counted
-    /// as often as they are used, and with all elements that may stand for others. Default and fixed values, the values of
-    /// facets and documentation count one for each 64 bytes.
+    /// as often as they are used, and with all elements that may stand for others. Names, default and fixed values, the
+    /// values of facets and documentation count one for each 64 bytes.
     pub type_size: usize,
     /// How many particles, attributes, facets and member types all types have together, counted as `type_size` does. For
     /// each element it counts the elements and types that may stand in its place, too.
@@ -34,7 +34,7 @@ pub struct Limits {
     /// How many fields, variants, attributes, facets and operations may be generated; a type counts as ten of them, a service as
     /// fifty.
     pub generated: usize,
-    /// How many bytes may be shown of a contract, and how many bytes of its values and documentation may be generated.
+    /// How many bytes may be shown of a contract, and how many bytes of its names, values and documentation may be generated.
     pub output: usize,
     /// How many diagnostics of each severity are kept; further ones are counted.
     pub diagnostics: usize,

@@ -34,8 +34,8 @@ pub struct Loader<'r> {
     /// How many bytes the documents have together.
     bytes: usize,
     /// How many imports and includes were followed, those of a document that is included into several namespaces once for
-    /// each; with the texts of documents for each further namespace.
-    references: usize,
+    /// each; and the pieces of text of such a document, for each further namespace.
+    followed: usize,
     /// Whether a limit was passed, which is said once.
     is_full: bool,
     opened: HashMap<String, Option<Opened>>,
@@ -83,7 +83,7 @@ impl<'r> Loader<'r> {
             limits,
             diagnostics: Diagnostics::within(&limits),
             bytes: 0,
-            references: 0,
+            followed: 0,
             is_full: false,
             opened: HashMap::new(),
             by_text: HashMap::new(),
@@ -303,8 +303,8 @@ impl<'r> Loader<'r> {
                 let location = child.attribute("schemaLocation").map(str::trim).filter(|location| !location.is_empty());
                 let place = Location::of(opened.file, child);
                 if matches!(child.local(), "import" | "include" | "redefine") {
-                    self.references += 1;
-                    if !self.is_within(self.references, self.limits.components, "components", Some(place)) {
+                    self.followed += 1;
+                    if !self.is_within(self.followed, self.limits.components, "components", Some(place)) {
                         return;
                     }
                 }
@@ -455,8 +455,8 @@ impl<'r> Loader<'r> {
                 return;
             }
             if !self.added.insert((opened.file, root)) {
-                self.references += opened.document.text().len() / BYTES_OF_TEXT;
-                if !self.is_within(self.references, self.limits.components, "components", Some(place)) {
+                self.followed += opened.document.text().len() / BYTES_OF_TEXT;
+                if !self.is_within(self.followed, self.limits.components, "components", Some(place)) {
                     return;
                 }
             }

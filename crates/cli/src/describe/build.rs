@@ -11,7 +11,7 @@ use castile_xsd::components::{
     Particle, ProcessContents, Scope, Term, TypeDefinition, Use as AttributeUseKind, ValueConstraint, Variety,
     Wildcard,
 };
-use castile_xsd::{AttributeId, ElementId, Schema, TypeId};
+use castile_xsd::{AttributeId, ElementId, ExpandedName, Schema, TypeId};
 
 use super::contract as to;
 use crate::source;
@@ -203,7 +203,7 @@ impl Build<'_> {
 impl Build<'_> {
     fn type_name(&self, id: TypeId) -> String {
         match self.schema[id].name() {
-            Some(name) => self.counted(name.to_string()),
+            Some(name) => self.name(name),
             None => format!("#{}", id.index()),
         }
     }
@@ -212,6 +212,10 @@ impl Build<'_> {
     fn counted(&self, text: String) -> String {
         self.count(text.len() / 64);
         text
+    }
+
+    fn name(&self, name: &ExpandedName) -> String {
+        self.counted(name.to_string())
     }
 
     fn value(&self, constraint: Option<&ValueConstraint>) -> to::Value {
@@ -235,22 +239,22 @@ impl Build<'_> {
         let constraints = element.identity_constraints.iter().map(|constraint| {
             let (category, refer) = match &constraint.category {
                 IdentityConstraintCategory::Key => ("key", None),
-                IdentityConstraintCategory::Keyref { refer } => ("keyref", Some(refer.to_string())),
+                IdentityConstraintCategory::Keyref { refer } => ("keyref", Some(self.name(refer))),
                 IdentityConstraintCategory::Unique => ("unique", None),
             };
-            let (name, selector) = (constraint.name.to_string(), constraint.selector.text.clone());
-            let fields = constraint.fields.iter().map(|field| field.text.clone()).collect();
+            let (name, selector) = (self.name(&constraint.name), self.counted(constraint.selector.text.clone()));
+            let fields = constraint.fields.iter().map(|field| self.counted(field.text.clone())).collect();
             to::IdentityConstraint { name, category, selector, fields, refer }
         });
         let substitutes = self.schema.substitutes(id);
         self.count(substitutes.len());
         to::Element {
-            name: element.name.to_string(),
+            name: self.name(&element.name),
             type_id: self.type_name(element.type_id),
             nillable: element.nillable,
             is_abstract: element.is_abstract,
             value: self.value(element.value_constraint.as_ref()),
-            substitutes: substitutes.into_iter().map(|id| self.schema[id].name.to_string()).collect(),
+            substitutes: substitutes.into_iter().map(|id| self.name(&self.schema[id].name)).collect(),
             identity_constraints: constraints.collect(),
             documentation: self.documentation(element.annotation.documentation.as_ref()),
         }
@@ -275,7 +279,7 @@ impl Build<'_> {
                     },
                     content: content.particle().map(|particle| self.particle(particle)),
                     attributes: self.schema.attribute_uses(id).iter().map(|one| self.attribute(one)).collect(),
-                    any_attribute: self.schema.attribute_wildcard(id).as_ref().map(wildcard),
+                    any_attribute: self.schema.attribute_wildcard(id).as_ref().map(|any| self.wildcard(any)),
                 };
                 to::Kind::Complex(own)
             }
@@ -307,13 +311,13 @@ impl Build<'_> {
             facets: facets
                 .iter()
                 .filter(|facet| !of_other_lists.contains(&facet.kind))
-                .map(|facet| to::Facet { facet: facet.kind.name(), value: facet.value.clone() })
+                .map(|facet| to::Facet { facet: facet.kind.name(), value: self.counted(facet.value.clone()) })
                 .collect(),
             patterns: self
                 .schema
                 .patterns(id)
                 .into_iter()
-                .map(|step| step.into_iter().map(str::to_owned).collect())
+                .map(|step| step.into_iter().map(|pattern| self.counted(pattern.to_owned())).collect())
                 .collect(),
             enumeration: facets
                 .iter()
@@ -330,14 +334,33 @@ impl Build<'_> {
         self.count(1);
         let term = match &particle.term {
             Term::Element(id) if self.schema[*id].scope == Scope::Global => {
-                to::Term::Reference(self.schema[*id].name.to_string())
+                to::Term::Reference(self.name(&self.schema[*id].name))
             }
             Term::Element(id) => to::Term::Element(Box::new(self.element(*id))),
-            Term::Wildcard(any) => to::Term::Any(wildcard(any)),
+            Term::Wildcard(any) => to::Term::Any(self.wildcard(any)),
             Term::Group(group) => self.group(group),
             Term::GroupReference(id) => self.group(&self.schema[*id].group),
         };
         to::Particle { min: particle.min_occurs, max: particle.max_occurs, term }
+    }
+
+    fn wildcard(&self, wildcard: &Wildcard) -> to::Wildcard {
+        let listed = |namespace: &std::sync::Arc<str>| match &**namespace {
+            "" => "##local".to_owned(),
+            namespace => namespace.to_owned(),
+        };
+        to::Wildcard {
+            namespaces: self.counted(match &wildcard.namespaces {
+                NamespaceConstraint::Any => "##any".to_owned(),
+                NamespaceConstraint::Not(target) => format!("##other {}", listed(target)),
+                NamespaceConstraint::OneOf(list) => list.iter().map(listed).collect::<Vec<_>>().join(" "),
+            }),
+            process_contents: match wildcard.process_contents {
+                ProcessContents::Strict => "strict",
+                ProcessContents::Lax => "lax",
+                ProcessContents::Skip => "skip",
+            },
+        }
     }
 
     fn group(&self, group: &castile_xsd::components::ModelGroup) -> to::Term {
@@ -356,7 +379,7 @@ impl Build<'_> {
         let constraint = attribute_use.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
         let documentation = &attribute_use.annotation.documentation;
         to::Attribute {
-            name: declaration.name.to_string(),
+            name: self.name(&declaration.name),
             type_id: self.type_name(declaration.type_id),
             required: attribute_use.use_ == AttributeUseKind::Required,
             value: self.value(constraint),
@@ -433,25 +456,6 @@ fn use_name(use_: Use) -> &'static str {
     match use_ {
         Use::Literal => "literal",
         Use::Encoded => "encoded",
-    }
-}
-
-fn wildcard(wildcard: &Wildcard) -> to::Wildcard {
-    let listed = |namespace: &std::sync::Arc<str>| match &**namespace {
-        "" => "##local".to_owned(),
-        namespace => namespace.to_owned(),
-    };
-    to::Wildcard {
-        namespaces: match &wildcard.namespaces {
-            NamespaceConstraint::Any => "##any".to_owned(),
-            NamespaceConstraint::Not(target) => format!("##other {}", listed(target)),
-            NamespaceConstraint::OneOf(list) => list.iter().map(listed).collect::<Vec<_>>().join(" "),
-        },
-        process_contents: match wildcard.process_contents {
-            ProcessContents::Strict => "strict",
-            ProcessContents::Lax => "lax",
-            ProcessContents::Skip => "skip",
-        },
     }
 }
 

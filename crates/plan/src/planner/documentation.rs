@@ -5,7 +5,7 @@ use std::rc::Rc;
 use castile_xsd::TypeId;
 use castile_xsd::components::{Facet, FacetKind, TypeDefinition, Variety};
 
-use super::{Planner, text};
+use super::Planner;
 use crate::names::Ident;
 
 impl Planner<'_> {
@@ -25,8 +25,7 @@ impl Planner<'_> {
             "" => format!("{sentence}."),
             facets => format!("{sentence}: {facets}."),
         };
-        if let Some(documentation) = text(texts) {
-            let documentation = self.copy(&documentation);
+        if let Some(documentation) = self.text(texts) {
             return match (&*facets, of) {
                 ("", _) => documentation,
                 (_, Some(of)) => format!("{documentation}\n\n{}", with_facets(format!("Of type {of}"))),

@@ -9,7 +9,7 @@ use castile_xsd::TypeId;
 use castile_xsd::components::Content as SchemaContent;
 use castile_xsd::encoded::{self, Items, Kind, encoding_type};
 
-use super::{Key, Planner, text};
+use super::{Key, Planner};
 use crate::names::Scope;
 use crate::plan::{
     Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held,
@@ -161,7 +161,7 @@ impl Planner<'_> {
                 start: String::new(),
             });
         }
-        let documentation = text(&[&definition.annotation().documentation]);
+        let documentation = self.text(&[&definition.annotation().documentation]);
         let table = self.table(&path.ident.to_string());
         self.items.push(Item::EncodedStruct(EncodedStruct {
             path: path.clone(),
@@ -211,7 +211,7 @@ impl Planner<'_> {
                 name,
             });
         }
-        let documentation = text(&[&self.schema[type_id].annotation().documentation]);
+        let documentation = self.text(&[&self.schema[type_id].annotation().documentation]);
         let table = self.table(&format!("{} types", path.ident));
         self.items.push(Item::Derived(Derived {
             table,
@@ -238,7 +238,7 @@ impl Planner<'_> {
         }
         let definition = &self.schema[type_id];
         let name = definition.name().map_or(owner, |name| name.local());
-        let documentation = text(&[&definition.annotation().documentation]);
+        let documentation = self.text(&[&definition.annotation().documentation]);
         let documentation = documentation.unwrap_or_else(|| format!("The array `{name}`."));
         let (path, outside) = self.enter(type_id, key, name);
         self.array_of(path.clone(), items, documentation);

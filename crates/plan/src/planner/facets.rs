@@ -125,7 +125,7 @@ impl Planner<'_> {
             let is_name = matches!(base, Base::Datatype("QName" | "Notation"));
             let name = |facet: &SchemaFacet| {
                 let name = facet.name()?;
-                Some((name.namespace().to_owned(), name.local().to_owned()))
+                Some((self.copy(name.namespace()), self.copy(name.local())))
             };
             facets.push(if is_name {
                 Facet::Names(enumeration.into_iter().filter_map(name).collect())

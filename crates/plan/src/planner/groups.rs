@@ -6,8 +6,7 @@ use castile_xsd::components::{Compositor, NamespaceConstraint, Wildcard};
 use castile_xsd::{ExpandedName, Location, Severity};
 
 use super::particles::{Group, Node, NodeTerm, Origin};
-use super::types::wildcard;
-use super::{Key, Planner, text};
+use super::{Key, Planner};
 use crate::names::{Ident, Scope};
 use crate::plan::{
     Choice, Content, Field, Held, Item, Made, Occurrence, Particle, ParticleKind, Path, Role, Struct, Term,
@@ -87,7 +86,7 @@ impl Planner<'_> {
                 let element = self.element(declaration);
                 (documentation, Term::Element { element, value, tag: String::new(), counted: false })
             }
-            NodeTerm::Any(any) => ("Any element.".to_owned(), Term::Any(wildcard(&any.namespaces))),
+            NodeTerm::Any(any) => ("Any element.".to_owned(), Term::Any(self.wildcard(&any.namespaces))),
             NodeTerm::Group(group) => {
                 let documentation = self.group_documentation(group);
                 let is_unbounded = node.max.is_none();
@@ -104,16 +103,16 @@ impl Planner<'_> {
         self.streamed.remove(&format!("{owner}/{name}"))
     }
 
-    fn group_documentation(&self, group: &Group) -> String {
+    fn group_documentation(&mut self, group: &Group) -> String {
         match group.origin {
             Origin::Definition(id) => {
                 let definition = &self.schema[id];
-                text(&[&definition.annotation.documentation])
+                self.text(&[&definition.annotation.documentation])
                     .unwrap_or_else(|| format!("The group `{}`.", definition.name.local()))
             }
             Origin::Head(id) => {
                 let declaration = &self.schema[id];
-                text(&[&declaration.annotation.documentation]).unwrap_or_else(|| {
+                self.text(&[&declaration.annotation.documentation]).unwrap_or_else(|| {
                     format!("The element `{}`, or one that may stand in its place.", declaration.name.local())
                 })
             }
@@ -249,30 +248,37 @@ impl Planner<'_> {
         let text = names.variant("Text");
         let variants = self.variants(&nodes, &mut names, &path.ident.to_string());
         let table = self.table(&path.ident.to_string());
+        let order = (!is_in_any_order(group)).then(|| self.order(group, &variants));
         self.items.push(Item::Choice(Choice {
             path: path.clone(),
             table,
             documentation: format!("A piece of the content of a `{owner}`."),
             text: Some(text),
-            order: (!is_in_any_order(group)).then(|| self.order(group, &variants)),
+            order,
             variants,
         }));
         path
     }
 
     /// In which order the pieces of mixed content may come. `variants` are those that may come at all.
-    fn order(&self, group: &Group, variants: &[Field]) -> Particle {
+    fn order(&mut self, group: &Group, variants: &[Field]) -> Particle {
         let elements = variants.iter().filter_map(Field::element).enumerate();
         let numbers = elements.map(|(number, one)| ((one.namespace.as_str(), one.name.as_str()), number));
         self.ordered(group, 1, Some(1), &numbers.collect())
     }
 
     /// `elements` are the numbers of the pieces. One is not there only if a limit was passed.
-    fn ordered(&self, group: &Group, min: u32, max: Option<u32>, elements: &HashMap<(&str, &str), usize>) -> Particle {
+    fn ordered(
+        &mut self,
+        group: &Group,
+        min: u32,
+        max: Option<u32>,
+        elements: &HashMap<(&str, &str), usize>,
+    ) -> Particle {
         let particles = group.nodes.iter().map(|Node { min, max, term }| {
             let kind = match term {
                 NodeTerm::Group(group) => return self.ordered(group, *min, *max, elements),
-                NodeTerm::Any(any) => ParticleKind::Any(wildcard(&any.namespaces)),
+                NodeTerm::Any(any) => ParticleKind::Any(self.wildcard(&any.namespaces)),
                 NodeTerm::Element(id) => {
                     let name = &self.schema[*id].name;
                     ParticleKind::Element(elements.get(&(name.namespace(), name.local())).copied().unwrap_or_default())

@@ -9,7 +9,7 @@ use castile_wsdl::{
 use castile_xsd::components::{Content as SchemaContent, ElementDeclaration};
 use castile_xsd::{ElementId, Location, TypeId};
 
-use super::{Planner, text};
+use super::Planner;
 use crate::names::{Ident, Scope};
 use crate::plan::{
     Base, Content, Element, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Made, Message, Nil,
@@ -422,11 +422,11 @@ impl Planner<'_> {
     }
 
     /// What a header block is called, and what is said of it.
-    fn block_name(&self, block: &Block) -> (String, String) {
+    fn block_name(&mut self, block: &Block) -> (String, String) {
         let (name, documentation) = match block {
             Block::Literal(element) => {
                 let declaration = &self.schema[*element];
-                (declaration.name.local(), text(&[&declaration.annotation.documentation]))
+                (declaration.name.local(), self.text(&[&declaration.annotation.documentation]))
             }
             Block::Encoded { name, .. } => (name.as_str(), None),
         };

@@ -60,14 +60,15 @@ impl Planner<'_> {
             let documentation = facet.annotation.documentation.clone();
             variants.push(EnumerationVariant {
                 ident: names.value(&facet.value),
-                documentation: super::text(&[&documentation]).unwrap_or_else(|| described(&facet.value)),
+                documentation: self.text(&[&documentation]).unwrap_or_else(|| described(&facet.value)),
                 value: self.copy(&facet.value),
             });
         }
         self.enumerations.insert(path.clone());
+        let documentation = self.simple_documentation(simple, &name);
         self.items.push(Item::Enumeration(Enumeration {
             path: path.clone(),
-            documentation: self.simple_documentation(simple, &name),
+            documentation,
             name,
             collapses: schema.white_space(type_id) == WhiteSpace::Collapse,
             variants,
@@ -192,13 +193,13 @@ impl Planner<'_> {
         }
     }
 
-    fn simple_documentation(&self, simple: &SimpleType, name: &str) -> String {
+    fn simple_documentation(&mut self, simple: &SimpleType, name: &str) -> String {
         let owner = match simple.owner {
             Some(Owner::Element(owner)) => self.schema[owner].annotation.documentation.clone(),
             Some(Owner::Attribute(owner)) => self.schema[owner].annotation.documentation.clone(),
             _ => None,
         };
-        super::text(&[&simple.annotation.documentation, &owner]).unwrap_or_else(|| match &simple.name {
+        self.text(&[&simple.annotation.documentation, &owner]).unwrap_or_else(|| match &simple.name {
             Some(name) => format!("The type `{}`.", name.local()),
             None => format!("A value of `{name}`."),
         })

@@ -6,7 +6,7 @@ use castile_xsd::components::{
 };
 use castile_xsd::{Builtin, ElementId, TypeId};
 
-use super::{Key, Planner, particles, text};
+use super::{Key, Planner, particles};
 use crate::names::Scope;
 use crate::plan::{
     Attribute, Base, Content, Derived, DerivedVariant, Element, Held, Item, Made, Nil, Path, Presence, Role, Struct,
@@ -146,7 +146,7 @@ impl Planner<'_> {
                 name,
             });
         }
-        let documentation = text(&[&complex.annotation.documentation]);
+        let documentation = self.text(&[&complex.annotation.documentation]);
         let table = self.table(&format!("{} types", path.ident));
         self.items.push(Item::Derived(Derived {
             table,
@@ -223,7 +223,7 @@ impl Planner<'_> {
         };
         let any_attributes = schema.attribute_wildcard(type_id);
         let any_attributes =
-            any_attributes.map(|wildcard| (names.lower("any attributes"), self::wildcard(&wildcard.namespaces)));
+            any_attributes.map(|wildcard| (names.lower("any attributes"), self.wildcard(&wildcard.namespaces)));
         let documentation = definition.annotation().documentation.clone();
         let owner = match definition.owner() {
             Some(Owner::Element(owner)) => schema[owner].annotation.documentation.clone(),
@@ -244,7 +244,7 @@ impl Planner<'_> {
             path: path.clone(),
             table,
             attribute_table: has_attributes.then(|| self.table(&format!("{} attributes", path.ident))),
-            documentation: text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
+            documentation: self.text(&[&documentation, &owner]).unwrap_or_else(|| format!("The {kind} `{name}`.")),
             role: Role::Type(type_name),
             attributes,
             any_attributes,
@@ -284,11 +284,11 @@ impl Planner<'_> {
                 Some(SchemaConstraint::Default(value)) => Presence::Default(self.copy(value)),
                 None => Presence::Optional,
             };
-            let namespace = declaration.name.namespace().to_owned();
+            let namespace = self.copy(declaration.name.namespace());
             if !namespace.is_empty() {
                 self.attribute_namespaces.insert(namespace.clone());
             }
-            let name = declaration.name.local().to_owned();
+            let name = self.copy(declaration.name.local());
             let texts = [&attribute_use.annotation.documentation, &declaration.annotation.documentation];
             let ident = names.attribute(&name);
             Attribute {
@@ -327,7 +327,7 @@ impl Planner<'_> {
     // ---- elements ----
 
     pub(super) fn element(&mut self, declaration: &ElementDeclaration) -> Element {
-        let namespace = declaration.name.namespace().to_owned();
+        let namespace = self.copy(declaration.name.namespace());
         self.namespaces.push(namespace.clone());
         let slot = self.slot();
         let has_text = match &self.schema[declaration.type_id] {
@@ -340,12 +340,20 @@ impl Planner<'_> {
             facets: if self.streams(declaration) { None } else { self.facets(declaration.type_id) },
             types: self.named_types(declaration.type_id),
             namespace,
-            name: declaration.name.local().to_owned(),
+            name: self.copy(declaration.name.local()),
             slot,
             constraint: constraint.map(|constraint| match constraint {
                 SchemaConstraint::Default(value) => ValueConstraint::Default(self.copy(value)),
                 SchemaConstraint::Fixed(value) => ValueConstraint::Fixed(self.copy(value)),
             }),
+        }
+    }
+
+    pub(super) fn wildcard(&mut self, namespaces: &NamespaceConstraint) -> Wildcard {
+        match namespaces {
+            NamespaceConstraint::Any => Wildcard::Any,
+            NamespaceConstraint::Not(target) => Wildcard::Not(self.copy(target)),
+            NamespaceConstraint::OneOf(list) => Wildcard::OneOf(list.iter().map(|one| self.copy(one)).collect()),
         }
     }
 }
@@ -356,12 +364,4 @@ const XMIME: &str = "http://www.w3.org/2005/05/xmlmime";
 fn says_content_types(annotation: &Annotation) -> bool {
     let mut names = annotation.attributes.iter().map(|(name, _)| name);
     names.any(|name| name.namespace() == XMIME && name.local() == "expectedContentTypes")
-}
-
-pub(super) fn wildcard(namespaces: &NamespaceConstraint) -> Wildcard {
-    match namespaces {
-        NamespaceConstraint::Any => Wildcard::Any,
-        NamespaceConstraint::Not(target) => Wildcard::Not(target.to_string()),
-        NamespaceConstraint::OneOf(list) => Wildcard::OneOf(list.iter().map(ToString::to_string).collect()),
-    }
 }

@@ -1,6 +1,7 @@
 //! Values that a schema gives: those of facets (Part 2 §4.3), and defaults and fixed values (Part 1 §3.2.6, §3.3.6).
 
 use std::cell::Cell;
+use std::fmt::Display;
 
 use castile_databinding::datatypes::{Invalid, Scope, Value, quoted};
 
@@ -22,7 +23,7 @@ impl Checker<'_> {
         let made = self.definitions.of(self.schema, id);
         let (Some(problem), is_unchecked) = (made.problem.clone(), made.is_unchecked) else { return };
         if is_unchecked {
-            self.leave_unchecked(simple.location, format!("facets are not checked from here on: {problem}"));
+            self.leave_unchecked(simple.location, &problem);
             return;
         }
         let base = self.definitions.of(self.schema, simple.base).definition.clone();
@@ -53,10 +54,6 @@ impl Checker<'_> {
         let (ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) = constraint;
         let problem = match self.read(type_id, text) {
             Read::Value(_) | Read::Unknown => return,
-            Read::Unaffordable => {
-                let message = "default and fixed values are not checked from here on: they cost too much to read";
-                return self.leave_unchecked(location, message.to_owned());
-            }
             Read::Invalid(problem) => problem,
         };
         let kind = kind_of(constraint);
@@ -74,10 +71,10 @@ impl Checker<'_> {
         }
     }
 
-    /// Says once that something is not checked.
-    fn leave_unchecked(&mut self, location: Location, message: String) {
+    /// Says once that not all values are checked.
+    fn leave_unchecked(&mut self, location: Location, why: &dyn Display) {
         if !std::mem::replace(&mut self.has_unchecked, true) {
-            self.diagnostics.warning(location, message);
+            self.diagnostics.warning(location, format!("not all facets, defaults and fixed values are checked: {why}"));
         }
     }
 
@@ -92,7 +89,11 @@ impl Checker<'_> {
         };
         let scope = Undeclared::default();
         match self.definitions.read(self.schema, value_type, text, &scope) {
-            None => Read::Unaffordable,
+            None => {
+                let location = self.schema[type_id].location();
+                self.leave_unchecked(location, &"values of this type cost too much to read");
+                Read::Unknown
+            }
             Some(_) if scope.is_asked.get() => Read::Unknown,
             Some(Ok(value)) => Read::Value(value),
             Some(Err(problem)) => Read::Invalid(problem),
@@ -104,10 +105,8 @@ impl Checker<'_> {
 enum Read {
     Value(Value),
     Invalid(Invalid),
-    /// For names there are no declarations at hand; and the type may be missing.
+    /// For names there are no declarations at hand; the type may be missing; and all values that were read may cost too much.
     Unknown,
-    /// All values of the contract that were read cost too much.
-    Unaffordable,
 }
 
 /// Knows no declarations, but whether they were asked for.

@@ -7,11 +7,11 @@
 use super::called;
 use super::circles::references;
 use crate::components::{
-    Annotation, AttributeUse, Content, Derivation, ElementId, FacetKind, ModelGroup, Particle, SimpleType, Term,
-    TypeDefinition, TypeId, ValueConstraint, Variety,
+    Annotation, AttributeUse, Content, Derivation, ElementId, FacetKind, ModelGroup, NamespaceConstraint, Particle,
+    SimpleType, Term, TypeDefinition, TypeId, ValueConstraint, Variety, Wildcard,
 };
 use crate::limits::BYTES_OF_TEXT;
-use crate::{Builtin, Diagnostics, Limits, Location, Schema};
+use crate::{Builtin, Diagnostics, ExpandedName, Limits, Location, Schema};
 
 /// Groups may stand this deep in one another, those that are referred to counted: what walks them may recurse.
 const MAX_NESTING: u32 = 100;
@@ -184,7 +184,8 @@ impl Sizes {
     fn elements(&mut self, schema: &Schema) {
         let size = |(slot, substitutes): (usize, &u64)| {
             let element = &schema.elements[slot];
-            1 + substitutes + size_of_texts(&element.annotation, element.value_constraint.as_ref())
+            let texts = size_of_texts(&element.annotation, element.value_constraint.as_ref());
+            1 + substitutes + size_of_name(&element.name) + texts
         };
         self.elements = self.substitutes.iter().enumerate().map(size).collect();
     }
@@ -194,7 +195,7 @@ impl Sizes {
         let mut depths = vec![0_u32; schema.groups.len()];
         for slot in parts_first(schema.groups.len(), |node| references(&schema.groups[node].group)) {
             let definition = &schema.groups[slot];
-            let size = self.group(&definition.group);
+            let size = self.group(&definition.group).saturating_add(size_of_texts(&definition.annotation, None));
             let depth = depth_of(&definition.group, &depths);
             let what = format!("group {}", definition.name);
             if depth > MAX_NESTING {
@@ -219,7 +220,7 @@ impl Sizes {
     fn particle(&self, particle: &Particle) -> u64 {
         match &particle.term {
             Term::Element(id) => self.elements[id.index()],
-            Term::Wildcard(wildcard) => 1 + wildcard.namespaces.len() as u64,
+            Term::Wildcard(wildcard) => 1 + size_of_wildcard(wildcard),
             Term::GroupReference(id) => self.groups[id.index()],
             Term::Group(group) => self.group(group),
         }
@@ -233,8 +234,8 @@ impl Sizes {
         for slot in parts_first(schema.attribute_groups.len(), parts) {
             let group = &schema.attribute_groups[slot];
             let inner = group.attribute_groups.iter().map(|part| self.attribute_groups[part.index()]);
-            let any = group.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len());
-            let own = 1 + any as u64 + size_of_attributes(schema, &group.attribute_uses);
+            let any = group.attribute_wildcard.as_ref().map_or(0, size_of_wildcard);
+            let own = 1 + any + size_of_attributes(schema, &group.attribute_uses);
             let size = inner.fold(own, u64::saturating_add);
             if self.is_too_large(size) {
                 self.too_large(diagnostics, group.location, &format!("attribute group {}", group.name), size);
@@ -289,7 +290,7 @@ impl Sizes {
             TypeDefinition::Complex(complex) => {
                 let groups = complex.attribute_groups.iter().map(|group| self.attribute_groups[group.index()]);
                 let attributes = groups.fold(size_of_attributes(schema, &complex.attribute_uses), u64::saturating_add);
-                let any = complex.attribute_wildcard.as_ref().map_or(0, |wildcard| wildcard.namespaces.len() as u64);
+                let any = complex.attribute_wildcard.as_ref().map_or(0, size_of_wildcard);
                 attributes
                     .saturating_add(any)
                     .saturating_add(complex.content.particle().map_or(0, |particle| self.particle(particle)))
@@ -303,6 +304,18 @@ fn size_of_text(text: &str) -> u64 {
     (text.len() / BYTES_OF_TEXT) as u64
 }
 
+fn size_of_name(name: &ExpandedName) -> u64 {
+    size_of_text(name.namespace()) + size_of_text(name.local())
+}
+
+fn size_of_wildcard(wildcard: &Wildcard) -> u64 {
+    match &wildcard.namespaces {
+        NamespaceConstraint::Any => 0,
+        NamespaceConstraint::Not(target) => size_of_text(target),
+        NamespaceConstraint::OneOf(list) => list.iter().map(|one| 1 + size_of_text(one)).sum(),
+    }
+}
+
 /// What is said of a component, and the value that it has.
 fn size_of_texts(annotation: &Annotation, value: Option<&ValueConstraint>) -> u64 {
     let value = value.map_or(0, |(ValueConstraint::Default(text) | ValueConstraint::Fixed(text))| size_of_text(text));
@@ -313,7 +326,8 @@ fn size_of_attributes(schema: &Schema, uses: &[AttributeUse]) -> u64 {
     let size = |one: &AttributeUse| {
         let declaration = &schema[one.attribute];
         let value = one.value_constraint.as_ref().or(declaration.value_constraint.as_ref());
-        1 + size_of_texts(&one.annotation, value) + size_of_texts(&declaration.annotation, None)
+        let texts = size_of_texts(&one.annotation, value) + size_of_texts(&declaration.annotation, None);
+        1 + size_of_name(&declaration.name) + texts
     };
     uses.iter().map(size).sum()
 }

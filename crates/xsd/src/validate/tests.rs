@@ -32,6 +32,37 @@ fn is_taken(schema: &Schema, children: &str) -> bool {
     Validator::new(schema).validate(format!("<r xmlns='urn:t'>{children}</r>").as_bytes()).is_empty()
 }
 
+/// A type whose facets cost too much has values that can't be judged, and no other type has.
+#[test]
+fn what_costs_too_much_to_judge_is_told() {
+    let members = "Int ".repeat(1_000);
+    let values: String = (0..5_000).map(|value| format!("<xs:enumeration value='{value}'/>")).collect();
+    let restriction = |name: &str, base: &str, facets: &str| {
+        format!("<xs:simpleType name='{name}'><xs:restriction base='{base}'>{facets}</xs:restriction></xs:simpleType>")
+    };
+    let declarations = [
+        restriction("Int", "xs:int", ""),
+        format!("<xs:simpleType name='Many'><xs:union memberTypes='{members}'/></xs:simpleType>"),
+        restriction("Dear", "Many", &values),
+        restriction("DearToo", "Dear", "<xs:pattern value='[0-9]+'/>"),
+        "<xs:simpleType name='Ints'><xs:list itemType='xs:int'/></xs:simpleType>".to_owned(),
+        "<xs:simpleType name='Either'><xs:union memberTypes='xs:int xs:date'/></xs:simpleType>".to_owned(),
+        restriction("Short", "xs:string", "<xs:maxLength value='3'/>"),
+        "<xs:element name='r'><xs:complexType><xs:sequence><xs:element name='a' type='Dear'/><xs:element name='b' \
+         type='DearToo'/><xs:element name='c' type='Ints'/><xs:element name='d' type='Either'/><xs:element name='e' \
+         type='Short'/></xs:sequence></xs:complexType></xs:element>"
+            .to_owned(),
+    ];
+    let document = "<r xmlns='urn:t'><a>1</a><b>1</b><c>1 x</c><d>zz</d><e>long</e></r>";
+    let problems = judged(&declarations.concat(), document);
+    let expected =
+        ["\"1\" can't be judged", "\"1\" can't be judged", "\"x\" is not", "\"zz\" is not", "\"long\" is not"];
+    assert_eq!(problems.len(), expected.len(), "{problems:#?}");
+    for (problem, expected) in problems.iter().zip(expected) {
+        assert!(problem.contains(expected), "{problem}");
+    }
+}
+
 #[test]
 fn content_models() {
     let a = r#"<xs:element ref="a"/>"#;

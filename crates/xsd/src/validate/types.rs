@@ -159,7 +159,7 @@ impl<'s> Types<'s> {
 
     /// Reads a value of a simple type.
     pub(super) fn read(&mut self, id: TypeId, text: &str, scope: &dyn Declarations) -> Result<Value, Invalid> {
-        self.definitions.of(self.schema, id).definition.read(text, scope)
+        self.definitions.judge(self.schema, id, text, scope)
     }
 
     /// The identity constraints of an element.

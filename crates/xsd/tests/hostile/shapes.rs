@@ -586,6 +586,62 @@ pub const SHAPES: &[Shape] = &[
             "<xs:group name='g'><xs:sequence><xs:element name='a' type='xs:string'><xs:annotation><xs:documentation>{text}</xs:documentation></xs:annotation></xs:element></xs:sequence></xs:group>{uses}"
         )
     }),
+    schema("documentation_of_a_group", |n| {
+        let text = "a".repeat(100 * n);
+        let types = each(
+            n,
+            "<xs:element name='f#'><xs:complexType><xs:sequence><xs:group ref='t:g' maxOccurs='9'/></xs:sequence></xs:complexType></xs:element>",
+        );
+        format!(
+            "<xs:group name='g'><xs:annotation><xs:documentation>{text}</xs:documentation></xs:annotation><xs:sequence><xs:element name='a' type='xs:int'/><xs:element name='b' type='xs:int'/></xs:sequence></xs:group>{}",
+            complex(&format!("<xs:sequence>{types}</xs:sequence>"))
+        )
+    }),
+    schema("documentation_of_an_attribute", |n| {
+        let text = "a".repeat(100 * n);
+        let types =
+            each(n, "<xs:element name='f#'><xs:complexType><xs:attribute ref='t:a'/></xs:complexType></xs:element>");
+        format!(
+            "<xs:attribute name='a' type='xs:int'><xs:annotation><xs:documentation>{text}</xs:documentation></xs:annotation></xs:attribute>{}",
+            complex(&format!("<xs:sequence>{types}</xs:sequence>"))
+        )
+    }),
+    schema("documentation_of_a_value_inherited", |n| {
+        let text = "a".repeat(100 * n);
+        let types = each(n, "<xs:simpleType name='T#'><xs:restriction base='t:T'/></xs:simpleType>");
+        let uses = each(n, "<xs:element name='f#' type='t:T#'/>");
+        format!(
+            "<xs:simpleType name='T'><xs:restriction base='xs:token'><xs:enumeration value='v'><xs:annotation><xs:documentation>{text}</xs:documentation></xs:annotation></xs:enumeration></xs:restriction></xs:simpleType>{types}{}",
+            complex(&format!("<xs:sequence>{uses}</xs:sequence>"))
+        )
+    }),
+    schema("names_inherited", |n| {
+        let names = each(n, "<xs:enumeration value='t:n#'/>");
+        let types = each(n, "<xs:simpleType name='T#'><xs:restriction base='t:T'/></xs:simpleType>");
+        let uses = each(n, "<xs:element name='f#' type='t:T#'/>");
+        format!(
+            "<xs:simpleType name='T'><xs:restriction base='xs:QName'>{names}</xs:restriction></xs:simpleType>{types}{}",
+            complex(&format!("<xs:sequence>{uses}</xs:sequence>"))
+        )
+    }),
+    schema("long_names_in_a_group", |n| {
+        let name = "a".repeat(n.min(9_000));
+        let uses = complex(&format!("<xs:sequence>{}</xs:sequence>", "<xs:group ref='t:g'/>".repeat(n)));
+        format!(
+            "<xs:group name='g'><xs:sequence><xs:element name='{name}' type='xs:string'/></xs:sequence></xs:group>{uses}"
+        )
+    }),
+    schema("namespaces_of_a_wildcard", |n| {
+        let namespaces = each(n, "urn:namespace:of:some:length:# ");
+        let types = each(
+            n,
+            "<xs:element name='f#'><xs:complexType><xs:attributeGroup ref='t:g'/></xs:complexType></xs:element>",
+        );
+        format!(
+            "<xs:attributeGroup name='g'><xs:anyAttribute namespace='{namespaces}'/></xs:attributeGroup>{}",
+            complex(&format!("<xs:sequence>{types}</xs:sequence>"))
+        )
+    }),
     schema("default_of_an_attribute", |n| {
         let attribute = format!("<xs:attribute name='a' type='xs:string' default='{}'/>", "a".repeat(100 * n));
         let types =

@@ -46,6 +46,17 @@ fn a_hyphen_is_standard_input() {
     }
 }
 
+/// It was told by name alone, and counted among what the operations do without.
+#[test]
+fn items_of_an_encoded_array_are_told() {
+    let text = String::from_utf8(describe(&["../diff/encoded-array/old.wsdl"]).stdout).unwrap();
+    assert!(
+        text.contains("array of Line[]") && text.contains("type Line") && text.contains("article  xs:string"),
+        "{text}"
+    );
+    assert!(!text.contains("do without"), "{text}");
+}
+
 #[test]
 fn a_url_of_another_scheme_is_no_file() {
     for command in [&["describe", "ftp://h/a.wsdl"][..], &["bundle", "ftp://h/a.wsdl", "--fetch", "-o", "b"]] {

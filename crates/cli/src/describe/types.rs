@@ -332,7 +332,12 @@ impl<'c> Types<'c> {
         let occurs = if attribute.required { String::new() } else { format!(" {OCCURS}[0..1]{OCCURS:#}") };
         let mut line = format!("{NAME}@{}{NAME:#}{occurs}{text}", self.names.short(&attribute.name));
         if let Some(array_type) = &attribute.array_type {
-            line.push_str(&format!("  array of {}", self.names.short(array_type)));
+            let item = item_type(array_type);
+            let mark = self.mark(item);
+            if let Some(&of) = self.types.get(item).filter(|_| mark == BELOW) {
+                self.queue(Later::Type(of));
+            }
+            line.push_str(&format!("  array of {}{mark}", self.names.short(array_type)));
         }
         line.push_str(&self.value(&attribute.value));
         more.extend(self.documentation(attribute.documentation.as_deref()));
@@ -414,6 +419,12 @@ impl<'c> Types<'c> {
     fn count(&mut self, lines: &[String]) {
         self.size += lines.iter().map(|line| 20 + line.len()).sum::<usize>();
     }
+}
+
+/// The type of the items of `{urn:orders}Item[,][2]`. A namespace may have brackets, too.
+fn item_type(array_type: &str) -> &str {
+    let name = array_type.rfind('}').map_or(0, |end| end + 1);
+    array_type[name..].find('[').map_or(array_type, |dimensions| &array_type[..name + dimensions])
 }
 
 /// `[0..1]`, or nothing for exactly once.

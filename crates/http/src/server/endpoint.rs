@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use castile_budget::{Budget, Exhausted, Reservation};
+use castile_budget::{Budget, Exhausted, Reservation, UNCHARGED};
 use castile_mime::ErrorKind;
 use castile_soap::{
     Description, Document, Fault, Layer, NoDetail, Offloading, Pending, ReplyMessage, Step, Trace, Version,
@@ -31,9 +31,6 @@ use crate::gzip::{self, Coded, GZIP};
 use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, remove_own};
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
-
-/// Contracts and pages up to this size are not charged, in bytes.
-const UNCHARGED: usize = 4 << 10;
 
 /// How many pairs of a query are looked at, each for every document of the contract. Who asks for one sends one.
 const PAIRS: usize = 32;

@@ -237,8 +237,8 @@ impl Server {
     }
 
     /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default, and never more than
-    /// half of the [`budget`](Self::budget). When there are more, the slowest of the requests that hold much is answered 408 and
-    /// its connection closed.
+    /// half of the [`budget`](Self::budget). A package counts up to its root part, by the most that was in memory of it
+    /// at once. When there are more, the slowest of the requests that hold much is answered 408 and its connection closed.
     pub fn max_bytes_receiving(mut self, max: usize) -> Self {
         self.receiving.bytes = max;
         self

@@ -2,7 +2,24 @@ use std::sync::Arc;
 
 use crate::Reservation;
 
-/// Bytes with what they are charged to, which holds that until they are dropped: what `bytes::Bytes::from_owner` takes.
+/// Bytes that stay charged to a reservation until they are dropped.
+///
+/// `bytes::Bytes::from_owner` takes them, and then all clones and parts of those share the charge: the last one gives it back.
+///
+/// ```
+/// use castile_budget::{Budget, Charged};
+/// use std::sync::Arc;
+///
+/// let budget = Budget::new(1_000);
+/// let answer = vec![b'x'; 600];
+/// let reservation = Arc::new(budget.reserve(answer.len())?);
+/// let answer = Charged::new(answer, reservation);
+/// assert_eq!(budget.used(), 600);
+///
+/// drop(answer);
+/// assert_eq!(budget.used(), 0);
+/// # Ok::<(), castile_budget::Exhausted>(())
+/// ```
 #[derive(Debug)]
 pub struct Charged<T> {
     data: T,

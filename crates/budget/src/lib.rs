@@ -46,6 +46,9 @@ pub use exhausted::Exhausted;
 pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};
 
+/// What takes up to so many bytes need not be charged: it is about what a connection takes anyway.
+pub const UNCHARGED: usize = 4 << 10;
+
 /// How many bytes may be in use at a time, and how many are.
 ///
 /// A clone is the same budget. The default is [`Budget::process`].

@@ -50,7 +50,7 @@ mod client;
 #[cfg(feature = "server")]
 mod server;
 
-pub use castile_budget::Budget;
+pub use castile_budget::{Budget, Charged, Reservation};
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Deviations, Encoder, ExpandedName, FromXml,

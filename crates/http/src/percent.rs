@@ -15,7 +15,18 @@ pub(crate) fn encoded(text: &str) -> String {
 
 /// The bytes that a text stands for. A `%` without two digits stands for itself.
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
+    decode(text).0
+}
+
+/// The bytes that a text stands for; `None` if it has a `%` without two digits.
+pub(crate) fn decoded_if_sound(text: &str) -> Option<Vec<u8>> {
+    let (bytes, is_sound) = decode(text);
+    is_sound.then_some(bytes)
+}
+
+/// The bytes, and whether each `%` has two digits.
+fn decode(text: &str) -> (Vec<u8>, bool) {
+    let (mut bytes, mut is_sound) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
         let digit = |at: usize| behind.get(at).and_then(|digit| (*digit as char).to_digit(16));
@@ -25,12 +36,13 @@ pub(crate) fn decoded(text: &str) -> Vec<u8> {
                 rest = &behind[2..];
             }
             _ => {
+                is_sound &= *first != b'%';
                 bytes.push(*first);
                 rest = behind;
             }
         }
     }
-    bytes
+    (bytes, is_sound)
 }
 
 #[cfg(test)]

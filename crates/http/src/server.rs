@@ -237,8 +237,8 @@ impl Server {
     }
 
     /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default, and never more than
-    /// half of the [`budget`](Self::budget). When there are more, the slowest of the requests that hold much is answered 408 and
-    /// its connection closed.
+    /// half of the [`budget`](Self::budget). A package counts up to its root part, by the most that was in memory of it
+    /// at once. When there are more, the slowest of the requests that hold much is answered 408 and its connection closed.
     pub fn max_bytes_receiving(mut self, max: usize) -> Self {
         self.receiving.bytes = max;
         self
@@ -249,8 +249,37 @@ impl Server {
     /// who hold much of it and wait for their peer make way, the slowest first: requests that come slowly are answered 408,
     /// and connections whose answer is read slowly are closed. What still finds no room is answered 503 with Retry-After.
     ///
-    /// Other services charge their answers themselves, by `castile_budget::Charged`. With the same `Arc<Reservation>` among the extensions of
-    /// the response they make way as well.
+    /// Other services charge their answers themselves, by [`Charged`](castile_budget::Charged). Those that are charged to this budget make
+    /// way as well, if their `Arc<Reservation>` is among the extensions of the response.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use bytes::Bytes;
+    /// use castile_budget::{Budget, Charged, Exhausted};
+    /// use castile_http::Body;
+    /// use castile_http::server::Server;
+    ///
+    /// fn respond(budget: &Budget, answer: Vec<u8>) -> Result<http::Response<Body>, Exhausted> {
+    ///     let reservation = Arc::new(budget.reserve(answer.len())?);
+    ///     let answer = Bytes::from_owner(Charged::new(answer, reservation.clone()));
+    ///     let mut response = http::Response::new(Body::from(answer));
+    ///     response.extensions_mut().insert(reservation);
+    ///     Ok(response)
+    /// }
+    ///
+    /// let budget = Budget::new(64 << 20);
+    /// let server = Server::new().budget(budget.clone());
+    /// let response = respond(&budget, vec![b'x'; 48 << 20])?;
+    /// assert_eq!(budget.used(), 48 << 20);
+    /// // This one is answered 503.
+    /// assert!(respond(&budget, vec![b'x'; 32 << 20]).is_err());
+    ///
+    /// // It was sent.
+    /// drop(response);
+    /// assert_eq!(budget.used(), 0);
+    /// # Ok::<(), Exhausted>(())
+    /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self

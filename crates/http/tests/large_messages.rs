@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::server::{Endpoint, Options, Server};
+use castile_http::server::{Address, Endpoint, Options, Server};
 use castile_http::{DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_soap::{
     Description, Document, Offload, Offloading, Page, Pending, ReplyMessage, RequestMessage, Service, Work,
@@ -218,6 +218,38 @@ async fn a_large_contract_is_made_elsewhere() {
         assert_eq!(response.status(), 200, "{target}");
         assert!(response.body().ends_with(if *target == "/" { "</html>\n" } else { "</definitions>" }), "{target}");
     }
+}
+
+/// Does nothing that it is given.
+struct Nobody;
+
+impl Offload for Nobody {
+    fn run(&self, _: Work) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// The answer was empty, where every other refusal says why.
+#[tokio::test]
+async fn a_contract_that_nobody_makes_is_a_failure_in_words() {
+    let (endpoint, _) = shown(LARGE);
+    let endpoint = endpoint.configure(|options| {
+        options.messages.offload = Some(Offloading::new(DEFAULT_OFFLOAD_ABOVE, Arc::new(Nobody)));
+    });
+    let response = support::ask(&endpoint, http::Request::get("/?wsdl").body(String::new()).unwrap()).await;
+    assert_eq!(response.status(), 500);
+    assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(response.body(), "the server failed to make what was asked for\n");
+}
+
+/// Whoever changed options found workers that nobody had asked for.
+#[tokio::test]
+async fn options_without_workers_stay_so() {
+    let (endpoint, _) = slow(1, |options| options.messages.offload = None);
+    let endpoint = endpoint.address(Address::default()).configure(|options| {
+        assert!(options.messages.offload.is_none());
+    });
+    assert_eq!(ask(&endpoint, 1_000).await.0, 200);
 }
 
 /// However many asked for it at once, it was made for each of them.

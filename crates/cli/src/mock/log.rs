@@ -25,6 +25,13 @@ const KEPT: usize = 50;
 const LARGEST: usize = 64 << 10;
 /// How much of messages a page shows in all, in bytes. The newest come first.
 const SHOWN: usize = 1 << 20;
+/// How many times larger what a page shows of messages may be than they are, as what is reserved for it before it is made has it:
+/// they are indented and escaped.
+const ESCAPED: usize = 4;
+/// What else stands on a page for each exchange, in bytes.
+const AROUND: usize = 512;
+/// The page.
+const TEMPLATE: &str = include_str!("log.html");
 
 /// The last exchanges: a layer that notes them, and a page that shows them.
 #[derive(Clone, Default)]
@@ -66,6 +73,14 @@ enum Message {
 }
 
 impl Message {
+    /// How many bytes of it are kept.
+    fn kept(&self) -> usize {
+        match self {
+            Message::Whole(bytes) => bytes.len(),
+            Message::Size(_) | Message::Stream => 0,
+        }
+    }
+
     /// A message in this charset, if a media type says one.
     fn of(bytes: &Bytes, charset: Option<Charset>) -> Self {
         if bytes.len() > LARGEST {
@@ -146,6 +161,12 @@ impl Log {
         }
         kept.exchanges.push_back(exchange);
         kept.count += 1;
+        drop(kept);
+        // Nobody is shown the page any more that was made before, and what it is charged to is for others. While one is made it is
+        // left to who does that.
+        if let Ok(mut page) = self.notes.page.try_lock() {
+            *page = None;
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -164,14 +185,25 @@ impl Log {
         }
         // There is no need for both.
         *last = None;
+        // First of all: where there is no room nothing is made, however often somebody asks.
+        let reservation = self.budget.reserve(estimate(&exchanges)).map_err(|_| Failed::Exhausted)?;
         let page = spawn_blocking(move || render(&exchanges)).await.map_err(|_| Failed::Unwritten)?;
         let page = page.map_err(|_| Failed::Unwritten)?;
         // All who read it share it, and it is charged once.
-        let reservation = self.budget.reserve(page.len()).map_err(|_| Failed::Exhausted)?;
+        match page.len().checked_sub(reservation.bytes()) {
+            Some(more) => reservation.grow(more).map_err(|_| Failed::Exhausted)?,
+            None => reservation.shrink(reservation.bytes() - page.len()),
+        }
         let page = Bytes::from_owner(Charged::new(page, Arc::new(reservation)));
         *last = Some((count, page.clone()));
         Ok(page)
     }
+}
+
+/// About how large the page of these exchanges is at most, in bytes.
+fn estimate(kept: &VecDeque<Exchange>) -> usize {
+    let messages: usize = kept.iter().map(|exchange| exchange.request.kept() + exchange.reply.kept()).sum();
+    TEMPLATE.len() + kept.len() * AROUND + messages.min(SHOWN) * ESCAPED
 }
 
 fn render(kept: &VecDeque<Exchange>) -> Result<String, minijinja::Error> {
@@ -189,7 +221,7 @@ fn render(kept: &VecDeque<Exchange>) -> Result<String, minijinja::Error> {
     });
     let exchanges: Vec<_> = exchanges.collect();
     let mut environment = Environment::new();
-    environment.add_template("log.html", include_str!("log.html"))?;
+    environment.add_template("log.html", TEMPLATE)?;
     environment.get_template("log.html")?.render(context! { exchanges, most => KEPT })
 }
 
@@ -340,6 +372,41 @@ mod tests {
         let page = page(&log);
         let shown = page.matches("&lt;b&#x2f;&gt;").count();
         assert!(shown >= 16_000 && page.len() < 4 * SHOWN, "{shown} {}", page.len());
+        let estimated = estimate(&log.kept().exchanges);
+        assert!((page.len()..6 * SHOWN).contains(&estimated), "{estimated} {}", page.len());
+    }
+
+    fn ask() -> Request<Body> {
+        Request::get("/requests").body(Body::empty()).unwrap()
+    }
+
+    /// Each who asked in vain had it made first.
+    #[test]
+    fn a_page_without_room_is_not_made() {
+        use tower_service::Service as _;
+
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+        // Whoever makes a page waits for this.
+        let (go_on, told) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || told.recv());
+        let mut log = Log::default().charged_to(Budget::new(1_000));
+        let refused = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), log.call(ask())).await });
+        drop(go_on);
+        assert_eq!(refused.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    /// It held the budget until somebody asked again.
+    #[tokio::test]
+    async fn a_page_that_nobody_is_shown_any_more_is_not_kept() {
+        use tower_service::Service as _;
+
+        let budget = Budget::new(100_000);
+        let mut log = Log::default().charged_to(budget.clone());
+        drop(log.call(ask()).await.unwrap());
+        assert!(budget.used() > 0);
+        log.layer(Orders).call(RequestMessage::new(Version::Soap11, "<a/>"), &Options::default()).await;
+        assert_eq!(budget.used(), 0);
     }
 
     /// Whoever called and asked in turn, and read slowly, held as many pages as he liked, whatever the budget was.
@@ -350,7 +417,6 @@ mod tests {
         let budget = Budget::new(100_000);
         let mut log = Log::default().charged_to(budget.clone());
         let service = log.layer(Orders);
-        let ask = || Request::get("/requests").body(Body::empty()).unwrap();
         let first = log.call(ask()).await.unwrap();
         let size = budget.used();
         assert!(size > 0);

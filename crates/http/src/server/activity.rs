@@ -140,19 +140,14 @@ impl Activity {
         let requests = self.requests.load(Relaxed);
         self.requests.store(requests.wrapping_add(1), Relaxed);
         self.busy.store(true, Relaxed);
+        // The one before is over, so this number is new.
+        let turn = Turn(self.turn.load(SeqCst));
+        self.wait.begin_turn(turn);
         // Somebody may have the body of the one before still.
         if self.wait.held() > 0 {
-            self.message_came();
+            self.shared.admission.connections.give_up(self);
         }
-        self.wait.end();
-        // The one before is over, so this number is new.
-        Turn(self.turn.load(SeqCst))
-    }
-
-    /// Whether a turn is that of the last request, with or without an answer.
-    pub(super) fn is_last(&self, Turn(turn): Turn) -> bool {
-        // Each answer makes the number larger by 2.
-        self.requests.load(Relaxed).wrapping_sub(1).wrapping_mul(2) == turn
+        turn
     }
 
     /// A request has its answer, or won't get one: the slot that it may hold is free.
@@ -215,7 +210,7 @@ impl Activity {
 
 /// The turn of one request, from its head to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn(u32);
+pub(super) struct Turn(pub(super) u32);
 
 /// Up to so many bytes, head and body of an answer are copied into one piece: that takes less time than for the kernel to take a
 /// list of two.

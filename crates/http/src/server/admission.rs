@@ -219,8 +219,8 @@ impl Ticket {
 
     /// The message of the request is complete, though its body may go on.
     pub(super) fn message_came(&self) {
-        if let Some((activity, _)) = &self.0 {
-            activity.message_came();
+        if let Some((activity, turn)) = &self.0 {
+            activity.message_came(*turn);
         }
     }
 }

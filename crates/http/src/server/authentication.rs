@@ -494,7 +494,7 @@ impl<'a> Claim<'a> {
                 Some(user) => user.into(),
                 None => {
                     // Other characters are written as bytes (RFC 5987 §3.2).
-                    let user = percent::decoded(given.get("username*")?.strip_prefix("UTF-8''")?);
+                    let user = percent::decoded_if_sound(given.get("username*")?.strip_prefix("UTF-8''")?)?;
                     String::from_utf8(user).ok()?.into()
                 }
             },
@@ -549,6 +549,28 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `%zz` stood for itself: two names for one user.
+    #[test]
+    fn a_name_with_a_broken_escape_is_refused() {
+        let (head, ()) = http::Request::get("/").body(()).unwrap().into_parts();
+        for (name, expected) in [
+            ("a%41%C3%A9", Some("aA\u{e9}")),
+            ("a%zz", None),
+            ("a%4", None),
+            ("a%", None),
+            ("%+1", None),
+            ("a%FF", None),
+        ] {
+            let text = format!(
+                "Digest username*=UTF-8''{name}, realm=\"r\", nonce=\"n\", uri=\"/\", algorithm=SHA-256, qop=auth, \
+                 nc=00000001, cnonce=\"c\", response=\"0\""
+            );
+            let given = challenges(&text);
+            let claim = Claim::read(&given[0], &head);
+            assert_eq!(claim.as_ref().map(|claim| &*claim.user), expected, "{name}");
+        }
+    }
 
     #[test]
     fn each_count_comes_once() {

@@ -16,7 +16,6 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::activity::{Activity, Phase, Watched};
 use super::admission::Admission;
-use super::connections::Wait;
 use super::exchange::Exchanges;
 use super::listener::Connection;
 use super::observer::Observers;
@@ -87,7 +86,7 @@ where
     let mut alarm = pin!(sleep(timeouts.header_read));
     let mut early = Bytes::new();
     loop {
-        activity.wait(Wait::PEER, Duration::ZERO, 0);
+        activity.wait(Duration::ZERO, 0);
         let (mut is_last, mut is_welcome) = (false, true);
         let is_readable = poll_fn(|cx| {
             activity.wait.wake(cx.waker());
@@ -171,7 +170,7 @@ where
                 alarm.as_mut().reset(after(timeouts.keep_alive.saturating_sub(passed)));
             }
             End::Closed { in_order } if activity.refused() || !in_order => {
-                activity.wait(Wait::PEER, Duration::ZERO, 0);
+                activity.wait(Duration::ZERO, 0);
                 let told = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
                     _ if activity.wait.is_over() => Poll::Ready(()),
                     Order::Close => Poll::Ready(()),
@@ -276,7 +275,7 @@ impl<'a> Clock<'a> {
             }
             self.set_in = Some(phase);
             if matches!(phase, Phase::Head(_)) {
-                self.activity.wait(Wait::PEER, Duration::ZERO, 0);
+                self.activity.wait(Duration::ZERO, 0);
             }
             alarm.as_mut().reset(after(limit));
             if alarm.as_mut().poll(cx).is_pending() {
@@ -293,7 +292,7 @@ impl Clock<'_> {
         let sent = self.activity.sent();
         let (since, before) = *self.unread.get_or_insert_with(|| (Instant::now(), sent));
         let (waited, moved) = (since.elapsed(), sent - before);
-        self.activity.wait(Wait::PEER, waited, moved);
+        self.activity.wait(waited, moved);
         write.min(allowed(write, write, write_rate, moved).saturating_sub(waited))
     }
 }

@@ -9,13 +9,12 @@ use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use castile_budget::Budget;
-use futures_util::task::AtomicWaker;
 use http::HeaderMap;
 use tokio::time::Instant;
 
@@ -298,7 +297,7 @@ impl Connections {
     }
 
     /// What a connection holds of an incomplete message doesn't count any more.
-    fn give_up(&self, activity: &Activity) {
+    pub(super) fn give_up(&self, activity: &Activity) {
         self.bytes.fetch_sub(activity.wait.held.swap(0, Acquire), Relaxed);
     }
 
@@ -367,15 +366,17 @@ impl Received {
         if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
             connections.drop_slowest(&connections.slowest.bodies, Wait::DROPPED, |other| other.wait.is_for_body());
         }
-        activity.wait.begin_anew(connections.now());
         let received = Received { activity, turn, client };
+        if let Some(activity) = received.current() {
+            activity.wait.begin_anew(activity.shared.admission.connections.now());
+        }
         received.hold(bytes);
         received
     }
 
     /// The connection, until it has a further request, whose wait is nothing to this one.
     fn current(&self) -> Option<&Activity> {
-        Some(&*self.activity).filter(|activity| activity.is_last(self.turn))
+        Some(&*self.activity).filter(|activity| activity.wait.turn() == self.turn)
     }
 
     /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
@@ -400,7 +401,7 @@ impl Received {
     /// The body is waited for, and was for so long already; so many bytes came of it.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
         if let Some(activity) = self.current() {
-            activity.wait(Wait::BODY, waited, came);
+            activity.wait_for_body(self.turn, waited, came);
         }
     }
 
@@ -415,16 +416,13 @@ impl Received {
     pub(super) fn go_on(&self, came: u64) {
         if let Some(activity) = self.current() {
             activity.moved(came);
-            activity.wait.end_of_body();
+            activity.wait.end_of_body(self.turn);
         }
     }
 
     /// Whether the request is to be given up, told once: who is told has it answered.
     pub(super) fn take_drop(&self) -> bool {
-        let Some(activity) = self.current() else { return false };
-        let kind = &activity.wait.kind;
-        kind.load(Relaxed) == Wait::DROPPED
-            && kind.compare_exchange(Wait::DROPPED, Wait::NONE, Relaxed, Relaxed).is_ok()
+        self.activity.wait.take_drop(self.turn)
     }
 }
 
@@ -432,7 +430,7 @@ impl Drop for Received {
     fn drop(&mut self) {
         let connections = &self.activity.shared.admission.connections;
         if let Some(activity) = self.current() {
-            activity.message_came();
+            activity.message_came(self.turn);
         }
         connections.receiving.fetch_sub(1, Relaxed);
         if let Some(client) = self.client {
@@ -442,9 +440,15 @@ impl Drop for Received {
 }
 
 /// What a connection waits for: its peer, or nothing. It is read by whoever has to drop one.
+///
+/// A task of a handler may have the body of a request still when the next one begins. So a wait is begun, ended and given up in one
+/// step with a look at whose it is. The other fields are hints of who is slow and who holds much: what such a task says of a request
+/// that has ended at this moment may count for the next one until its message is there. At worst another one of those that wait is
+/// dropped.
 #[derive(Debug, Default)]
 pub(super) struct Wait {
-    kind: AtomicU8,
+    /// The kind in the lowest 8 bits, and above them the turn of the last request, with or without an answer.
+    state: AtomicU64,
     /// In milliseconds since the server began.
     since: AtomicU64,
     /// The bytes that came, or went, while this was waited for.
@@ -454,37 +458,64 @@ pub(super) struct Wait {
     reckoned: AtomicU64,
     /// The bytes of an incomplete message that are held, as [`Connections`] counts them.
     held: AtomicUsize,
-    /// The task of the connection.
-    waker: AtomicWaker,
+    /// The task of the connection. An `AtomicWaker` gives it to one of those who wake it, and has none for the next.
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Wait {
     const NONE: u8 = 0;
     /// For a request, a head, or the reader of an answer: the task of the connection itself.
-    pub(super) const PEER: u8 = 1;
+    const PEER: u8 = 1;
     /// For a body: whoever reads that.
-    pub(super) const BODY: u8 = 2;
+    const BODY: u8 = 2;
     /// Given up, to be answered.
     const DROPPED: u8 = 3;
     /// Given up, to be closed.
     const CLOSED: u8 = 4;
 
+    /// How many bits the kind has.
+    const KIND: u32 = u8::BITS;
+
+    fn state(Turn(turn): Turn, kind: u8) -> u64 {
+        u64::from(turn) << Wait::KIND | u64::from(kind)
+    }
+
+    fn kind(&self) -> u8 {
+        self.state.load(Relaxed) as u8
+    }
+
+    /// The turn of the last request, with or without an answer.
+    fn turn(&self) -> Turn {
+        Turn((self.state.load(Relaxed) >> Wait::KIND) as u32)
+    }
+
+    /// The kind becomes what `next` makes of it, if that is another one, and if the last request is that `of` a turn, where one is given.
+    /// `false` if all stays as it is.
+    fn change(&self, of: Option<Turn>, next: impl Fn(u8) -> Option<u8>) -> bool {
+        let change = |state: u64| {
+            let turn = Turn((state >> Wait::KIND) as u32);
+            let kind = next(state as u8).filter(|_| of.is_none_or(|of| of == turn))?;
+            Some(Wait::state(turn, kind))
+        };
+        self.state.fetch_update(Relaxed, Relaxed, change).is_ok()
+    }
+
     fn is_on(&self) -> bool {
-        matches!(self.kind.load(Relaxed), Wait::PEER | Wait::BODY)
+        matches!(self.kind(), Wait::PEER | Wait::BODY)
     }
 
     /// Whether the connection waits, or was given up and has not gone yet.
     fn is_waiting_or_over(&self) -> bool {
-        self.kind.load(Relaxed) != Wait::NONE
+        self.kind() != Wait::NONE
     }
 
     fn is_for_body(&self) -> bool {
-        self.kind.load(Relaxed) == Wait::BODY
+        self.kind() == Wait::BODY
     }
 
     /// Whether the connection is given up.
     pub(super) fn is_over(&self) -> bool {
-        self.kind.load(Relaxed) >= Wait::DROPPED
+        self.kind() >= Wait::DROPPED
     }
 
     /// The bytes of an incomplete message that are held.
@@ -521,56 +552,84 @@ impl Wait {
         self.reckoned.store(now, Relaxed);
     }
 
+    /// A request begins, whose turn this is. Nothing of it is waited for yet.
+    pub(super) fn begin_turn(&self, turn: Turn) {
+        self.state.store(Wait::state(turn, Wait::NONE), Relaxed);
+    }
+
     /// Begins or goes on, at `now`, after so many milliseconds of waiting in which so many bytes came or went.
-    fn begin(&self, kind: u8, now: u64, waited: u64, moved: u64) {
+    fn begin(&self, kind: u8, turn: Turn, now: u64, waited: u64, moved: u64) {
         if waited == 0 && moved == 0 {
             self.begin_anew(now);
-        } else if self.kind.load(Relaxed) == Wait::NONE {
+        } else if self.kind() == Wait::NONE {
             // Nobody waited in the meantime.
             self.reckoned.store(now, Relaxed);
         }
         self.note_moved(now, moved);
         self.since.store(now.saturating_sub(waited), Relaxed);
         // What was dropped in the meantime stays so.
-        let _ = self.kind.fetch_update(Relaxed, Relaxed, |now| (now < Wait::DROPPED).then_some(kind));
+        self.change(Some(turn), |now| (now < Wait::DROPPED).then_some(kind));
     }
 
     /// There is no wait any more, and nothing to be dropped for it.
     pub(super) fn end(&self) {
-        self.kind.store(Wait::NONE, Relaxed);
+        self.change(None, |_| Some(Wait::NONE));
     }
 
-    /// There is no wait for a body any more. One that was to be dropped for it came in time.
-    fn end_of_body(&self) {
-        let end = |kind| matches!(kind, Wait::BODY | Wait::DROPPED).then_some(Wait::NONE);
-        let _ = self.kind.fetch_update(Relaxed, Relaxed, end);
+    /// There is no wait for a body of this turn any more. One that was to be dropped for it came in time.
+    fn end_of_body(&self, turn: Turn) {
+        self.change(Some(turn), |kind| matches!(kind, Wait::BODY | Wait::DROPPED).then_some(Wait::NONE));
+    }
+
+    /// Whether the request of this turn is given up, told once.
+    fn take_drop(&self, turn: Turn) -> bool {
+        let [dropped, none] = [Wait::DROPPED, Wait::NONE].map(|kind| Wait::state(turn, kind));
+        self.state.load(Relaxed) == dropped && self.state.compare_exchange(dropped, none, Relaxed, Relaxed).is_ok()
     }
 
     /// Gives the connection up, unless it goes on at this moment. Several tasks may try it at once, since each list of candidates has a
     /// lock of its own: one of them does it for each wait.
     fn drop_it(&self, how: u8) -> bool {
-        let give_up = |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how);
-        let is_dropped = self.kind.fetch_update(Relaxed, Relaxed, give_up).is_ok();
-        if is_dropped && let Some(waker) = self.waker.take() {
-            // The connection may go on all the same, and be dropped later. It is left before it is used: another task that finds none
-            // until then has given up this connection by now, which is what the wake-up tells.
-            self.waker.register(&waker);
-            waker.wake();
+        let is_dropped = self.change(None, |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how));
+        if is_dropped {
+            // Not taken: the connection may go on all the same, and be dropped later.
+            let waker = self.waker().clone();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
         }
         is_dropped
     }
 
     /// The task of the connection is woken when that is to be dropped.
     pub(super) fn wake(&self, waker: &Waker) {
-        self.waker.register(waker);
+        let mut known = self.waker();
+        match &mut *known {
+            Some(known) => known.clone_from(waker),
+            None => *known = Some(waker.clone()),
+        }
+    }
+
+    fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Activity {
     /// The connection waits for its peer, and did so for so long already; so many bytes came or went in that time.
-    pub(super) fn wait(&self, kind: u8, waited: Duration, moved: u64) {
+    pub(super) fn wait(&self, waited: Duration, moved: u64) {
+        // The task of the connection is here, which alone begins turns.
+        self.wait_for(Wait::PEER, self.wait.turn(), waited, moved);
+    }
+
+    /// The body of the request whose turn this is is waited for, and was for so long already; so many bytes came of it.
+    fn wait_for_body(&self, turn: Turn, waited: Duration, came: u64) {
+        self.wait_for(Wait::BODY, turn, waited, came);
+    }
+
+    fn wait_for(&self, kind: u8, turn: Turn, waited: Duration, moved: u64) {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-        self.wait.begin(kind, self.shared.admission.connections.now(), waited, moved);
+        self.wait.begin(kind, turn, self.shared.admission.connections.now(), waited, moved);
     }
 
     /// So many bytes came or went by now in a wait that goes on.
@@ -587,10 +646,10 @@ impl Activity {
         waited >= READING && self.wait.rate(now).max(mean).saturating_mul(limit) / 1_000 < held as u64
     }
 
-    /// The message is complete: it isn't waited for, and what is held of it is at work.
-    pub(super) fn message_came(&self) {
+    /// The message of this turn is complete: it isn't waited for, and what is held of it is at work.
+    pub(super) fn message_came(&self, turn: Turn) {
         self.shared.admission.connections.give_up(self);
-        self.wait.end_of_body();
+        self.wait.end_of_body(turn);
     }
 }
 
@@ -601,7 +660,11 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::super::Server;
+    use super::super::connection::Shared;
     use super::*;
+
+    /// That of the first request.
+    const TURN: Turn = Turn(0);
 
     #[derive(Default)]
     struct Woken(AtomicUsize);
@@ -618,7 +681,7 @@ mod tests {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
         wait.wake(&woken.clone().into());
         for (times, kind) in [(1, Wait::PEER), (2, Wait::BODY), (3, Wait::BODY)] {
-            wait.begin(kind, 0, 0, 0);
+            wait.begin(kind, TURN, 0, 0, 0);
             wait.drop_it(Wait::DROPPED);
             assert_eq!(woken.0.load(Relaxed), times);
             wait.end();
@@ -629,23 +692,80 @@ mod tests {
     #[test]
     fn what_comes_in_time_is_not_dropped() {
         let wait = Wait::default();
-        wait.begin(Wait::BODY, 0, 0, 0);
+        wait.begin(Wait::BODY, TURN, 0, 0, 0);
         wait.drop_it(Wait::DROPPED);
         assert!(wait.is_over());
-        wait.end_of_body();
+        wait.end_of_body(TURN);
         assert!(!wait.is_over());
-        wait.begin(Wait::PEER, 0, 0, 0);
+        wait.begin(Wait::PEER, TURN, 0, 0, 0);
         wait.drop_it(Wait::CLOSED);
-        wait.end_of_body();
+        wait.end_of_body(TURN);
         assert!(wait.is_over());
     }
-    /// The next request was taken for one that is at work, and what it held for nothing.
-    #[tokio::test]
-    async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
+
+    /// The waker was lost where one drop met another, and the connection heard of no further one.
+    #[test]
+    fn drops_that_meet_leave_the_waker() {
+        let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
+        wait.wake(&woken.clone().into());
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..300_000 {
+                        wait.begin(Wait::BODY, TURN, 0, 0, 0);
+                        wait.drop_it(Wait::DROPPED);
+                        wait.end();
+                    }
+                });
+            }
+        });
+        let before = woken.0.load(Relaxed);
+        wait.begin(Wait::BODY, TURN, 0, 0, 0);
+        assert!(wait.drop_it(Wait::DROPPED));
+        assert_eq!(woken.0.load(Relaxed), before + 1);
+    }
+
+    /// A connection with its server.
+    async fn connection() -> (Arc<Shared>, Arc<Activity>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let shared = Arc::new(Server::new().into_shared());
-        let activity = Arc::new(Activity::new(shared.clone(), &stream));
+        (shared.clone(), Arc::new(Activity::new(shared, &stream)))
+    }
+
+    /// The pace of the next request began anew.
+    #[tokio::test]
+    async fn who_reads_an_old_body_late_changes_no_pace() {
+        let (_, activity) = connection().await;
+        let first = activity.begin();
+        activity.answered();
+        let second = Received::new(activity.clone(), activity.begin(), 0);
+        second.moved(50_000);
+        assert!(activity.wait.lately(0) > 50_000 * PARTS);
+        drop(Received::new(activity.clone(), first, 1_000));
+        assert!(activity.wait.lately(0) > 50_000 * PARTS);
+        assert_eq!(activity.wait.held(), 0);
+    }
+
+    /// A look at whose turn it is came first, so that the next request could begin between the two.
+    #[test]
+    fn an_old_turn_neither_begins_nor_ends_a_wait() {
+        let (wait, next) = (Wait::default(), Turn(2));
+        wait.begin(Wait::BODY, TURN, 0, 0, 0);
+        wait.begin_turn(next);
+        wait.begin(Wait::BODY, TURN, 0, 0, 0);
+        assert!(!wait.is_on() && !wait.drop_it(Wait::DROPPED), "it works");
+        wait.begin(Wait::BODY, next, 0, 0, 0);
+        assert!(wait.drop_it(Wait::DROPPED));
+        wait.end_of_body(TURN);
+        assert!(!wait.take_drop(TURN) && wait.is_over());
+        assert!(wait.take_drop(next) && !wait.take_drop(next));
+    }
+
+    /// The next request was taken for one that is at work, and what it held for nothing.
+    #[tokio::test]
+    async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
+        let (shared, activity) = connection().await;
         let first = Received::new(activity.clone(), activity.begin(), 1_000);
         activity.answered();
         assert_eq!(activity.wait.held(), 1_000, "it may come to its end behind its answer");

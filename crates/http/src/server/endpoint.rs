@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use castile_budget::{Budget, Exhausted, Reservation};
+use castile_budget::{Budget, Exhausted, Reservation, UNCHARGED};
 use castile_mime::ErrorKind;
 use castile_soap::{
     Description, Document, Fault, Layer, NoDetail, Offloading, Pending, ReplyMessage, Step, Trace, Version,
@@ -31,9 +31,6 @@ use crate::gzip::{self, Coded, GZIP};
 use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, remove_own};
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
-
-/// Contracts and pages up to this size are not charged, in bytes.
-const UNCHARGED: usize = 4 << 10;
 
 /// How many pairs of a query are looked at, each for every document of the contract. Who asks for one sends one.
 const PAIRS: usize = 32;
@@ -70,6 +67,8 @@ pub struct Endpoint<S: ?Sized> {
 
 struct Shared<S: ?Sized> {
     options: Options,
+    /// What the service is called with: those of the options, and somebody who measures time where these name no workers.
+    messages: castile_soap::Options,
     /// The budget where neither the options nor a server have one.
     process: Budget,
     service: Arc<S>,
@@ -81,7 +80,8 @@ struct Shared<S: ?Sized> {
 pub struct Options {
     /// How messages are read and written: what they may take, 16 MiB by default; whether they may deviate from the
     /// contract; which header blocks are understood; MTOM and WS-Addressing. Those of more than 256 KiB are read and
-    /// written by the [shared](Workers::shared) workers, and not where connections are driven.
+    /// written by the [shared](Workers::shared) workers, and not where connections are driven. They also make
+    /// documents of the contract that are larger, and pages of more text. `None` as `offload` has all of that done in place.
     pub messages: castile_soap::Options,
     /// How long a message may take from its head to its end, and a package up to the end of its root part. What comes
     /// behind that may take any time, and this is how long nothing may come of it while somebody waits. 30 s by default.
@@ -167,10 +167,11 @@ impl<S: castile_soap::Service> Endpoint<S> {
 }
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
-    fn of(mut options: Options, service: Arc<S>) -> Self {
-        // Where nothing is large enough for workers, they measure time.
-        options.messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
-        Endpoint { shared: Arc::new(Shared { options, process: Budget::process(), service }) }
+    fn of(options: Options, service: Arc<S>) -> Self {
+        let mut messages = options.messages.clone();
+        // Nothing is large enough for these, but they measure time.
+        messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
+        Endpoint { shared: Arc::new(Shared { options, messages, process: Budget::process(), service }) }
     }
 
     /// This endpoint with a layer around its service, which sees every request before and every reply after. The
@@ -355,20 +356,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             let response = match ticket.work().await {
                 Ok(()) => {
                     let shown = offload.run(move || endpoint.show(document, &head, &ticket));
-                    within(limit, shown).await.map_err(|_| Refusal::HandlerTimeout { limit })
+                    let shown = within(limit, shown).await.map_err(|_| Refusal::HandlerTimeout { limit });
+                    shown.and_then(|shown| shown.ok_or(Refusal::Unmade))
                 }
                 Err(overload) => Err(Refusal::from(overload)),
             };
-            let response = match response {
-                Ok(Some(response)) => response,
-                Ok(None) => {
-                    let mut failed = Response::new(Body::empty());
-                    *failed.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-                    failed
-                }
-                Err(refusal) => refusal.into_response(),
-            };
-            unread(response, body, has_expect).await
+            unread(response.unwrap_or_else(Refusal::into_response), body, has_expect).await
         })
     }
 
@@ -439,7 +432,7 @@ struct Asked {
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
     /// By the `Arc`: that is what reads large messages elsewhere.
     fn call(&self, request: castile_soap::RequestMessage) -> Pending {
-        castile_soap::Service::call(&self.service, request, &self.options.messages)
+        castile_soap::Service::call(&self.service, request, &self.messages)
     }
 
     /// What a request is charged to: nothing yet.

@@ -132,3 +132,55 @@ impl Connection for TcpStream {
         TcpStream::local_addr(self).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::Write;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use tokio::net::TcpSocket;
+
+    use super::*;
+
+    /// A listener for both kinds of addresses.
+    fn listener_of_both() -> io::Result<TcpListener> {
+        let socket = TcpSocket::new_v6()?;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        socket2::SockRef::from(&socket).set_only_v6(false)?;
+        socket.bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
+        socket.listen(8)
+    }
+
+    #[tokio::test]
+    async fn a_client_of_ipv4_has_one_address_whatever_the_socket_is() {
+        let local: IpAddr = Ipv4Addr::LOCALHOST.into();
+        for is_both in [false, true] {
+            let listener = match is_both {
+                false => TcpListener::bind((local, 0)).await,
+                true => listener_of_both(),
+            };
+            let mut listener = match listener {
+                Err(error) if is_both => {
+                    // Not by `eprintln`, which nobody sees of a test that passes.
+                    let _ = writeln!(io::stderr(), "skipped: there is no IPv6 here: {error}");
+                    return;
+                }
+                listener => listener.unwrap(),
+            };
+            let port = listener.local_addr().unwrap().port();
+            let mut accepted = async |to: IpAddr| {
+                let client = TcpStream::connect((to, port)).await?;
+                let server = poll_fn(|cx| Listener::poll_accept(&mut listener, cx)).await?;
+                Ok::<_, io::Error>((server.peer(), server.peer_addr()?.ip(), client))
+            };
+            let (peer, at_socket, _client) = accepted(local).await.unwrap();
+            assert_eq!(peer, Some(local));
+            assert_eq!(at_socket.is_ipv6(), is_both);
+            if is_both {
+                let local: IpAddr = Ipv6Addr::LOCALHOST.into();
+                assert_eq!(accepted(local).await.unwrap().0, Some(local));
+            }
+        }
+    }
+}

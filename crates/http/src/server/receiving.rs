@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_budget::Reservation;
+use castile_budget::{Reservation, UNCHARGED};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http_body::{Body, Frame, SizeHint};
@@ -232,9 +232,6 @@ struct Waiting {
 
 type Behind = (Came, BoxFuture<'static, bool>);
 
-/// How many bytes of a message are not charged: about what a connection takes anyway.
-const FREE: u64 = 4 << 10;
-
 impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     /// The body of a message.
     pub(super) fn message(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>) -> Self {
@@ -292,7 +289,7 @@ where
         if let Poll::Ready(frame) = this.body.as_mut().poll_frame(cx) {
             let frame = frame.map(|frame| frame.map_err(Into::into));
             let length = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
-            let uncharged = FREE.saturating_sub(*this.came).min(length as u64);
+            let uncharged = (UNCHARGED as u64).saturating_sub(*this.came).min(length as u64);
             *this.came += length as u64;
             if let Some(package) = &*this.package {
                 package.is_over.store(frame.is_none() || this.body.is_end_stream(), Relaxed);

@@ -56,6 +56,8 @@ pub(super) enum Refusal {
     Stalled(Stalled),
     /// The handler did not answer in time.
     HandlerTimeout { limit: Duration },
+    /// What was asked for could not be made.
+    Unmade,
     /// The server has as many requests at work as it may.
     Overload,
     /// There is too little memory for what comes.
@@ -100,6 +102,7 @@ impl Refusal {
             Refusal::TransferCoding => StatusCode::NOT_IMPLEMENTED,
             Refusal::TooLarge { .. } | Refusal::Limit { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::Stalled(_) => StatusCode::REQUEST_TIMEOUT,
+            Refusal::Unmade => StatusCode::INTERNAL_SERVER_ERROR,
             Refusal::HandlerTimeout { .. } | Refusal::Overload | Refusal::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -116,6 +119,7 @@ impl Refusal {
             | Refusal::ContentEncoding { .. }
             | Refusal::Action
             | Refusal::HandlerTimeout { .. }
+            | Refusal::Unmade
             | Refusal::Overload => false,
             Refusal::NoHost
             | Refusal::Repeated { .. }
@@ -215,6 +219,7 @@ impl fmt::Display for Refusal {
             Refusal::BrokenOff { after, reason } => write!(f, "the message broke off after {after} bytes: {reason}"),
             Refusal::Stalled(stalled) => stalled.fmt(f),
             Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),
+            Refusal::Unmade => f.write_str("the server failed to make what was asked for"),
             Refusal::Overload => f.write_str("too many requests at once, try again later"),
             Refusal::Exhausted => Stalled::Exhausted.fmt(f),
         }

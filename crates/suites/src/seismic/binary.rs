@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::server::Routes;
-use castile_budget::{Budget, Charged};
+use castile_budget::{Budget, Charged, UNCHARGED};
 use castile_load::{BoxError, Connect, User};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -37,8 +37,6 @@ pub const MEDIA_TYPE: &str = "application/octet-stream";
 const LONGEST_QUERY: usize = 1_024;
 /// How long a query may take to come.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Answers up to this size are not charged, in bytes, as those of SOAP.
-const UNCHARGED: usize = 4 << 10;
 /// The most bytes that an answer may have.
 const LONGEST_ANSWER: usize = 64 << 20;
 
@@ -167,12 +165,12 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
 /// Routes with the binary service at its path beside them; a tower service, cheap to clone.
 #[derive(Clone)]
 pub struct Beside {
-    binary: Option<Arc<Charging>>,
+    binary: Option<Arc<Binary>>,
     routes: Routes,
 }
 
 /// The binary service, and what its answers are charged to.
-struct Charging {
+struct Binary {
     service: Service,
     budget: Budget,
 }
@@ -186,7 +184,7 @@ impl Beside {
 
     /// The same; answers of the binary service are charged to `budget`.
     pub fn charged_to(budget: Budget, service: impl Into<Option<Service>>, routes: Routes) -> Self {
-        let binary = service.into().map(|service| Arc::new(Charging { service, budget }));
+        let binary = service.into().map(|service| Arc::new(Binary { service, budget }));
         Beside { binary, routes }
     }
 }
@@ -224,7 +222,7 @@ where
     }
 }
 
-impl Charging {
+impl Binary {
     async fn respond<B>(&self, request: Request<B>) -> Result<Response<Body>, (StatusCode, String)>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,

@@ -1,5 +1,6 @@
 //! `castile gen`: the source that a build script would make of a contract, as files to keep.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -276,6 +277,8 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         );
     }
     let header: Vec<&str> = known.iter().flat_map(|known| known.lines().take_while(|line| !line.is_empty())).collect();
+    let read: HashSet<PathBuf> =
+        generated.files.iter().filter_map(|file| Path::new(file).canonicalize().ok()).collect();
     let mut documents = Vec::new();
     for (file, text) in included(generated) {
         let path = folder.join(file);
@@ -283,7 +286,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         if there.as_deref() == Some(text.as_bytes()) {
             continue;
         }
-        if generated.files.iter().any(|file| is_same(Path::new(file), &path)) {
+        if path.canonicalize().is_ok_and(|path| read.contains(&path)) {
             bail!("{} is what was read, and would be replaced by a copy: choose another folder", path.display());
         }
         let is_as_recorded =

@@ -71,6 +71,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         lost_ports: Vec::new(),
         has_faults: options.faults != FaultTypes::None,
         untyped: HashSet::new(),
+        policies: policy::Policies::of(definitions),
         planned: 0,
         copied: 0,
         depth: 0,
@@ -111,11 +112,12 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     let mut items = std::mem::take(&mut planner.items);
     let extras = planner.extras(options, &mut items);
     planner.count_the_rest();
-    let Planner { modules, namespaces, attribute_namespaces, left_out, .. } = planner;
+    let namespaces = std::mem::take(&mut planner.namespaces);
     let mut services = services;
     let order = nesting::nest(&mut items);
     let sizes = sizes::hold(&mut items, &order, &mut services);
-    let (items, services, namespaces) = finish::finish(items, services, namespaces, &attribute_namespaces);
+    let (items, services, namespaces) = finish::finish(items, services, namespaces, &mut planner);
+    let Planner { modules, left_out, .. } = planner;
     Plan { namespaces, modules, items, services, extras, sizes, left_out, lacks }
 }
 
@@ -171,6 +173,7 @@ struct Planner<'a> {
     has_faults: bool,
     /// Types of faults that are kept as XML where they stand in place of those that they are derived from.
     untyped: HashSet<TypeId>,
+    policies: policy::Policies,
     /// How many fields, variants, attributes, facets and operations were planned.
     planned: usize,
     /// How many bytes of the contract's texts were copied for them.
@@ -371,10 +374,14 @@ impl Planner<'_> {
         let wanted = self.wanted;
         let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
         let broken = binding.left_out.iter().filter(|one| is_wanted(&one.name));
-        self.left_out.extend(broken.map(|LeftOut { name, defect, .. }| plan::LeftOut {
-            name: name.clone(),
-            reason: Some(defect.message.to_string()).filter(|reason| !reason.is_empty()),
-        }));
+        for LeftOut { name, defect, .. } in broken {
+            if !self.count(1) {
+                break;
+            }
+            let reason = Some(self.copy(&defect.message)).filter(|reason| !reason.is_empty());
+            let name = self.copy(name);
+            self.left_out.push(plan::LeftOut { name, reason });
+        }
         let named = binding.operations.iter().zip(operations);
         let named: Vec<_> = named.filter(|(operation, _)| is_wanted(&operation.name)).collect();
         if named.is_empty() && !wanted.is_empty() {
@@ -420,10 +427,12 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("The port type `{}`.", port_type.name.local())),
             operations,
             headers,
-            is_mtom: policy::is_mtom(
-                self.definitions,
-                &[&port.extensions, &binding.extensions, &port_type.extensions, &service.extensions],
-            ),
+            is_mtom: self.policies.are_mtom(&[
+                &port.extensions,
+                &binding.extensions,
+                &port_type.extensions,
+                &service.extensions,
+            ]),
         })
     }
 

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use castile_xml::tree::Element;
 use castile_xsd::{Defect, Diagnostics, Location};
 
+use crate::Extension;
 use crate::extensions::{
     HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_it, is_soap, meant, of_protocol, wsdl_children,
 };
@@ -19,9 +20,12 @@ use crate::names::{Kind, Names};
 use crate::read::{Context, First};
 use crate::wrapped;
 
-/// How many operations of port types and parts of messages all bindings of a contract have, as often as they are bound: many
-/// operations may share one message of many parts.
+/// How many operations of port types, parts of messages, header blocks and faults all bindings of a contract have, and once more
+/// for each port: many operations may share one message of many parts, and many services one binding.
 const MOST_BOUND: usize = 1_000_000;
+
+/// A text counts as one more for each so many bytes: it is copied wherever its operation is bound.
+const BYTES_OF_TEXT: usize = 64;
 
 /// What is left of [`MOST_BOUND`], until more is asked for.
 pub(crate) struct Room(Option<usize>);
@@ -34,11 +38,12 @@ impl Default for Room {
 
 impl Room {
     /// Takes a number. `None` if it isn't there: that is told once, and nothing is taken any more.
-    fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
+    pub(crate) fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
         let left = self.0.and_then(|left| left.checked_sub(number));
         if left.is_none() && self.0.is_some() {
             let message = format!(
-                "the bindings have more than {MOST_BOUND} operations and parts of messages, counted as often as they are bound"
+                "the bindings have more than {MOST_BOUND} operations, parts of messages, header blocks and faults, counted as \
+                 often as they are bound and for each port, with one for each {BYTES_OF_TEXT} bytes of their texts"
             );
             diagnostics.cut(location, message);
         }
@@ -300,6 +305,55 @@ impl<'r> Operations<'r> {
     }
 }
 
+/// What a binding counts for at each port.
+pub(crate) fn size_of_binding(binding: &Binding, definitions: &Definitions) -> usize {
+    let left_out = binding.left_out.iter().map(|one| 1 + text(&one.name) + text(&one.defect.message));
+    let documentation = &definitions[binding.port_type].documentation;
+    let own = 1 + texts([&binding.documentation, documentation, &definitions.documentation]);
+    let operations = binding.operations.iter().map(|operation| 1 + size_of_operation(operation));
+    own + extensions_size(&binding.extensions) + left_out.sum::<usize>() + operations.sum::<usize>()
+}
+
+/// What an operation has, and its texts.
+fn size_of_operation(operation: &BindingOperation) -> usize {
+    let messages = operation.input.iter().chain(&operation.output).map(|message| {
+        let attachments = message.attachments.iter().map(|one| {
+            1 + text(&one.part) + one.media_types.iter().map(|media_type| 1 + text(media_type)).sum::<usize>()
+        });
+        let body = message.body.iter().map(|part| 1 + text(&part.name));
+        text(&message.name)
+            + texts([&message.namespace])
+            + body.sum::<usize>()
+            + message.headers.iter().map(size_of_header).sum::<usize>()
+            + attachments.sum::<usize>()
+            + extensions_size(&message.extensions)
+    });
+    let faults =
+        operation.faults.iter().map(|fault| 1 + text(&fault.name) + texts([&fault.namespace, &fault.documentation]));
+    text(&operation.name)
+        + texts([&operation.soap_action, &operation.documentation])
+        + messages.sum::<usize>()
+        + faults.sum::<usize>()
+        + extensions_size(&operation.extensions)
+}
+
+fn size_of_header(header: &Header) -> usize {
+    let faults = header.faults.iter().map(|fault| 1 + text(&fault.part.name) + texts([&fault.namespace]));
+    1 + text(&header.part.name) + texts([&header.namespace]) + faults.sum::<usize>()
+}
+
+fn extensions_size(extensions: &[Extension]) -> usize {
+    extensions.iter().map(|one| 1 + text(&one.source)).sum()
+}
+
+fn texts<const N: usize>(all: [&Option<String>; N]) -> usize {
+    all.into_iter().flatten().map(|one| text(one)).sum()
+}
+
+fn text(text: &str) -> usize {
+    text.len() / BYTES_OF_TEXT
+}
+
 impl Reader<'_> {
     fn operation(&mut self, element: Element<'_>, port_type: PortTypeId) -> Option<BindingOperation> {
         let name = self.context.local_name(element, self.diagnostics)?;
@@ -342,6 +396,7 @@ impl Reader<'_> {
             self.check_parts(&bound);
             bound.wrapped = wrapped::detect(&definitions.schema, &bound);
         }
+        self.room.take(size_of_operation(&bound), location, self.diagnostics)?;
         Some(bound)
     }
 

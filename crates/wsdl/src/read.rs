@@ -84,12 +84,16 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         }
         Some(())
     });
+    let sizes: Vec<usize> =
+        definitions.bindings.iter().map(|binding| bindings::size_of_binding(binding, &definitions)).collect();
     each(&documents, "service", |context, element| {
         let mark = diagnostics.mark();
         let Some(service) = context.service(&names, element, &mut definitions.left_out, &mut diagnostics) else {
             definitions.left_out.extend(left_out(element, diagnostics.defect_since(mark)));
             return None;
         };
+        let size = service.ports.iter().map(|port| sizes[port.binding.0 as usize]).fold(1, usize::saturating_add);
+        room.take(size, service.location, &mut diagnostics)?;
         match names.add(Kind::Service, &service.name, 0, (element, service.location), &mut diagnostics) {
             Ok(()) => definitions.services.push(service),
             Err((_, defect)) => definitions.left_out.extend(left_out(element, defect)),

@@ -22,6 +22,9 @@ const MOST_READING_COST: u64 = 50_000_000;
 /// A value costs as many bytes more, however short it is.
 const COST_OF_VALUE: u64 = 8;
 
+/// What compiles a pattern has so many times its cost in readers of a text.
+const COST_OF_READER: u64 = 4;
+
 /// So many listed values are compared with a text in the time that another facet takes.
 const VALUES_AT_ONCE: usize = 16;
 
@@ -61,6 +64,11 @@ impl<'s> SimpleTypes<'s> {
             None => Ok(made.definition.clone()),
             Some(problem) => Err(problem.clone()),
         }
+    }
+
+    /// A text of the contract as a value of a simple type. `None` if all texts that were read so far take too much.
+    pub fn read(&mut self, type_id: TypeId, text: &str, scope: &dyn Scope) -> Option<Result<Value, Invalid>> {
+        self.definitions.read(self.schema, type_id, text, scope)
     }
 }
 
@@ -146,9 +154,7 @@ impl Definitions {
             _ => {
                 let base = part(&simple.base);
                 let made = base.definition.restriction(name, &constraints(&simple.facets));
-                let listed = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Enumeration).count();
-                let own = simple.facets.len() - listed + listed.div_ceil(VALUES_AT_ONCE);
-                let readers = base.readers.saturating_add(own as u64);
+                let readers = base.readers.saturating_add(readers_of(&simple.facets));
                 (made, Some(base), base.members, readers)
             }
         };
@@ -286,6 +292,16 @@ pub(crate) fn pattern_cost(pattern: &str) -> u64 {
         }
     }
     outside.into_iter().fold(sum.saturating_add(last), u64::saturating_add)
+}
+
+/// How many readers the facets of one step are: a pattern is more of them the larger it is.
+fn readers_of(facets: &[Facet]) -> u64 {
+    let listed = facets.iter().filter(|facet| facet.kind == FacetKind::Enumeration).count();
+    let others = facets.iter().filter(|facet| facet.kind != FacetKind::Enumeration).map(|facet| match facet.kind {
+        FacetKind::Pattern => 1 + pattern_cost(&facet.value) / COST_OF_READER,
+        _ => 1,
+    });
+    others.fold(listed.div_ceil(VALUES_AT_ONCE) as u64, u64::saturating_add)
 }
 
 /// The facets of one step, for the checker of values.

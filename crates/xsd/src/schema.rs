@@ -332,27 +332,22 @@ impl Schema {
     pub fn attribute_uses(&self, type_id: TypeId) -> Vec<AttributeUse> {
         let mut chain: Vec<&ComplexType> = self.bases(type_id).map_while(|id| self[id].as_complex()).collect();
         chain.reverse();
-        let mut uses: Vec<AttributeUse> = Vec::new();
+        let mut uses: Vec<Option<AttributeUse>> = Vec::new();
         let mut known: HashMap<&ExpandedName, usize> = HashMap::new();
-        for complex in chain {
-            let mut prohibits = false;
-            for attribute_use in self.own_attribute_uses(complex) {
-                prohibits |= attribute_use.use_ == Use::Prohibited;
-                match known.entry(&self[attribute_use.attribute].name) {
-                    Entry::Occupied(index) => uses[*index.get()] = attribute_use,
-                    Entry::Vacant(entry) => {
-                        entry.insert(uses.len());
-                        uses.push(attribute_use);
-                    }
+        for attribute_use in chain.into_iter().flat_map(|complex| self.own_attribute_uses(complex)) {
+            let is_prohibited = attribute_use.use_ == Use::Prohibited;
+            match known.entry(&self[attribute_use.attribute].name) {
+                // A prohibited attribute takes that of the base away, and says nothing when it has none.
+                Entry::Occupied(index) if is_prohibited => uses[index.remove()] = None,
+                Entry::Occupied(index) => uses[*index.get()] = Some(attribute_use),
+                Entry::Vacant(_) if is_prohibited => {}
+                Entry::Vacant(entry) => {
+                    entry.insert(uses.len());
+                    uses.push(Some(attribute_use));
                 }
             }
-            // A prohibited attribute takes that of the base away, and says nothing when it has none.
-            if prohibits {
-                uses.retain(|attribute_use| attribute_use.use_ != Use::Prohibited);
-                known = uses.iter().map(|one| &self[one.attribute].name).zip(0..).collect();
-            }
         }
-        uses
+        uses.into_iter().flatten().collect()
     }
 
     /// The {attribute wildcard} of a type (§3.4.2): within a type all that are given must agree, and an extension

@@ -11,6 +11,7 @@ use crate::plan::{
 };
 use crate::tags::Tags;
 
+use super::Planner;
 use super::below::Below;
 
 /// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
@@ -40,17 +41,18 @@ pub(super) fn finish(
     mut items: Vec<Item>,
     mut services: Vec<Service>,
     namespaces: Vec<String>,
-    attribute_namespaces: &BTreeSet<String>,
+    planner: &mut Planner<'_>,
 ) -> (Vec<Item>, Vec<Service>, Vec<String>) {
+    let attribute_namespaces = std::mem::take(&mut planner.attribute_namespaces);
     let more = attribute_namespaces.iter().filter(|namespace| *namespace != XML_NAMESPACE).cloned();
     let namespaces = by_use(namespaces.into_iter().chain(more).collect());
     let values_are_names = items.iter().any(holds_names);
-    let tags = Tags::new(namespaces.clone(), attribute_namespaces, values_are_names);
+    let tags = Tags::new(namespaces.clone(), &attribute_namespaces, values_are_names);
     for item in &mut items {
         add_tags(item, &tags);
     }
     let below = Below::new(&items);
-    let set_tags = |root: &mut Root, base: &Base| {
+    let set_tags = |root: &mut Root, base: &Base, planner: &mut Planner<'_>| {
         let Element { namespace, name, .. } = &root.element;
         let names = root.type_name.iter().map(|name| name.namespace.clone()).chain([namespace.clone()]);
         let mut declared: BTreeSet<String> = names.collect();
@@ -59,7 +61,7 @@ pub(super) fn finish(
             // They have prefixes of their own.
             declared.retain(|namespace| !matches!(namespace.as_str(), XSD_NAMESPACE | SOAP_ENCODING));
         }
-        root.start = tags.root(namespace, name, &declared);
+        root.start = planner.copy(&tags.root(namespace, name, &declared));
         if root.is_encoded {
             root.start.pop();
             root.start += ENCODED_DECLARATIONS;
@@ -71,22 +73,22 @@ pub(super) fn finish(
         root.end = format!("</{}>", tags.name(namespace, name));
     };
     for block in services.iter_mut().flat_map(|service| &mut service.headers) {
-        set_tags(&mut block.root, &block.base);
+        set_tags(&mut block.root, &block.base, planner);
     }
     for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
         for message in std::iter::once(&mut operation.request).chain(&mut operation.response) {
             match &mut message.payload {
-                Payload::Element(root) => set_tags(root, &message.base),
+                Payload::Element(root) => set_tags(root, &message.base, planner),
                 Payload::Content { start, .. } => {
                     let mut declared = BTreeSet::new();
                     below.add(&message.base, &mut declared);
-                    *start = tags.start("soap:Body", &declared);
+                    *start = planner.copy(&tags.start("soap:Body", &declared));
                 }
                 Payload::Nothing => {}
             }
         }
         let faults = operation.faults.iter_mut().flat_map(|faults| &mut faults.variants);
-        faults.for_each(|fault| set_tags(&mut fault.root, &fault.base));
+        faults.for_each(|fault| set_tags(&mut fault.root, &fault.base, planner));
     }
     add_defaults(&mut items);
     (items, services, namespaces)

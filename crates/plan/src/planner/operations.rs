@@ -129,13 +129,16 @@ impl Planner<'_> {
             None => None,
         };
         Some(Operation {
-            name: name.clone(),
+            name: self.copy(name),
             number: operation.operation,
             ident: names.method,
-            documentation: operation.documentation.clone().unwrap_or_else(|| format!("The operation `{name}`.")),
-            action: operation.soap_action.clone().unwrap_or_default(),
-            request_action: self.definitions.request_action(binding, operation),
-            response_action: self.definitions.response_action(binding, operation).unwrap_or_default(),
+            documentation: match &operation.documentation {
+                Some(documentation) => self.copy(documentation),
+                None => format!("The operation `{name}`."),
+            },
+            action: self.copy(operation.soap_action.as_deref().unwrap_or_default()),
+            request_action: self.copy(&self.definitions.request_action(binding, operation)),
+            response_action: self.copy(&self.definitions.response_action(binding, operation).unwrap_or_default()),
             request,
             response,
             faults: self.faults(binding, operation),
@@ -224,7 +227,7 @@ impl Planner<'_> {
         is_encoded: bool,
     ) -> Root {
         let name = format!("{}{suffix}", operation.name);
-        let namespace = message.namespace.clone().unwrap_or_default();
+        let namespace = self.copy(message.namespace.as_deref().unwrap_or_default());
         if message.namespace.is_none() {
             let text = format!(
                 "the body of message {} has no `namespace`: the element {name} of operation {} is in none",
@@ -284,6 +287,7 @@ impl Planner<'_> {
     }
 
     fn structure_of_parts(&mut self, path: Path, documentation: String, parts: &[Part]) {
+        let parts = if self.count(parts.len()) { parts } else { &[] };
         let mut names = Scope::default();
         let fields = parts.iter().map(|part| (names.lower(&part.name), part));
         let fields: Vec<(Ident, &Part)> = fields.collect();
@@ -348,6 +352,9 @@ impl Planner<'_> {
     fn headers(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Vec<HeaderType> {
         let mut headers = Vec::new();
         for header in &message.headers {
+            if !self.count(1) {
+                break;
+            }
             let Some(block) = self.block(header) else {
                 let text = format!(
                     "the header block {} of operation {} is literal and has a type, and so no name: it is left out",
@@ -480,6 +487,9 @@ impl Planner<'_> {
         fault: &BindingFault,
         variants: &mut Scope,
     ) -> Option<FaultVariant> {
+        if !self.count(1) {
+            return None;
+        }
         let namespace = fault.namespace.as_deref();
         let Some(block) = fault.part.as_ref().and_then(|part| self.block_of(fault.use_, part, namespace)) else {
             let message = format!("the fault {} of operation {} is not one element", fault.name, operation.name);
@@ -488,8 +498,11 @@ impl Planner<'_> {
         let (base, root) = self.block_value(&block);
         Some(FaultVariant {
             ident: variants.variant(&fault.name),
-            action: Some(self.definitions.fault_action(binding, operation, &fault.name)),
-            documentation: fault.documentation.clone().unwrap_or_else(|| format!("The fault `{}`.", fault.name)),
+            action: Some(self.copy(&self.definitions.fault_action(binding, operation, &fault.name))),
+            documentation: match &fault.documentation {
+                Some(documentation) => self.copy(documentation),
+                None => format!("The fault `{}`.", fault.name),
+            },
             base,
             held: Held::InPlace,
             root,

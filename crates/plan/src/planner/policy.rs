@@ -1,5 +1,7 @@
 //! What policies of a contract say (WS-Policy Attachment 1.5 §4): that messages are MTOM.
 
+use std::collections::HashSet;
+
 use castile_wsdl::{Definitions, Extension};
 use castile_xml::{Limits, Reader, StartTag, Token};
 
@@ -9,19 +11,32 @@ const ASSERTIONS: [(&str, &str); 2] = [
     ("http://www.w3.org/2007/08/soap12-mtom-policy", "MTOM"),
 ];
 
-/// Whether a policy that stands in one of these `places` asserts that messages are MTOM. An endpoint has those of its port, of
-/// its binding and of the port type, and with them those of the service (Attachment §4.1).
-pub(super) fn is_mtom(definitions: &Definitions, places: &[&[Extension]]) -> bool {
-    places.iter().copied().flatten().any(|extension| match extension.name.local() {
-        "Policy" => asserts_mtom(extension),
-        "PolicyReference" => {
-            let target = attribute(extension, "URI").and_then(|uri| uri.trim().strip_prefix('#').map(str::to_owned));
-            let policies = definitions.extensions.iter().filter(|policy| policy.name.local() == "Policy");
-            let mut named = policies.filter(|policy| target.is_some() && attribute(policy, "Id") == target);
-            named.any(asserts_mtom)
-        }
-        _ => false,
-    })
+/// The policies of a contract that others refer to, each read once.
+pub(super) struct Policies {
+    /// The names of those that assert MTOM.
+    asserting: HashSet<String>,
+}
+
+impl Policies {
+    pub(super) fn of(definitions: &Definitions) -> Self {
+        let policies = definitions.extensions.iter().filter(|policy| policy.name.local() == "Policy");
+        let asserting = policies.filter(|policy| asserts_mtom(policy)).filter_map(|policy| attribute(policy, "Id"));
+        Policies { asserting: asserting.collect() }
+    }
+
+    /// Whether a policy that stands in one of these `places` asserts that messages are MTOM. An endpoint has those of its port,
+    /// of its binding and of the port type, and with them those of the service (Attachment §4.1).
+    pub(super) fn are_mtom(&self, places: &[&[Extension]]) -> bool {
+        places.iter().copied().flatten().any(|extension| match extension.name.local() {
+            "Policy" => asserts_mtom(extension),
+            "PolicyReference" => {
+                let target = attribute(extension, "URI");
+                let target = target.as_deref().and_then(|uri| uri.trim().strip_prefix('#'));
+                target.is_some_and(|target| self.asserting.contains(target))
+            }
+            _ => false,
+        })
+    }
 }
 
 /// Whether a policy has the assertion, and not as something that may be left out.

@@ -48,14 +48,14 @@ impl Planner<'_> {
         // Values that other facets exclude are none of the type.
         let is_other = |facet: &&Facet| !matches!(facet.kind, FacetKind::Enumeration | FacetKind::WhiteSpace);
         let has_others = schema.facets(type_id).iter().any(is_other);
-        let definition = if has_others { self.simple_types.definition(type_id).ok() } else { None };
         for facet in schema.enumeration(type_id) {
-            let is_excluded = definition.as_ref().is_some_and(|it| it.read(&facet.value, facet).is_err());
-            if is_excluded || !seen.insert(facet.value.as_str()) {
-                continue;
-            }
             if !self.count(1) {
                 break;
+            }
+            let is_excluded =
+                has_others && matches!(self.simple_types.read(type_id, &facet.value, facet), Some(Err(_)));
+            if is_excluded || !seen.insert(facet.value.as_str()) {
+                continue;
             }
             let documentation = facet.annotation.documentation.clone();
             variants.push(EnumerationVariant {

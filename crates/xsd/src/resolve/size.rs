@@ -185,7 +185,11 @@ impl Sizes {
         let size = |(slot, substitutes): (usize, &u64)| {
             let element = &schema.elements[slot];
             let texts = size_of_texts(&element.annotation, element.value_constraint.as_ref());
-            1 + substitutes + size_of_name(&element.name) + texts
+            let constraints = element.identity_constraints.iter().map(|constraint| {
+                let fields = constraint.fields.iter().map(|field| 1 + size_of_text(&field.text));
+                1 + size_of_name(&constraint.name) + size_of_text(&constraint.selector.text) + fields.sum::<u64>()
+            });
+            1 + substitutes + size_of_name(&element.name) + texts + constraints.sum::<u64>()
         };
         self.elements = self.substitutes.iter().enumerate().map(size).collect();
     }

@@ -91,7 +91,8 @@ pub struct Port {
 #[derive(Debug)]
 pub struct Operation {
     soap: &'static SoapOperation,
-    /// Which it is of its port type: two may have one name.
+    label: &'static str,
+    /// Which it is of its port type.
     number: usize,
     /// The version of SOAP that clients speak unless they are told otherwise.
     version: Version,
@@ -375,6 +376,12 @@ impl Operation {
     pub fn name(&self) -> &'static str {
         self.soap.name
     }
+    /// What it is called where only one may be meant: by its name, and a number behind it if it isn't the first that has the name in the
+    /// binding. The operations that the service lacks count, and so do those that nobody asked for.
+    pub fn label(&self) -> &'static str {
+        self.label
+    }
+
 
     /// The value of a request, out of JSON.
     ///
@@ -629,6 +636,7 @@ impl Maker {
             description = description.with_addressing(Declared { required: addressing.required, responses });
         }
         let made = service.operations.iter().zip(operations).map(|(operation, soap)| Operation {
+            label: &operation.label,
             soap,
             number: operation.number,
             version: description.version,

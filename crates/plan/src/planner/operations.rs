@@ -99,6 +99,7 @@ impl Planner<'_> {
         &mut self,
         binding: &Binding,
         operation: &BindingOperation,
+        label: &str,
         names: OperationNames,
     ) -> Option<Operation> {
         let name = &operation.name;
@@ -130,6 +131,7 @@ impl Planner<'_> {
         };
         Some(Operation {
             name: name.clone(),
+            label: label.to_owned(),
             number: operation.operation,
             ident: names.method,
             documentation: operation.documentation.clone().unwrap_or_else(|| format!("The operation `{name}`.")),

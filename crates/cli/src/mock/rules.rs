@@ -191,10 +191,13 @@ impl<'d> Reader<'d> {
         Reader { data, problems: Vec::new(), is_strict, used: BTreeSet::new() }
     }
 
-    /// What an operation answers without a rule: the file that is called as it is.
+    /// What an operation answers without a rule: the file that is called as it is alone, or else as all operations of its name are.
     pub(super) fn default_of(&mut self, of: &Of<'_>) -> Option<Outcome> {
-        let name = of.names.operation.name();
-        let [json, xml] = ["json", "xml"].map(|extension| format!("{name}.{extension}"));
+        let files = |name: &str| ["json", "xml"].map(|extension| format!("{name}.{extension}"));
+        let operation = of.names.operation;
+        let is_there = |name: &&str| files(name).iter().any(|file| self.data.file(file).is_some());
+        let name = [operation.label(), operation.name()].into_iter().find(is_there)?;
+        let [json, xml] = files(name);
         let (has_json, has_xml) = (self.data.file(&json).is_some(), self.data.file(&xml).is_some());
         if has_json && has_xml {
             self.used.extend([json.clone(), xml]);
@@ -203,7 +206,6 @@ impl<'d> Reader<'d> {
             return None;
         }
         let file = if has_json { json } else { xml };
-        (has_json || has_xml).then_some(())?;
         match self.answer(&file, of) {
             Ok(answer) => Some(Outcome::Response(answer)),
             Err(problem) => {
@@ -374,12 +376,12 @@ impl<'d> Reader<'d> {
         let (Some(name), Some(service)) = (wrongs.keep(text("operation", item)), wrongs.keep(service)) else {
             return Vec::new();
         };
-        let is_meant =
-            |of: &Of<'_>| of.names.operation.name() == name && service.is_none_or(|service| service == of.service);
+        let is_called_so = |of: &Of<'_>| [of.names.operation.name(), of.names.operation.label()].contains(&name);
+        let is_meant = |of: &Of<'_>| is_called_so(of) && service.is_none_or(|service| service == of.service);
         let meant: Vec<usize> = (0..operations.len()).filter(|number| is_meant(&operations[*number])).collect();
         if meant.is_empty() {
             let of_service = operations.iter().filter(|of| service.is_none_or(|service| service == of.service));
-            let mut known: Vec<&str> = of_service.map(|of| of.names.operation.name()).collect();
+            let mut known: Vec<&str> = of_service.map(|of| of.names.operation.label()).collect();
             known.dedup();
             wrongs.0.push(Bad::at(item, castile_wsdl::unknown_operation(name, &known)));
         }

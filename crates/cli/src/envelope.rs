@@ -2,13 +2,19 @@
 
 use anyhow::{Context, bail};
 use castile::{Any, AnyType};
-use castile_soap::Version;
+use castile_soap::{FaultCode, Version};
 use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 
 /// The namespaces of all versions.
 pub(crate) fn is_envelope(namespace: &str) -> Option<Version> {
     Version::ALL.into_iter().find(|version| version.namespace() == namespace)
+}
+
+/// The code of a fault, by its name in either version.
+pub(crate) fn fault_code(name: &str) -> Option<FaultCode> {
+    let codes = [FaultCode::Sender, FaultCode::Receiver, FaultCode::MustUnderstand, FaultCode::VersionMismatch];
+    codes.into_iter().find(|code| Version::ALL.iter().any(|version| version.fault_code(code) == name))
 }
 
 /// Writes an envelope with header blocks and a payload, each well-formed XML that declares what it uses.

@@ -18,6 +18,7 @@ use super::data::{Data, RULES};
 use super::json;
 use super::place::{Facts, Names, Text, text_of};
 use super::store::{Action, Store};
+use crate::envelope;
 use crate::expression::Expression;
 use crate::path::{self, Step};
 
@@ -745,16 +746,9 @@ fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator
 
 /// The code of a fault, by its name in either version or as `{namespace}local`.
 fn code(name: &str) -> Result<FaultCode, String> {
-    Ok(match name {
-        "Sender" | "Client" => FaultCode::Sender,
-        "Receiver" | "Server" => FaultCode::Receiver,
-        "MustUnderstand" => FaultCode::MustUnderstand,
-        "VersionMismatch" => FaultCode::VersionMismatch,
-        name => {
-            let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
-            FaultCode::Other(Box::new(qname(name).ok_or_else(expected)?))
-        }
-    })
+    let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
+    let other = || Some(FaultCode::Other(Box::new(qname(name)?)));
+    envelope::fault_code(name).or_else(other).ok_or_else(expected)
 }
 
 /// Names that say more and more exactly what a fault is.

@@ -109,7 +109,7 @@ pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
     if let [first, other, ..] = labels
         && *first == name
     {
-        let (service, count) = (visible(service), labels.len());
+        let (service, other, count) = (visible(service), visible(other), labels.len());
         note!("{service} has {count} operations {name}; it is the first, and {other} is another one");
     }
 }

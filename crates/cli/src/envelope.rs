@@ -115,6 +115,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fault_codes_have_a_name_in_each_version() {
+        let named = |name: &str| fault_code(name).map(|code| Version::Soap12.fault_code(&code));
+        for (name, expected) in
+            [("Client", "Sender"), ("Server", "Receiver"), ("Sender", "Sender"), ("Receiver", "Receiver")]
+        {
+            assert_eq!(named(name), Some(expected), "{name}");
+        }
+        assert_eq!(named("MustUnderstand"), Some("MustUnderstand"));
+        assert_eq!(named("Unknown"), None);
+    }
+
+    #[test]
     fn what_is_written_is_found() {
         let header = fragment(b"<?xml version='1.0'?>\n<!-- a --><h xmlns='urn:h'/>", "h.xml").unwrap();
         assert_eq!((header.position.line, header.position.column), (2, 11));

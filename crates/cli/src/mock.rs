@@ -377,6 +377,10 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                     let Some((definitions, bound)) = contract.bound(service, operation) else { continue };
                     let Some((_, shape)) = crate::sample::message(bound, true) else { continue };
                     let (version, name) = (service.description().version, operation.label());
+                    // What is called as several are answers those without a file of their own, too.
+                    if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
+                        continue;
+                    }
                     let payload = shape.sample(crate::shape::sampler(definitions), version).unwrap();
                     for (file, text) in [
                         (format!("{name}.json"), serde_json::to_string(&value).unwrap()),

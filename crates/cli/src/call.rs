@@ -151,7 +151,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let Some(name) = &arguments.operation else {
         let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
         let services = contract::services(&contract, wanted)?;
-        let known: Vec<String> = services.iter().flat_map(|service| contract::labels_of(service)).collect();
+        let known: Vec<&str> =
+            services.iter().flat_map(|service| service.operations()).map(|operation| operation.label()).collect();
         bail!("found no operation, expected one of {}", known.join(", "));
     };
     let others = [&arguments.json, &arguments.xml].into_iter().flatten();

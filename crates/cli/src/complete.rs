@@ -7,7 +7,6 @@ use std::path::Path;
 use castile_dynamic::{Contract, Operation, Options};
 use castile_wsdl::{Catalog, Files};
 
-use crate::contract::labels_of;
 use crate::{manual, path};
 
 /// Commands whose first argument is a contract and whose second is an operation of it.
@@ -59,17 +58,17 @@ fn candidates(words: &[String]) -> Vec<String> {
     let Ok(contract) = Contract::open(Path::new(contract), &files, &Options::default()) else { return Vec::new() };
     let service = values_of("service").next_back();
     let services = || contract.services.iter().filter(|one| service.is_none_or(|name| one.description().name == name));
-    let operations = || services().flat_map(|service| labels_of(service).into_iter().zip(service.operations()));
+    let operations = || services().flat_map(|service| service.operations());
     match plain.next() {
         None => {
-            let mut names: Vec<String> = operations().map(|(label, _)| label).collect();
+            let mut names: Vec<String> = operations().map(|operation| operation.label().to_owned()).collect();
             names.retain(|name| name.starts_with(typed.as_str()));
             let mut seen = HashSet::new();
             names.retain(|name| seen.insert(name.clone()));
             names
         }
         Some(name) if command == OF_VALUES => {
-            operations().find(|(label, _)| *label == name).map_or_else(Vec::new, |(_, one)| members(one, typed))
+            operations().find(|one| one.label() == name).map_or_else(Vec::new, |one| members(one, typed))
         }
         Some(_) => Vec::new(),
     }

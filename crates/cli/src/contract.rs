@@ -1,6 +1,5 @@
 //! Contracts that are read while the command runs, and what is chosen of them.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::bail;
@@ -105,28 +104,14 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
     Ok(found)
 }
 
-/// What each operation of a service is called where only one may be meant: by its name, and a number behind it if it isn't the first
-/// that has the name.
-pub(crate) fn labels<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
-    let all: HashSet<&str> = names.clone().collect();
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let label = |name: &'n str| {
-        let number = numbers.entry(name).and_modify(|number| *number += 1).or_insert(1);
-        if *number == 1 {
-            return name.to_owned();
-        }
-        // A name may have dots, too.
-        while all.contains(&*format!("{name}.{number}")) {
-            *number += 1;
-        }
-        format!("{name}.{number}")
-    };
-    names.map(label).collect()
-}
-
-/// The labels of the operations of a service.
-pub(crate) fn labels_of(service: &Service) -> Vec<String> {
-    labels(service.operations().iter().map(Operation::name))
+/// Says which of several operations of one name is meant by that: the first of these labels.
+pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
+    if let [first, other, ..] = labels
+        && *first == name
+    {
+        let (service, other, count) = (visible(service), visible(other), labels.len());
+        note!("{service} has {count} operations {name}; it is the first, and {other} is another one");
+    }
 }
 
 /// The operation of this name, and its service. Of several that a service has of one name a number says which.
@@ -140,17 +125,11 @@ pub(crate) fn find(
 ) -> anyhow::Result<(Service, &'static Operation)> {
     let services = services(contract, wanted)?;
     let mut found = services.iter().filter_map(|service| {
-        let number = labels_of(service).iter().position(|label| label == operation)?;
-        Some((**service, &service.operations()[number]))
+        let is_it = |one: &&Operation| one.label() == operation;
+        Some((**service, service.operations().iter().find(is_it)?))
     });
     if let Some(first) = found.next() {
-        let labels = labels_of(&first.0).into_iter().zip(first.0.operations());
-        let of_name: Vec<String> =
-            labels.filter(|(_, other)| other.name() == operation).map(|(label, _)| label).collect();
-        if let [_, other, ..] = &of_name[..] {
-            let (service, count) = (visible(first.0.description().name), of_name.len());
-            note!("{service} has {count} operations {operation}; it is the first, and {other} is another one");
-        }
+        note_of_others(first.0.description().name, operation, &labels_of(&first.0, operation));
         if let Some((other, _)) = found.next() {
             let [name, other_name] = [&first.0, &other].map(|service| visible(service.description().name));
             if name == other_name {
@@ -165,23 +144,21 @@ pub(crate) fn find(
         }
         return Ok(first);
     }
-    if let Some(LeftOut { reason, .. }) = contract.left_out.iter().find(|one| one.name == operation) {
+    if let Some(LeftOut { reason, .. }) = contract.left_out.iter().find(|one| one.label == operation) {
         let reason = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-        bail!("the operation {operation} is left out{reason}");
+        let others: Vec<&str> = services.iter().flat_map(|service| labels_of(service, operation)).collect();
+        let others = match others.first() {
+            Some(other) => format!("; {other} is another one of this name"),
+            None => String::new(),
+        };
+        bail!("the operation {operation} is left out{reason}{others}");
     }
-    let known: Vec<String> = services.iter().flat_map(|service| labels_of(service)).collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let known: Vec<&str> =
+        services.iter().flat_map(|service| service.operations()).map(|operation| operation.label()).collect();
     bail!(castile_wsdl::unknown_operation(operation, &known))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Names may have dots and digits.
-    #[test]
-    fn each_operation_has_a_label_of_its_own() {
-        let names = ["A", "A", "B", "A.3", "A", "A.3"];
-        assert_eq!(labels(names.into_iter()), ["A", "A.2", "B", "A.3", "A.4", "A.3.2"]);
-    }
+/// The labels of the operations that have this name.
+fn labels_of(service: &Service, name: &str) -> Vec<&'static str> {
+    service.operations().iter().filter(|operation| operation.name() == name).map(Operation::label).collect()
 }

@@ -9,6 +9,7 @@ mod services;
 mod tree;
 mod types;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -16,8 +17,8 @@ use castile_wsdl::Severity;
 use castile_xml::turns_text;
 use serde::Serialize;
 
-use crate::{indented, output, problems, quantity, source};
-use contract::{Contract, LeftOut};
+use crate::{indented, outcome, output, problems, quantity, source};
+use contract::{BindingOperation, Contract, LeftOut};
 
 /// Show what a contract says: services, operations, messages and types
 #[derive(clap::Args)]
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     /// Write JSON, with all there is; docs/describe.md explains it
     #[arg(long)]
     json: bool,
-    /// Show this operation alone; may be repeated
+    /// Show this operation alone, NAME.2 the second of those that share a name; may be repeated
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
     /// How many levels of types stand within one another; deeper ones follow behind the services
@@ -86,6 +87,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             (Some(Contract { target_namespace, ..contract }), diagnostics)
         }
     };
+    let mut unusable = Vec::new();
     if let Some(mut contract) = contract {
         keep(&mut contract, &arguments.operations)?;
         let text = match arguments.json {
@@ -97,12 +99,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             }
         };
         output::text(&text);
-        if let Some(LeftOut { name, reason, place }) = left_out(&contract, &arguments.operations) {
-            bail!("the operation {name} is left out: {reason} ({place})");
-        }
+        unusable = left_out(&contract, &arguments.operations);
     }
     let least = if arguments.problems { Severity::Note } else { Severity::Error };
-    problems::report(&shown, &diagnostics, least)
+    let reported = problems::report(&shown, &diagnostics, least);
+    let Some(last) = unusable.pop() else { return reported };
+    unusable.iter().for_each(|one| outcome::tell("error", one));
+    bail!(last)
 }
 
 /// Leaves nothing but these operations, if there are any.
@@ -110,30 +113,29 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     if operations.is_empty() {
         return Ok(());
     }
-    let names = |contract: &Contract| -> Vec<String> {
-        let bound = contract.bindings.iter().flat_map(|binding| &binding.operations).map(|one| &one.name);
-        let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out).map(|one| &one.name);
-        let abstract_ = contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name);
-        let all = bound.chain(left_out).chain(abstract_);
-        let mut names: Vec<String> = Vec::new();
-        all.for_each(|name| {
-            if !names.contains(name) {
-                names.push(name.clone())
-            }
-        });
-        names
-    };
-    let known = names(contract);
-    if let Some(unknown) = operations.iter().find(|operation| !known.contains(operation)) {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let bound = contract.bindings.iter().flat_map(|binding| &binding.operations);
+    let bound = bound.flat_map(|one| [Some(&one.name), one.label.as_ref()]).flatten();
+    let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out).map(|one| &one.name);
+    let abstract_ = contract.port_types.iter().flat_map(|one| &one.operations).map(|one| &one.name);
+    let mut seen = HashSet::new();
+    let known = bound.chain(left_out).chain(abstract_).map(String::as_str).filter(|name| seen.insert(*name));
+    let known: Vec<&str> = known.collect();
+    if let Some(unknown) = operations.iter().find(|operation| !known.contains(&operation.as_str())) {
         bail!(castile_wsdl::unknown_operation(unknown, &known));
     }
+    // Those of port types have no labels.
+    let mut kept: HashSet<(&str, usize)> = HashSet::new();
     for binding in &mut contract.bindings {
-        binding.operations.retain(|operation| operations.contains(&operation.name));
+        binding.operations.retain(|operation| is_asked(operation, operations));
         binding.left_out.retain(|one| operations.contains(&one.name));
+        kept.extend(binding.operations.iter().map(|operation| (binding.port_type.as_str(), operation.number)));
     }
     for port_type in &mut contract.port_types {
-        port_type.operations.retain(|operation| operations.contains(&operation.name));
+        let mut numbers = 0..;
+        port_type.operations.retain(|operation| {
+            let is_kept = numbers.next().is_some_and(|number| kept.contains(&(port_type.name.as_str(), number)));
+            is_kept || operations.contains(&operation.name)
+        });
     }
     contract.port_types.retain(|port_type| !port_type.operations.is_empty());
     contract.bindings.retain(|binding| !binding.operations.is_empty() || !binding.left_out.is_empty());
@@ -144,13 +146,21 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first of the operations that were asked for that can't be used in any binding.
-fn left_out<'c>(contract: &'c Contract, asked: &[String]) -> Option<&'c LeftOut> {
-    let bound = |name: &String| {
-        contract.bindings.iter().flat_map(|binding| &binding.operations).any(|operation| operation.name == *name)
-    };
-    let mut left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out);
-    left_out.find(|one| asked.contains(&one.name) && !bound(&one.name))
+/// Whether a name among these is that of an operation, or its label.
+fn is_asked(operation: &BindingOperation, asked: &[String]) -> bool {
+    asked.contains(&operation.name) || operation.label.as_ref().is_some_and(|label| asked.contains(label))
+}
+
+/// Says which of the operations that were asked for can't be used in any binding, and why.
+fn left_out(contract: &Contract, asked: &[String]) -> Vec<String> {
+    let bound = contract.bindings.iter().flat_map(|binding| &binding.operations);
+    let mut known: HashSet<&str> = bound.map(|one| one.name.as_str()).collect();
+    let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out);
+    // Each is told once, of however many bindings.
+    let left_out = left_out.filter(|one| asked.contains(&one.name) && known.insert(&one.name));
+    let say =
+        |LeftOut { name, reason, place }: &LeftOut| format!("the operation {name} is left out: {reason} ({place})");
+    left_out.map(say).collect()
 }
 
 /// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand

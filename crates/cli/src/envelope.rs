@@ -2,13 +2,19 @@
 
 use anyhow::{Context, bail};
 use castile::{Any, AnyType};
-use castile_soap::Version;
+use castile_soap::{FaultCode, Version};
 use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 
 /// The namespaces of all versions.
 pub(crate) fn is_envelope(namespace: &str) -> Option<Version> {
     Version::ALL.into_iter().find(|version| version.namespace() == namespace)
+}
+
+/// The code of a fault, by its name in either version.
+pub(crate) fn fault_code(name: &str) -> Option<FaultCode> {
+    let codes = [FaultCode::Sender, FaultCode::Receiver, FaultCode::MustUnderstand, FaultCode::VersionMismatch];
+    codes.into_iter().find(|code| Version::ALL.iter().any(|version| version.fault_code(code) == name))
 }
 
 /// Writes an envelope with header blocks and a payload, each well-formed XML that declares what it uses.
@@ -107,6 +113,18 @@ pub(crate) fn name(element: Element<'_>) -> ExpandedName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fault_codes_have_a_name_in_each_version() {
+        let named = |name: &str| fault_code(name).map(|code| Version::Soap12.fault_code(&code));
+        for (name, expected) in
+            [("Client", "Sender"), ("Server", "Receiver"), ("Sender", "Sender"), ("Receiver", "Receiver")]
+        {
+            assert_eq!(named(name), Some(expected), "{name}");
+        }
+        assert_eq!(named("MustUnderstand"), Some("MustUnderstand"));
+        assert_eq!(named("Unknown"), None);
+    }
 
     #[test]
     fn what_is_written_is_found() {

@@ -115,17 +115,8 @@ impl Fetch {
             return Err(format!("found the port {port:?}, expected a number up to 65535"));
         }
         note!("fetching {}", visible(url));
-        let other_status = |status: u16| {
-            match status {
-            // A login in a URL would stand in the bundle.
-            401 => "the server answered 401, which asks for a login, and --fetch has none: save the document with a program that \
-                    logs in, and give its file, or with --catalog FILE where it is kept"
-                .to_owned(),
-            _ => format!("the server answered {status}, expected 200"),
-        }
-        };
         let told = |error: Error| match error {
-            Error::StatusCode(status) => other_status(status),
+            Error::StatusCode(status) => unexpected(status),
             Error::Timeout(_) if left < limits.timeout => {
                 format!("all documents together took longer than {:?}; --max-time allows more", limits.max_time)
             }
@@ -151,7 +142,7 @@ impl Fetch {
         let mut response = request.call().map_err(told)?;
         // A part of a document, or none, is no document.
         if response.status() != 200 {
-            return Err(other_status(response.status().as_u16()));
+            return Err(unexpected(response.status().as_u16()));
         }
         let coding =
             response.headers().get("content-encoding").map(|coding| String::from_utf8_lossy(coding.as_bytes()));
@@ -191,6 +182,17 @@ fn host(url: &str) -> String {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     // Who it is that asks is nobody else's business.
     authority.rsplit('@').next().unwrap_or_default().to_owned()
+}
+
+/// What is said of a status that no document comes with.
+fn unexpected(status: u16) -> String {
+    // A login in a URL would stand in the bundle.
+    const LOGIN: &str = "the server answered 401, which asks for a login, and --fetch has none: save the document with a program \
+                         that logs in, and give that file; where it is imported, --catalog FILE says where it is kept";
+    match status {
+        401 => LOGIN.to_owned(),
+        _ => format!("the server answered {status}, expected 200"),
+    }
 }
 
 /// What stands for a port and is none: that of the scheme would be asked.

@@ -96,7 +96,7 @@ fn find(definitions: &Definitions, documents: &Documents, findings: &mut Finding
     documents::check(definitions, documents, findings);
     schemas::check(documents, findings);
     messages::check(documents, &parts, findings);
-    bindings::check(documents, &parts, findings);
+    bindings::check(definitions, documents, &parts, findings);
     policies::check(definitions, findings);
 }
 

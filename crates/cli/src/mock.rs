@@ -199,10 +199,10 @@ fn mocked(
     let defaults: Vec<_> = of.iter().map(|of| reader.default_of(of)).collect();
     let rules = reader.rules(&of);
     let store = reader.store();
-    let mut names: Vec<&str> = all.iter().map(|known| known.operation.name()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let unused = reader.unused(&names);
+    let mut labels: Vec<&str> = all.iter().map(|known| known.operation.label()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let unused = reader.unused(&labels);
     reader.problems.extend(unused);
     // Two services may have an operation, whose files are the same.
     let mut problems: Vec<String> = Vec::new();
@@ -376,8 +376,8 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                     let Ok(value) = service::sample_of(contract, service, operation) else { continue };
                     let Some((definitions, bound)) = contract.bound(service, operation) else { continue };
                     let Some((_, shape)) = crate::sample::message(bound, true) else { continue };
-                    let (version, name) = (service.description().version, operation.name());
-                    // A file answers all operations of its name.
+                    let (version, name) = (service.description().version, operation.label());
+                    // What is called as several are answers those without a file of their own, too.
                     if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
                         continue;
                     }

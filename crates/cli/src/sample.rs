@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut missing = 0;
     let steps = Cell::new(0);
     let mut names = HashMap::new();
-    for (number, (service, operation, label)) in chosen.iter().enumerate() {
+    for (number, (service, operation)) in chosen.iter().enumerate() {
         if steps.get() > MOST_STEPS {
             let rest = chosen.len() - number;
             missing += rest;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             outcome::tell("error", say);
             break;
         }
-        let name = own_name(&mut names, service.description().name, label);
+        let name = own_name(&mut names, service.description().name, operation.label());
         let made = match arguments.fault {
             true => faults(&contract, service, operation, &name, arguments.json, &mut names, &steps),
             false => sample(&contract, service, operation, &arguments, &steps)
@@ -141,21 +141,17 @@ enum Sample {
     Json(String),
 }
 
-/// The operations that are asked for, with their services and what they are called.
-fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation, String)>> {
+/// The operations that are asked for, with their services.
+fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
     let wanted = Wanted { service: arguments.service.as_deref(), port: None };
     if let Some(operation) = &arguments.operation {
-        let (service, found) = contract::find(contract, wanted, operation)?;
-        return Ok(vec![(service, found, operation.clone())]);
+        return Ok(vec![contract::find(contract, wanted, operation)?]);
     }
     let services = contract::services(contract, wanted)?;
-    let all = services.into_iter().flat_map(|service| {
-        let labels = contract::labels_of(service);
-        service.operations().iter().zip(labels).map(|(one, label)| (*service, one, label))
-    });
+    let all = services.into_iter().flat_map(|service| service.operations().iter().map(|one| (*service, one)));
     let all: Vec<_> = all.collect();
     if !arguments.all && all.len() != 1 {
-        let known: Vec<&str> = all.iter().map(|(_, _, label)| label.as_str()).collect();
+        let known: Vec<&str> = all.iter().map(|(_, operation)| operation.label()).collect();
         bail!("found no operation, expected --all or one of {}", known.join(", "));
     }
     Ok(all)

@@ -2,7 +2,6 @@
 
 use castile_soap::Version;
 use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Part, PartContent, Sampler, Style, Use};
-use castile_xsd::encoded::Encoding;
 use castile_xsd::validate::Chosen;
 use castile_xsd::{ElementId, ExpandedName, TypeId};
 
@@ -93,7 +92,7 @@ impl Shape {
             Shape::Content => anyhow::bail!("its body is the content of a type, without an element"),
             Shape::Call { wrapper, parts, is_encoded: false } => sampler.call(wrapper, parts)?,
             Shape::Call { wrapper, parts, is_encoded: true } => {
-                sampler.encoded_call(encoding(version), wrapper, parts)?
+                sampler.encoded_call(version.encoding(), wrapper, parts)?
             }
         })
     }
@@ -108,7 +107,8 @@ pub(crate) fn blocks(message: &BindingMessage) -> Vec<ElementId> {
 #[derive(Debug)]
 pub(crate) enum Detail {
     Element(ElementId),
-    /// In SOAP encoding: an element that has the name of the part.
+    /// In SOAP encoding: an element of this name and type, which is the part's element, or is called as the part is where that has a
+    /// type.
     Encoded(ExpandedName, TypeId),
 }
 
@@ -120,7 +120,7 @@ impl Detail {
     pub(crate) fn sample(self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
         Ok(match self {
             Detail::Element(id) => sampler.element(id)?,
-            Detail::Encoded(name, type_id) => sampler.encoded(encoding(version), name, type_id)?,
+            Detail::Encoded(name, type_id) => sampler.encoded(version.encoding(), name, type_id)?,
         })
     }
 }
@@ -150,10 +150,6 @@ pub(crate) fn faults<'f>(
 /// Makes samples of a contract.
 pub(crate) fn sampler(definitions: &Definitions) -> Sampler<'_> {
     Sampler::new(definitions, DEPTH)
-}
-
-fn encoding(version: Version) -> Encoding {
-    if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 }
 }
 
 fn element(part: &Part) -> Option<ElementId> {

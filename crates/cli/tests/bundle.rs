@@ -258,7 +258,11 @@ fn fetching_has_limits() {
         ("/none", "the server answered 404"),
         ("/round", "redirected more than 5 times"),
         ("/file", "can't be read"),
-        ("/login", "the server answered 401, which asks for a login, and --fetch has none"),
+        (
+            "/login",
+            "the server answered 401, which asks for a login, and --fetch has none: save the document with a program that logs in, and \
+             give that file; where it is imported, --catalog FILE says where it is kept",
+        ),
         ("/silence", "longer than 300ms; --timeout allows more"),
         ("/large", "beyond the 1 MB that may be fetched; --max-size allows more"),
     ] {

@@ -326,3 +326,57 @@ fn prefixes_are_those_of_the_contract() {
     let text = String::from_utf8(describe(&["library.wsdl"]).stdout).unwrap();
     assert!(text.contains("c = urn:library:catalogue\n") && text.contains("c:item [0..*]  c:Item"), "{text}");
 }
+
+/// A label was printed, refused as the name of an operation, and not in the JSON.
+#[test]
+fn the_label_of_an_operation_is_in_the_json_and_asks_for_it() {
+    let json = |arguments: &[&str]| -> Value {
+        let output = describe(&[&["../sample/overloads.wsdl", "--json"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let operations = |json: &Value| -> Vec<(String, Option<String>)> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let all = json["bindings"][0]["operations"].as_array().unwrap().iter();
+        all.map(|one| (text(&one["name"]).unwrap(), text(&one["label"]))).collect()
+    };
+    let inputs = |json: &Value| -> Vec<String> {
+        let all = json["port_types"][0]["operations"].as_array().unwrap().iter();
+        all.map(|one| one["input"]["name"].as_str().unwrap_or("none").to_owned()).collect()
+    };
+    let pair = |name: &str, label: Option<&str>| (name.to_owned(), label.map(str::to_owned));
+    let find = [pair("find", None), pair("find", Some("find.2")), pair("find", Some("find.3"))];
+    let add = [pair("add", None), pair("add", Some("add.3")), pair("add.2", None)];
+    assert_eq!(operations(&json(&[])), [find.clone(), add].concat());
+    let second = json(&["--operation", "find.2"]);
+    assert_eq!((operations(&second), inputs(&second)), (vec![find[1].clone()], vec!["good".to_owned()]));
+    let all = json(&["--operation", "find"]);
+    assert_eq!((operations(&all), inputs(&all).len()), (find.to_vec(), 3));
+}
+
+/// Diagnostics were lost, and so were all but the first of the operations.
+#[test]
+fn all_that_is_left_out_of_what_was_asked_for_is_told_behind_the_problems() {
+    let contract = "../../../codegen/tests/defects/operation.wsdl";
+    let told = describe(&[contract, "--problems", "--operation", "sell"]);
+    let error = String::from_utf8(told.stderr).unwrap();
+    let (problems, last) = error.split_once("error: the operation sell is left out: ").unwrap();
+    assert!(problems.contains("warning: element {urn:shop}nowhere of part p is not defined\n  --> "), "{error}");
+    assert!(last.ends_with("operation.wsdl, line 11)\n") && last.lines().count() == 1, "{error}");
+    assert_eq!(told.status.code(), Some(2));
+
+    let text = include_str!("../../codegen/tests/defects/every_operation.wsdl");
+    let line = |line: &str| match line.contains("<operation name=\"sell\">") {
+        true => format!("{line}\n{}\n", line.replace("sell", "buy")),
+        false => format!("{line}\n"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let contract = folder.path().join("shop.wsdl");
+    std::fs::write(&contract, text.lines().map(line).collect::<String>()).unwrap();
+    let names = ["--operation", "buy", "--operation", "sell"];
+    let error = describe(&[&[contract.to_str().unwrap()], &names[..]].concat()).stderr;
+    let error = String::from_utf8(error).unwrap();
+    for name in ["buy", "sell"] {
+        assert!(error.contains(&format!("error: the operation {name} is left out: ")), "{error}");
+    }
+}

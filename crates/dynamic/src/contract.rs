@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
-use castile_databinding::encoded::Encoding;
 use castile_databinding::schema::{Element, First};
 use castile_databinding::{Any, AnyType, Decoder, Encoder, ExpandedName};
 use castile_plan::plan::{self, Plan};
@@ -91,7 +90,8 @@ pub struct Port {
 #[derive(Debug)]
 pub struct Operation {
     soap: &'static SoapOperation,
-    /// Which it is of its port type: two may have one name.
+    label: &'static str,
+    /// Which it is of its port type.
     number: usize,
     /// The version of SOAP that clients speak unless they are told otherwise.
     version: Version,
@@ -237,7 +237,7 @@ impl Entry {
         match self.is_encoded {
             false => encoder.element(self.start, value, self.end),
             true => {
-                encoder.encode(if version == Version::Soap12 { Encoding::Soap12 } else { Encoding::Soap11 });
+                encoder.encode(version.encoding());
                 // Its encoding is an attribute of the envelope's namespace, and nobody knows where it will stand.
                 let start = self.start.strip_suffix('>').unwrap_or(self.start);
                 encoder.independent(&format!("{start} xmlns:soap=\"{}\">", version.namespace()), Some(value), self.end);
@@ -374,6 +374,12 @@ impl Operation {
     /// The name in the port type.
     pub fn name(&self) -> &'static str {
         self.soap.name
+    }
+
+    /// What it is called where only one may be meant: by its name, and a number behind it if it isn't the first that has the name in the
+    /// binding. The operations that the service lacks count, and so do those that nobody asked for.
+    pub fn label(&self) -> &'static str {
+        self.label
     }
 
     /// The value of a request, out of JSON.
@@ -630,6 +636,7 @@ impl Maker {
         }
         let made = service.operations.iter().zip(operations).map(|(operation, soap)| Operation {
             soap,
+            label: &operation.label,
             number: operation.number,
             version: description.version,
             documentation: &operation.documentation,

@@ -17,7 +17,7 @@ use crate::compile::leak_all;
 use crate::{Contract, Options};
 
 /// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/3");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/4");
 
 /// A larger plan is not kept, and not read: values take many times the room that they take in a file.
 const MOST_BYTES: usize = 16 << 20;
@@ -588,7 +588,7 @@ mod tests {
         let planned = || {
             let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
             let (_, mut plan, _) = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
-            plan.left_out.push(plan::LeftOut { name: "lost".to_owned(), reason: None });
+            plan.left_out.push(plan::LeftOut { name: "lost".to_owned(), label: "lost".to_owned(), reason: None });
             plan
         };
         let first = planned().services[0].operations[0].name.clone();

@@ -46,7 +46,7 @@ impl Plan {
         let operations = self.services.iter().map(|service| service.operations.len()).sum::<usize>();
         let total = operations + self.left_out.len();
         let plural = if total == 1 { "" } else { "s" };
-        let left_out = self.left_out.iter().map(|one| (one.name.as_str(), one.reason.as_deref()));
+        let left_out = self.left_out.iter().map(|one| (one.label.as_str(), one.reason.as_deref()));
         let mut all = left_out.chain(self.lacks.iter().map(|name| (name.as_str(), None))).peekable();
         let mut names = String::new();
         for _ in 0..SHOWN {
@@ -84,6 +84,8 @@ impl Plan {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct LeftOut {
     pub name: String,
+    /// What it is called among those of its binding that are intact; else its name.
+    pub label: String,
     /// The first reason, where there is room for it among the diagnostics.
     pub reason: Option<String>,
 }
@@ -802,7 +804,9 @@ impl Service {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Operation {
     pub name: String,
-    /// Which it is of its port type: two may have one name.
+    /// What it is called among those of its binding, of which two may have one name ([`castile_wsdl::Binding::labels`]).
+    pub label: String,
+    /// Which it is of its port type.
     pub number: usize,
     pub ident: Ident,
     pub documentation: String,

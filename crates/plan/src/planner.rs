@@ -379,23 +379,23 @@ impl Planner<'_> {
                 break;
             }
             let reason = Some(self.copy(&defect.message)).filter(|reason| !reason.is_empty());
-            let name = self.copy(name);
-            self.left_out.push(plan::LeftOut { name, reason });
+            let (name, label) = (self.copy(name), self.copy(name));
+            self.left_out.push(plan::LeftOut { name, label, reason });
         }
-        let named = binding.operations.iter().zip(operations);
-        let named: Vec<_> = named.filter(|(operation, _)| is_wanted(&operation.name)).collect();
+        let named = binding.operations.iter().zip(binding.labels()).zip(operations);
+        let named: Vec<_> = named.filter(|((operation, _), _)| is_wanted(&operation.name)).collect();
         if named.is_empty() && !wanted.is_empty() {
             return None;
         }
         let mut operations: Vec<Operation> = Vec::new();
-        for (operation, names) in named {
+        for ((operation, label), names) in named {
             let told = self.diagnostics.len();
-            match self.operation(binding, operation, names) {
+            match self.operation(binding, operation, &label, names) {
                 Some(planned) => operations.push(planned),
                 None => {
                     let first = self.diagnostics[told..].iter().find(|one| one.severity != Severity::Note);
                     let reason = first.map(|one| one.message.clone());
-                    self.left_out.push(plan::LeftOut { name: operation.name.clone(), reason });
+                    self.left_out.push(plan::LeftOut { name: operation.name.clone(), label, reason });
                 }
             }
         }

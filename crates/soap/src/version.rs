@@ -114,7 +114,8 @@ impl Version {
     }
 
     /// The encoding that the version brings (SOAP 1.1 §5, SOAP 1.2 Part 2 §3).
-    pub(crate) const fn encoding(self) -> Encoding {
+    #[doc(hidden)]
+    pub const fn encoding(self) -> Encoding {
         match self {
             Version::Soap11 => Encoding::Soap11,
             Version::Soap12 => Encoding::Soap12,

@@ -1,5 +1,6 @@
 //! The service model: what WSDL 1.1 documents say, every reference resolved.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Index;
 use std::sync::OnceLock;
 
@@ -176,6 +177,32 @@ pub struct Binding {
     pub extensions: Vec<Extension>,
     /// Where it stands.
     pub location: Location,
+}
+
+impl Binding {
+    /// What each of its operations is called where only one may be meant: by its name, and a number behind it if it isn't the first that
+    /// has the name.
+    #[must_use]
+    pub fn labels(&self) -> Vec<String> {
+        labels(self.operations.iter().map(|operation| operation.name.as_str()))
+    }
+}
+
+fn labels<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+    let all: HashSet<&str> = names.clone().collect();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let label = |name: &'n str| {
+        let number = numbers.entry(name).and_modify(|number| *number += 1).or_insert(1);
+        if *number == 1 {
+            return name.to_owned();
+        }
+        // A name may have dots, too.
+        while all.contains(&*format!("{name}.{number}")) {
+            *number += 1;
+        }
+        format!("{name}.{number}")
+    };
+    names.map(label).collect()
 }
 
 /// What a binding speaks.
@@ -486,5 +513,17 @@ impl Extension {
         let offset = u32::try_from(offset.saturating_sub(before)).ok();
         let offset = self.location.offset.zip(offset).and_then(|(start, offset)| start.checked_add(offset));
         Location { file: self.location.file, offset: offset.or(self.location.offset) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names may have dots and digits.
+    #[test]
+    fn each_operation_has_a_label_of_its_own() {
+        let names = ["A", "A", "B", "A.3", "A", "A.3"];
+        assert_eq!(labels(names.into_iter()), ["A", "A.2", "B", "A.3", "A.4", "A.3.2"]);
     }
 }

@@ -12,6 +12,7 @@ use castile::mime::Attachments;
 use castile::{CallError, Detail, Fault, FaultCode, Response};
 use castile_databinding::deeper;
 use castile_dynamic::{FaultDetail, Operation, Value, with_files};
+use castile_soap::Version;
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -126,14 +127,9 @@ struct Told<'f> {
 /// A fault as it is printed.
 fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<String> {
     let code = match &fault.code {
-        FaultCode::VersionMismatch => "VersionMismatch".into(),
-        FaultCode::MustUnderstand => "MustUnderstand".into(),
-        FaultCode::DataEncodingUnknown => "DataEncodingUnknown".into(),
-        FaultCode::Sender => "Sender".into(),
-        FaultCode::Receiver => "Receiver".into(),
         // Somebody else's name means nothing without its namespace.
         FaultCode::Other(name) => name.to_string().into(),
-        _ => "Other".into(),
+        code => Version::Soap12.fault_code(code).into(),
     };
     let detail = match &fault.detail {
         Detail::Other(xml) if !xml.trim().is_empty() => Some(operation.fault_detail(xml)),

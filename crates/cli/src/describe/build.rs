@@ -48,7 +48,8 @@ pub(super) fn of_definitions(
                 operations: binding
                     .operations
                     .iter()
-                    .map(|operation| build.binding_operation(operation, &message_name))
+                    .zip(binding.labels())
+                    .map(|(operation, label)| build.binding_operation(operation, label, &message_name))
                     .collect(),
                 left_out: left_out(&binding.left_out, definitions),
                 extensions: extensions(&binding.extensions),
@@ -134,9 +135,16 @@ impl<'d> Build<'d> {
 
 /// Operations and their messages.
 impl Build<'_> {
-    fn binding_operation(&self, operation: &BindingOperation, names: &MessageName<'_>) -> to::BindingOperation {
+    fn binding_operation(
+        &self,
+        operation: &BindingOperation,
+        label: String,
+        names: &MessageName<'_>,
+    ) -> to::BindingOperation {
         to::BindingOperation {
             name: operation.name.clone(),
+            label: Some(label).filter(|label| *label != operation.name),
+            number: operation.operation,
             pattern: pattern(operation.pattern),
             style: match operation.style {
                 Style::Document => "document",

@@ -102,6 +102,12 @@ pub(crate) enum Protocol {
 #[derive(Debug, Serialize)]
 pub(crate) struct BindingOperation {
     pub(crate) name: String,
+    /// What it is called where only one may be meant, if that is not its name: an operation before it has that, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
+    /// Which it is of its port type.
+    #[serde(skip)]
+    pub(crate) number: usize,
     /// `one-way`, `request-response`, `solicit-response` or `notification`.
     pub(crate) pattern: &'static str,
     /// `document` or `rpc`.

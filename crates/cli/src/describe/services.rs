@@ -13,7 +13,6 @@ use super::names::split;
 use super::paint::{DIM, HEAD, NAME, TYPE};
 use super::tree::{Node, printable};
 use super::types::{Later, Types};
-use crate::contract;
 
 /// How much is told.
 pub(super) struct Extent {
@@ -156,14 +155,13 @@ impl<'c> Tell<'c> {
     fn binding(&mut self, binding: &'c Binding) -> Vec<Node> {
         let is_soap = matches!(binding.protocol, Protocol::Soap11 { .. } | Protocol::Soap12 { .. });
         let mut nodes: Vec<Node> = binding.extensions.iter().map(|one| self.extension(one)).collect();
-        let labels = contract::labels(binding.operations.iter().map(|operation| operation.name.as_str()));
-        let bound = binding.operations.iter().zip(labels);
-        nodes.extend(bound.map(|(operation, label)| self.bound(operation, &label, is_soap)));
+        nodes.extend(binding.operations.iter().map(|operation| self.bound(operation, is_soap)));
         nodes.extend(binding.left_out.iter().map(left_out));
         nodes
     }
 
-    fn bound(&mut self, operation: &'c BindingOperation, label: &str, is_soap: bool) -> Node {
+    fn bound(&mut self, operation: &'c BindingOperation, is_soap: bool) -> Node {
+        let label = operation.label.as_ref().unwrap_or(&operation.name);
         let mut line = format!("{HEAD}{label}{HEAD:#}");
         if is_soap {
             let messages = || operation.input.iter().chain(&operation.output);

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use castile_wsdl::HTTP_TRANSPORT;
+use castile_wsdl::{Definitions, HTTP_TRANSPORT};
 use castile_xml::tree::Element;
-use castile_xsd::FileId;
+use castile_xsd::{FileId, Location};
 
 use super::contract::{
     Documents, HTTP, MIME, Name, Part, Parts, SOAP11, SOAP12, is_absolute, is_soap, named, refers, within,
@@ -13,13 +13,32 @@ use super::contract::{
 use super::findings::Findings;
 use super::rules;
 
-pub(super) fn check(documents: &Documents, parts: &Parts<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check(definitions: &Definitions, documents: &Documents, parts: &Parts<'_>, findings: &mut Findings<'_>) {
+    let resolved = resolved(definitions, documents);
     for (file, root) in documents.definitions() {
         for binding in wsdl_children(root, "binding") {
-            self::binding(file, binding, parts, findings);
+            self::binding(file, binding, parts, &resolved, findings);
         }
     }
     services(documents, findings);
+}
+
+/// The operations of port types, each by where an operation of a binding stands that binds it, as the contract was read.
+type Resolved<'d> = HashMap<Location, Element<'d>>;
+
+fn resolved<'d>(definitions: &Definitions, documents: &'d Documents) -> Resolved<'d> {
+    let port_types = documents
+        .definitions()
+        .flat_map(|(file, root)| wsdl_children(root, "portType").map(move |port_type| (file, port_type)));
+    let operations = port_types.flat_map(|(file, port_type)| {
+        wsdl_children(port_type, "operation").map(move |operation| (Location::of(file, operation), operation))
+    });
+    let operations: Resolved<'d> = operations.collect();
+    let bound = definitions.bindings.iter().flat_map(|binding| {
+        let known = &definitions[binding.port_type].operations;
+        binding.operations.iter().map(|bound| (bound.location, known[bound.operation].location))
+    });
+    bound.filter_map(|(bound, of)| Some((bound, *operations.get(&of)?))).collect()
 }
 
 /// How a binding speaks.
@@ -38,7 +57,13 @@ impl Style {
     }
 }
 
-fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut Findings<'_>) {
+fn binding(
+    file: FileId,
+    binding: Element<'_>,
+    parts: &Parts<'_>,
+    resolved: &Resolved<'_>,
+    findings: &mut Findings<'_>,
+) {
     let name = named(binding);
     let soap = binding.elements().find(|one| is_soap(*one) && one.local() == "binding");
     let Some(soap) = soap else {
@@ -82,14 +107,21 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
             );
         }
         let overloads = known.get(name).map_or(&[][..], Vec::as_slice);
-        if !findings.spend(1 + overloads.len()) {
+        if !findings.spend(1) {
             return;
         }
-        let Some(of) = overload(operation, overloads) else {
-            if abstract_.is_some() {
-                findings.at(&rules::R2718, file, operation, format!("the port type has no operation {name}"));
+        let of = match (resolved.get(&Location::of(file, operation)), overloads) {
+            (Some(of), _) => *of,
+            // What is broken was not kept with what it binds.
+            (None, [of]) => *of,
+            // Of which of several it is nothing is known, and why was told.
+            (None, [_, ..]) => continue,
+            (None, []) => {
+                if abstract_.is_some() {
+                    findings.at(&rules::R2718, file, operation, format!("the port type has no operation {name}"));
+                }
+                continue;
             }
-            continue;
         };
         let bound = Bound { file, operation, of, style: own, parts };
         bound.check(findings);
@@ -107,18 +139,6 @@ fn binding(file: FileId, binding: Element<'_>, parts: &Parts<'_>, findings: &mut
         let more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
         findings.at(&rules::R2718, file, binding, format!("binding {name} lacks the operation {first}{more}"));
     }
-}
-
-/// The operation of the port type that one of a binding is: of several with its name the one whose input and output are called as its
-/// own (WSDL 1.1 §2.5), or else the first.
-fn overload<'d>(operation: Element<'d>, all: &[Element<'d>]) -> Option<Element<'d>> {
-    let called =
-        |of: Element<'d>, direction: &str| wsdl_children(of, direction).next()?.attribute("name").map(str::trim);
-    let is_it = |of: &&Element<'d>| {
-        let names = ["input", "output"].map(|direction| (called(operation, direction), called(**of, direction)));
-        names.iter().all(|(own, other)| own.is_none() || own == other)
-    };
-    all.iter().find(is_it).or(all.first()).copied()
 }
 
 /// An operation of a binding, and what it binds.

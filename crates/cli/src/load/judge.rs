@@ -12,6 +12,7 @@ use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
 
 use super::service::{Operation, Service};
+use crate::envelope;
 use crate::expression::{Expression, Tree};
 use crate::shape::Shape;
 
@@ -260,12 +261,9 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
         }
     }
     let code = code.unwrap_or_default();
+    let local = code.rsplit(':').next().unwrap_or_default().trim();
     // Codes are called as in SOAP 1.2 everywhere.
-    let local = match code.rsplit(':').next().unwrap_or_default().trim() {
-        "Server" => "Receiver",
-        "Client" => "Sender",
-        local => local,
-    };
+    let local = envelope::fault_code(local).map_or(local, |code| Version::Soap12.fault_code(&code));
     Some(format!("{}: {}", quoted(local.as_bytes()), quoted(reason.unwrap_or_default().trim().as_bytes())))
 }
 

@@ -112,8 +112,10 @@ impl Service {
         named: &[Named],
     ) -> anyhow::Result<Self> {
         let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port speaks no SOAP") };
-        let operations = named.iter().filter_map(|named| {
-            operation(binding, &named.name).map(|found| Operation::new(definitions, binding, found, named))
+        let operations = named.iter().filter_map(|one| {
+            let found = operation(binding, &one.name)?;
+            note_of_others(binding, name, &one.name, named);
+            Some(Operation::new(definitions, binding, found, one))
         });
         Ok(Service {
             definitions,
@@ -134,11 +136,23 @@ impl Service {
 }
 
 fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperation> {
-    labels(binding).iter().position(|label| label == name).map(|number| &binding.operations[number])
+    binding.labels().iter().position(|label| label == name).map(|number| &binding.operations[number])
 }
 
-fn labels(binding: &Binding) -> Vec<String> {
-    contract::labels(binding.operations.iter().map(|operation| operation.name.as_str()))
+/// Says which of several operations of one name is meant, as far as a client calls them. Who names others of them knows.
+fn note_of_others(binding: &Binding, service: &str, name: &str, named: &[Named]) {
+    let labels = binding.labels();
+    let all = binding.operations.iter().zip(&labels);
+    let of_name = all.filter(|(operation, _)| operation.name == name && is_called(operation));
+    let of_name: Vec<&str> = of_name.map(|(_, label)| label.as_str()).collect();
+    if named.iter().filter(|one| of_name.contains(&&*one.name)).count() == 1 {
+        contract::note_of_others(service, name, &of_name);
+    }
+}
+
+/// Whether a client begins with a message.
+fn is_called(operation: &BindingOperation) -> bool {
+    matches!(operation.pattern, Pattern::OneWay | Pattern::RequestResponse)
 }
 
 /// `asked` are the names of service and port that a person gave.
@@ -174,7 +188,7 @@ fn not_found(
         return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }
     let mut known: Vec<String> = Vec::new();
-    for label in ports.iter().flat_map(|(_, port)| labels(&definitions[port.binding])) {
+    for label in ports.iter().flat_map(|(_, port)| definitions[port.binding].labels()) {
         if !known.contains(&label) {
             known.push(label);
         }
@@ -201,7 +215,7 @@ impl Operation {
         operation: &BindingOperation,
         Named { name, weight }: &Named,
     ) -> anyhow::Result<Self> {
-        if !matches!(operation.pattern, Pattern::OneWay | Pattern::RequestResponse) {
+        if !is_called(operation) {
             bail!("{name} is begun by the service, expected an operation that a client calls");
         }
         let input = operation.input.as_ref().with_context(|| format!("{name} has no input"))?;

@@ -172,9 +172,7 @@ impl Attached {
             };
             id = Some(ContentId::parse(&format!("{part}={}", behind.as_str())).map_err(|error| error.to_string())?);
         }
-        if MediaType::parse(media_type).is_err() {
-            return Err(format!("found {media_type:?}, expected a media type such as image/jpeg"));
-        }
+        expect_media_type(media_type)?;
         let attached = Attached { id, media_type: media_type.to_owned(), content };
         attached.part().map(|_| attached)
     }
@@ -187,6 +185,12 @@ impl Attached {
         };
         part.map_err(|error| error.to_string())
     }
+}
+
+/// Refuses what is no media type.
+pub(super) fn expect_media_type(text: &str) -> Result<(), String> {
+    let refuse = |_| format!("found {text:?}, expected a media type such as image/jpeg");
+    MediaType::parse(text).map(|_| ()).map_err(refuse)
 }
 
 /// The media type of a file, by its name.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
+use bytes::Bytes;
 use castile_databinding::datatypes::QName;
 use castile_soap::FaultCode;
 use castile_wsdl::Attachment;
@@ -17,6 +18,7 @@ use super::data::{Data, RULES};
 use super::json;
 use super::place::{Facts, Names, Text, text_of};
 use super::store::{Action, Store};
+use crate::envelope;
 use crate::expression::Expression;
 use crate::path::{self, Step};
 
@@ -191,10 +193,13 @@ impl<'d> Reader<'d> {
         Reader { data, problems: Vec::new(), is_strict, used: BTreeSet::new() }
     }
 
-    /// What an operation answers without a rule: the file that is called as it is.
+    /// What an operation answers without a rule: the file that is called as it is alone, or else as all operations of its name are.
     pub(super) fn default_of(&mut self, of: &Of<'_>) -> Option<Outcome> {
-        let name = of.names.operation.name();
-        let [json, xml] = ["json", "xml"].map(|extension| format!("{name}.{extension}"));
+        let files = |name: &str| ["json", "xml"].map(|extension| format!("{name}.{extension}"));
+        let operation = of.names.operation;
+        let is_there = |name: &&str| files(name).iter().any(|file| self.data.file(file).is_some());
+        let name = [operation.label(), operation.name()].into_iter().find(is_there)?;
+        let [json, xml] = files(name);
         let (has_json, has_xml) = (self.data.file(&json).is_some(), self.data.file(&xml).is_some());
         if has_json && has_xml {
             self.used.extend([json.clone(), xml]);
@@ -203,7 +208,6 @@ impl<'d> Reader<'d> {
             return None;
         }
         let file = if has_json { json } else { xml };
-        (has_json || has_xml).then_some(())?;
         match self.answer(&file, of) {
             Ok(answer) => Some(Outcome::Response(answer)),
             Err(problem) => {
@@ -374,12 +378,12 @@ impl<'d> Reader<'d> {
         let (Some(name), Some(service)) = (wrongs.keep(text("operation", item)), wrongs.keep(service)) else {
             return Vec::new();
         };
-        let is_meant =
-            |of: &Of<'_>| of.names.operation.name() == name && service.is_none_or(|service| service == of.service);
+        let is_called_so = |of: &Of<'_>| [of.names.operation.name(), of.names.operation.label()].contains(&name);
+        let is_meant = |of: &Of<'_>| is_called_so(of) && service.is_none_or(|service| service == of.service);
         let meant: Vec<usize> = (0..operations.len()).filter(|number| is_meant(&operations[*number])).collect();
         if meant.is_empty() {
             let of_service = operations.iter().filter(|of| service.is_none_or(|service| service == of.service));
-            let mut known: Vec<&str> = of_service.map(|of| of.names.operation.name()).collect();
+            let mut known: Vec<&str> = of_service.map(|of| of.names.operation.label()).collect();
             known.dedup();
             wrongs.0.push(Bad::at(item, castile_wsdl::unknown_operation(name, &known)));
         }
@@ -409,7 +413,7 @@ impl<'d> Reader<'d> {
         let stores = match (table.get("store"), otherwise) {
             (Some(item), _) => {
                 let otherwise = otherwise.and_then(|item| self.fault("otherwise", item, of, wrongs));
-                wrongs.keep(stored(item, of)).map(|stored| Stored { otherwise, ..stored })
+                stored(item, of, wrongs).map(|stored| Stored { otherwise, ..stored })
             }
             (None, Some(item)) => {
                 wrongs.0.push(Bad::at(item, "found otherwise without store, which it is for"));
@@ -484,7 +488,7 @@ impl<'d> Reader<'d> {
             (Some(item), None) => beside.blocks.extend(wrongs.keep(self.blocks(item, of))),
         }
         if let Some(item) = attachments {
-            beside.attachments = wrongs.keep(self.attachments(item, of)).unwrap_or_default();
+            beside.attachments = self.attachments(item, of, wrongs);
         }
         beside
     }
@@ -505,7 +509,8 @@ impl<'d> Reader<'d> {
         read.map_err(|wrong| Bad::at(item, placed(&shown, wrong)))
     }
 
-    fn attachments(&mut self, item: &Item, of: &Of<'_>) -> Result<Vec<Attached>, Bad> {
+    /// Attachments; none if it is no array. One with something wrong in it may be another one.
+    fn attachments(&mut self, item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Vec<Attached> {
         const EXPECTED: &str = "an array of tables such as { file = \"photo.jpg\" }";
         let tables: Option<Vec<&dyn TableLike>> = match item {
             Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| table as &dyn TableLike).collect()),
@@ -514,57 +519,74 @@ impl<'d> Reader<'d> {
             }
             _ => None,
         };
-        let tables = tables.ok_or_else(|| Bad::value("attachments", item, EXPECTED))?;
+        let tables = tables.ok_or_else(|| Bad::value("attachments", item, EXPECTED));
+        let Some(tables) = wrongs.keep(tables) else { return Vec::new() };
         if tables.len() > MOST_ATTACHMENTS {
-            return Err(Bad::at(item, format!("expected at most {MOST_ATTACHMENTS} attachments")));
+            wrongs.0.push(Bad::at(item, format!("expected at most {MOST_ATTACHMENTS} attachments")));
+            return Vec::new();
         }
         let mut ids = BTreeSet::new();
         let mut attachments = Vec::with_capacity(tables.len());
         for table in tables {
-            let attached = self.attachment(table, item, of)?;
+            let Some(attached) = self.attachment(table, item, of, wrongs) else { continue };
             if let Some(id) = &attached.id
                 && !ids.insert(id.as_str().to_owned())
             {
-                return Err(Bad::at(table.get("id").unwrap_or(item), format!("found the id {:?} twice", id.as_str())));
+                let place = table.get("id").unwrap_or(item);
+                wrongs.0.push(Bad::at(place, format!("found the id {:?} twice", id.as_str())));
             }
             attachments.push(attached);
         }
-        Ok(attachments)
+        attachments
     }
 
-    fn attachment(&mut self, table: &dyn TableLike, all: &Item, of: &Of<'_>) -> Result<Attached, Bad> {
-        expect_keys(table, &["file", "part", "id", "type"])?;
-        let get = |key: &'static str| -> Result<Option<(&Item, &str)>, Bad> {
-            table.get(key).map(|item| Ok((item, text(key, item)?))).transpose()
-        };
-        let Some((item, file)) = get("file")? else {
-            return Err(Bad::at(all, "found an attachment without a file"));
-        };
+    fn attachment(&mut self, table: &dyn TableLike, all: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Attached> {
+        wrongs.0.extend(unknown_keys(table, &["file", "part", "id", "type"]));
+        let [file, part, id, given] = ["file", "part", "id", "type"].map(|key| {
+            let item = table.get(key)?;
+            Some((item, wrongs.keep(text(key, item))?))
+        });
+        if table.get("file").is_none() {
+            wrongs.0.push(Bad::at(all, "found an attachment without a file"));
+        }
+        let content = file.and_then(|(item, file)| wrongs.keep(self.attached_file(file, item)));
+        let by_name = file.and_then(|(item, file)| Some((item, beside::media_type(file)?)));
+        let media_type = given.or(by_name);
+        if let (Some((item, file)), None, None) = (file, media_type, table.get("type")) {
+            let message = "whose name doesn't say what it is: expected a type, such as type = \"image/jpeg\"";
+            wrongs.0.push(Bad::at(item, format!("found {file:?}, {message}")));
+        }
+        let well_formed = media_type.filter(|(item, media_type)| {
+            wrongs.keep(beside::expect_media_type(media_type).map_err(|message| Bad::at(item, message))).is_some()
+        });
+        let known = part.and_then(|(item, part)| {
+            let known = wrongs.keep(declared(part, of).map_err(|message| Bad::at(item, message)))?;
+            Some((part, known))
+        });
+        if let (Some((part, known)), Some((item, media_type))) = (known, well_formed)
+            && !beside::takes(known, media_type)
+        {
+            let expected = known.media_types.join(", ");
+            let message = format!("found {media_type:?} for the part {part}, expected one of {expected}");
+            wrongs.0.push(Bad::at(item, message));
+        }
+        // The id is looked at whatever else is wrong.
+        let attached = Attached::new(
+            content.unwrap_or_default(),
+            well_formed.map_or("application/octet-stream", |(_, media_type)| media_type),
+            id.map(|(_, id)| id),
+            known.map(|(part, _)| part),
+        );
+        wrongs.keep(attached.map_err(|message| Bad::at(id.or(media_type).map_or(all, |(item, _)| item), message)))
+    }
+
+    /// The content of a file that goes with an answer.
+    fn attached_file(&mut self, file: &str, item: &Item) -> Result<Bytes, Bad> {
         if Path::new(file).file_name() != Some(file.as_ref()) || file.contains(['/', '\\']) {
             return Err(Bad::at(item, format!("found {file:?}, expected a file beside the rules")));
         }
         self.used.insert(file.to_owned());
-        let content = self.data.any_file(file).map_err(|problem| Bad::at(item, problem))?;
-        let (of_type, media_type) = match (get("type")?, beside::media_type(file)) {
-            (Some(given), _) => given,
-            (None, Some(known)) => (item, known),
-            (None, None) => {
-                let message = "whose name doesn't say what it is: expected a type, such as type = \"image/jpeg\"";
-                return Err(Bad::at(item, format!("found {file:?}, {message}")));
-            }
-        };
-        let part = get("part")?;
-        if let Some((item, part)) = part {
-            let known = declared(part, of).map_err(|message| Bad::at(item, message))?;
-            if !beside::takes(known, media_type) {
-                let expected = known.media_types.join(", ");
-                let message = format!("found {media_type:?} for the part {part}, expected one of {expected}");
-                return Err(Bad::at(of_type, message));
-            }
-        }
-        let id = get("id")?;
-        let attached = Attached::new(content, media_type, id.map(|(_, id)| id), part.map(|(_, part)| part));
-        attached.map_err(|message| Bad::at(id.map_or(of_type, |(item, _)| item), message))
+        self.data.any_file(file).map_err(|problem| Bad::at(item, problem))
     }
 
     /// A fault; nothing if it is no table. One with something wrong in it may lack that.
@@ -625,49 +647,65 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// What a rule does with the store, but for the fault if it can't be done.
-fn stored(item: &Item, of: &Of<'_>) -> Result<Stored, Bad> {
-    let expected = || Action::ALL.map(|(name, _)| name).join(", ");
-    let table = item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table"))?;
-    let mut action = None;
+/// What a rule does with the store, but for the fault if it can't be done; nothing if it isn't known what that is.
+fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
+    let expected = Action::ALL.map(|(name, _)| name).join(", ");
+    let table = wrongs.keep(item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table")))?;
+    let (mut actions, mut is_other) = (Vec::new(), false);
     for (key, item) in table.iter() {
-        match (Action::ALL.into_iter().find(|(name, _)| *name == key), action) {
-            (Some(_), Some(_)) => return Err(Bad::at(item, format!("expected one of {}", expected()))),
-            (Some((_, found)), None) => action = Some((found, text(key, item)?)),
-            (None, _) if matches!(key, "key" | "value") => {}
-            (None, _) => {
+        match Action::ALL.into_iter().find(|(name, _)| *name == key) {
+            Some((name, action)) => actions.push((name, action, item)),
+            None if matches!(key, "key" | "value") => {}
+            None => {
+                is_other = true;
                 let place = table.key(key).and_then(toml_edit::Key::span);
-                let message = format!("found {key}, expected key, value or one of {}", expected());
-                return Err(Bad { place, message });
+                wrongs.0.push(Bad { place, message: format!("found {key}, expected key, value or one of {expected}") });
             }
         }
     }
-    let Some((action, kind)) = action else {
-        return Err(Bad::at(item, format!("found none of {}", expected())));
-    };
-    let key = match (table.get("key"), action) {
-        (Some(item), Action::List) => return Err(Bad::at(item, "found a key, which a list has not")),
-        (None, Action::List) => Text(Vec::new()),
-        (None, _) => return Err(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
-        (Some(item), _) => {
-            let key = text("key", item)?;
-            of.names.text(key).map_err(|message| Bad::at(item, message))?
+    let kinds: Vec<Option<&str>> = actions.iter().map(|(name, _, item)| wrongs.keep(text(name, item))).collect();
+    let action = match actions[..] {
+        [(_, action, _)] => Some(action),
+        // It was told of the other key.
+        [] if is_other => None,
+        [] => {
+            wrongs.0.push(Bad::at(item, format!("found none of {expected}")));
+            None
+        }
+        [_, (_, _, second), ..] => {
+            let found = actions.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" and ");
+            wrongs.0.push(Bad::at(second, format!("found {found}, expected one of {expected}")));
+            None
         }
     };
-    let value = match (table.get("value"), action) {
-        (None, Action::Create | Action::Update) => Some(Json::String("{{request}}".to_owned())),
-        (None, _) => None,
-        (Some(item), Action::Create | Action::Update) => Some(value(item)?),
-        (Some(item), _) => return Err(Bad::at(item, "found a value, which only create and update have")),
+    let (key_item, value_item) = (table.get("key"), table.get("value"));
+    let key = key_item.and_then(|item| {
+        let key = text("key", item).and_then(|key| of.names.text(key).map_err(|message| Bad::at(item, message)));
+        wrongs.keep(key)
+    });
+    let value = value_item.and_then(|item| {
+        let node = value(item).and_then(|value| Node::new(&value, of.names, &mut String::new()).map_err(within(item)));
+        wrongs.keep(node)
+    });
+    let action = action?;
+    match (key_item, action) {
+        (Some(item), Action::List) => wrongs.0.push(Bad::at(item, "found a key, which a list has not")),
+        (None, Action::List) | (Some(_), _) => {}
+        (None, _) => wrongs.0.push(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
+    }
+    let value = match (value_item, action) {
+        (None, Action::Create | Action::Update) => {
+            let request = Json::String("{{request}}".to_owned());
+            wrongs.keep(Node::new(&request, of.names, &mut String::new()).map_err(within(item)))
+        }
+        (Some(item), Action::Get | Action::Delete | Action::List) => {
+            wrongs.0.push(Bad::at(item, "found a value, which only create and update have"));
+            None
+        }
+        _ => value,
     };
-    let value = value.map(|value| Node::new(&value, of.names, &mut String::new())).transpose();
-    Ok(Stored {
-        action,
-        kind: kind.to_owned(),
-        key,
-        value: value.map_err(within(table.get("value").unwrap_or(item)))?,
-        otherwise: None,
-    })
+    let kind = kinds.into_iter().next().flatten()?.to_owned();
+    Some(Stored { action, kind, key: key.unwrap_or(Text(Vec::new())), value, otherwise: None })
 }
 
 /// The part of a response that stands beside the envelope, by its name.
@@ -708,16 +746,9 @@ fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator
 
 /// The code of a fault, by its name in either version or as `{namespace}local`.
 fn code(name: &str) -> Result<FaultCode, String> {
-    Ok(match name {
-        "Sender" | "Client" => FaultCode::Sender,
-        "Receiver" | "Server" => FaultCode::Receiver,
-        "MustUnderstand" => FaultCode::MustUnderstand,
-        "VersionMismatch" => FaultCode::VersionMismatch,
-        name => {
-            let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
-            FaultCode::Other(Box::new(qname(name).ok_or_else(expected)?))
-        }
-    })
+    let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
+    let other = || Some(FaultCode::Other(Box::new(qname(name)?)));
+    envelope::fault_code(name).or_else(other).ok_or_else(expected)
 }
 
 /// Names that say more and more exactly what a fault is.

@@ -99,6 +99,7 @@ impl Planner<'_> {
         &mut self,
         binding: &Binding,
         operation: &BindingOperation,
+        label: &str,
         names: OperationNames,
     ) -> Option<Operation> {
         let name = &operation.name;
@@ -130,6 +131,7 @@ impl Planner<'_> {
         };
         Some(Operation {
             name: self.copy(name),
+            label: self.copy(label),
             number: operation.operation,
             ident: names.method,
             documentation: match &operation.documentation {

@@ -7,6 +7,7 @@ mod editor;
 mod parts;
 mod tap;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use castile::codegen::{Caller, Encoder, NoDetail, Root};
 use castile::http::client::{self, Transport};
 use castile::mime::{ContentId, Part};
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
-use castile_dynamic::{Operation, Options, Service, Value};
+use castile_dynamic::{JsonError, Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, ToPayload, Written};
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
@@ -159,8 +160,16 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if others.chain([&arguments.wsdl]).filter(|path| *path == Path::new("-")).count() > 1 {
         bail!("the contract and the request can't both be standard input: save one of them to a file");
     }
-    let contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
-    let (service, operation) = contract::find(&contract, wanted, name)?;
+    let mut contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
+    let (service, operation) = match contract::find(&contract, wanted, name) {
+        Ok(found) => found,
+        // A service or port may be there that doesn't have the operation, which is not in what was read for that alone.
+        Err(_) if (wanted.service.is_some() || wanted.port.is_some()) && arguments.wsdl != Path::new("-") => {
+            contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
+            contract::find(&contract, wanted, name)?
+        }
+        Err(error) => return Err(error),
+    };
     let port = wanted.port_of(&service, arguments.soap);
     let address = port.map_or("", |port| port.address);
     let url = match &arguments.url {
@@ -222,7 +231,8 @@ fn expect_url(url: &str) -> anyhow::Result<()> {
     // What stands before may be a login.
     let shown = url.rsplit_once('@').map_or(url, |(_, behind)| behind);
     let completed = format!("http://{shown}");
-    let example = if is_url(&completed) { &completed } else { "http://127.0.0.1:8080/orders" };
+    let has_scheme = shown.contains("://");
+    let example = if !has_scheme && is_url(&completed) { &completed } else { "http://127.0.0.1:8080/orders" };
     bail!("found the address {shown:?}, expected a URL such as {example}")
 }
 
@@ -231,21 +241,69 @@ fn is_url(url: &str) -> bool {
     matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
 }
 
-/// An attachment: a file, the part of the message that it is, and its type. The type may have parameters of its own.
+/// An attachment: a file, and what is said of it.
 fn attachment(given: &str) -> anyhow::Result<Part> {
-    let (named, media_type) = given.split_once(";type=").unwrap_or((given, "application/octet-stream"));
-    let (named, id) = named.split_once(";id=").map_or((named, None), |(named, id)| (named, Some(id)));
-    let (file, part) = named.split_once(";part=").map_or((named, None), |(file, part)| (file, Some(part)));
-    let content = content(Path::new(file))?;
-    let mut id = match id {
-        Some(id) => ContentId::parse(id)?,
-        None => ContentId::random()?,
-    };
-    if let Some(part) = part {
+    let Attached { file, part, id, media_type } = attached(given)?;
+    let id = match (id, part) {
+        (Some(id), _) => ContentId::parse(id)?,
+        (None, None) => ContentId::random()?,
         // It says which part of the message this is (Attachments Profile 1.0 §3.8).
-        id = ContentId::parse(&format!("{part}={}", id.as_str()))?;
+        (None, Some(part)) => ContentId::parse(&format!("{part}={}", ContentId::random()?.as_str()))?,
+    };
+    Ok(Part::new(id, &media_type, content(Path::new(file))?.into())?)
+}
+
+/// What is said of an attachment.
+#[derive(Debug, PartialEq)]
+struct Attached<'a> {
+    file: &'a str,
+    part: Option<&'a str>,
+    id: Option<&'a str>,
+    media_type: Cow<'a, str>,
+}
+
+/// Takes apart what is said of an attachment, in any order. A media type may have parameters of its own behind it.
+fn attached(given: &str) -> anyhow::Result<Attached<'_>> {
+    const NAMES: [&str; 3] = ["part=", "id=", "type="];
+    let starts = |text: &str| NAMES.iter().any(|name| text.starts_with(name));
+    // A name of a file may have semicolons.
+    let end = given.match_indices(';').map(|(at, _)| at).find(|at| starts(&given[at + 1..])).unwrap_or(given.len());
+    let (file, options) = given.split_at(end);
+    let (mut part, mut id, mut media_type) = (None, None, None::<Cow<'_, str>>);
+    let mut is_behind_type = false;
+    for option in options.split(';').skip(1) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let of = match name {
+            "part" => &mut part,
+            "id" => &mut id,
+            "type" if media_type.is_none() => {
+                media_type = Some(value.into());
+                is_behind_type = true;
+                continue;
+            }
+            _ => match media_type.as_mut().filter(|_| is_behind_type) {
+                Some(of) => {
+                    let of = of.to_mut();
+                    of.push(';');
+                    of.push_str(option);
+                    continue;
+                }
+                None => bail!("found {option:?} in --attach {given}, expected part=NAME, id=ID or type=TYPE"),
+            },
+        };
+        if of.replace(value).is_some() {
+            bail!("found {name}= twice in --attach {given}");
+        }
+        is_behind_type = false;
     }
-    Ok(Part::new(id, media_type, content.into())?)
+    if let (Some(part), Some(id)) = (part, id) {
+        // What the part is called stands in the Content-ID, which `id` says.
+        bail!(
+            "found part={part} and id={id} in --attach {given}, expected one of them: part={part} has the Content-ID \
+             {part}=…, and id={part}={id} is that with an ID of yours, to which cid:{part}={id} leads"
+        );
+    }
+    Ok(Attached { file, part, id, media_type: media_type.unwrap_or("application/octet-stream".into()) })
 }
 
 /// Adds the header blocks of a file, but for those that the command line gives.
@@ -261,7 +319,10 @@ fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyH
     let parsed = |element: &str| Any::parse(element).with_context(|| format!("{given} is no header block"));
     if given.trim_start().starts_with('{') {
         let json = serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are no JSON"))?;
-        let elements = operation.header_from_json(&json).context("the header blocks can't be sent")?;
+        let elements = operation.header_from_json(&json).map_err(|first| {
+            let told = several(first, &operation.header_problems(&json));
+            anyhow::anyhow!("the header blocks can't be sent:{told}")
+        })?;
         return elements.iter().map(|element| parsed(element).map(AnyHeader::from)).collect();
     }
     let element = parsed(&element(Path::new(given))?)?;
@@ -284,12 +345,17 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
     };
     arguments::put_all(&mut json, &arguments.values, operation)?;
     operation.request_from_json(&json).map_err(|first| {
-        let told = match &operation.request_problems(&json)[..] {
-            several @ [_, _, ..] => several.iter().map(|problem| format!("\n  {problem}")).collect(),
-            _ => format!(" {first}"),
-        };
+        let told = several(first, &operation.request_problems(&json));
         anyhow::anyhow!("{} can't be called with this:{told}", operation.name())
     })
+}
+
+/// What is wrong, each in a line of its own where there is more than the first.
+fn several(first: JsonError, problems: &[JsonError]) -> String {
+    match problems {
+        several @ [_, _, ..] => several.iter().map(|problem| format!("\n  {problem}")).collect(),
+        _ => format!(" {first}"),
+    }
 }
 
 /// The content of a file that becomes a part of a request.
@@ -382,9 +448,10 @@ impl Prepared {
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
         let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies, version } =
             self;
+        let added = added(arguments, cookies.as_ref(), &url);
         let tap = match arguments.dry_run {
-            true => Tap::dry(transport, added(arguments, cookies.as_ref(), &url)),
-            false => Tap::new(transport, arguments.raw || arguments.verbose),
+            true => Tap::dry(transport, added),
+            false => Tap::new(transport, arguments.raw || arguments.verbose, added),
         };
         let begun = Instant::now();
         let mut options = ClientOptions::default();
@@ -477,6 +544,42 @@ impl ToPayload for Payload {
         match self {
             Payload::Value(value) => value.write(version, header, root, out, mtom),
             Payload::Xml(xml) => xml.write(version, header, root, out, mtom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `type=` took all that stood behind it, and so an ID went into the media type.
+    #[test]
+    fn what_is_said_of_an_attachment_has_any_order() {
+        let of = |given| {
+            let Attached { file, part, id, media_type } = attached(given).unwrap();
+            (file, part, id, media_type.into_owned())
+        };
+        let octets = "application/octet-stream".to_owned();
+        assert_eq!(of("a;b.bin"), ("a;b.bin", None, None, octets.clone()));
+        assert_eq!(of("a;b.bin;id=x@y"), ("a;b.bin", None, Some("x@y"), octets.clone()));
+        assert_eq!(of("a.bin;type=image/png;id=x"), ("a.bin", None, Some("x"), "image/png".to_owned()));
+        let text = "text/xml; charset=utf-8;v=1".to_owned();
+        assert_eq!(of("a;type=text/xml; charset=utf-8;v=1;part=p"), ("a", Some("p"), None, text));
+        // Media types have parameters of this name.
+        let xop = "application/xop+xml;type=text/xml".to_owned();
+        assert_eq!(of("a;part=p;type=application/xop+xml;type=text/xml"), ("a", Some("p"), None, xop));
+        assert_eq!(of("a;id=p=x"), ("a", None, Some("p=x"), octets));
+        for (given, expected) in [
+            ("a;id=x;id=y", "found id= twice in --attach a;id=x;id=y"),
+            ("a;id=x;q=1", "found \"q=1\" in --attach a;id=x;q=1, expected part=NAME, id=ID or type=TYPE"),
+            ("a;type=b/c;id=x;q=1", "expected part=NAME, id=ID or type=TYPE"),
+            (
+                "a;part=p;id=x",
+                "expected one of them: part=p has the Content-ID p=…, and id=p=x is that with an ID of yours",
+            ),
+        ] {
+            let error = attached(given).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

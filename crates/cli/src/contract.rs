@@ -6,10 +6,13 @@ use anyhow::bail;
 use castile_dynamic::{Contract, Operation, Options, Port, Service};
 use castile_plan::plan::LeftOut;
 use castile_soap::Version;
-use castile_wsdl::{Files, Severity};
+use castile_wsdl::{Definitions, Diagnostic, Files, Severity};
 use castile_xml::visible;
 
 use crate::{problems, source};
+
+const UNBOUND: &str =
+    "the contract has no port and no binding that speaks SOAP, so nothing says how its operations are called";
 
 /// Reads a contract. What is wrong in it is told.
 ///
@@ -28,12 +31,27 @@ fn open_with(path: &Path, files: &Files, options: &Options) -> anyhow::Result<Co
             }
             Ok(contract)
         }
-        Err(diagnostics) => {
+        Err(planned) => {
             let shown = path.display().to_string();
+            // `castile describe`, which shows all of it, makes no plan.
+            let (definitions, diagnostics) = read(path, files);
             problems::report(&shown, &diagnostics, Severity::Error)?;
+            if definitions.is_some_and(|definitions| definitions.bindings.is_empty()) {
+                bail!(UNBOUND);
+            }
+            problems::report(&shown, &planned, Severity::Error)?;
             bail!("{shown} can't be used");
         }
     }
+}
+
+/// Reads a contract. Errors are warnings where what they are in can be left out.
+pub(crate) fn read(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>) {
+    let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
+    if definitions.as_ref().is_some_and(Definitions::is_usable) {
+        castile_wsdl::forgive(&mut diagnostics);
+    }
+    (definitions, diagnostics)
 }
 
 /// Reads a contract for one operation, which is less work. It is read whole if that fails, since what is wrong is then told.
@@ -84,9 +102,7 @@ impl Wanted<'_> {
 /// There are none of them.
 pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow::Result<Vec<&'c Service>> {
     if contract.services.is_empty() {
-        bail!(
-            "the contract has no port and no binding that speaks SOAP, so nothing says how its operations are called"
-        );
+        bail!(UNBOUND);
     }
     let is_meant = |service: &&Service| wanted.service.is_none_or(|name| service.description().name == name);
     let found: Vec<&Service> = contract.services.iter().filter(is_meant).collect();
@@ -99,7 +115,7 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
     let has_it = |service: &&Service| service.ports().iter().any(|port| port.name == name);
     let found: Vec<&Service> = found.into_iter().filter(has_it).collect();
     if found.is_empty() {
-        bail!("there is no port {name}; there are {}", known.join(", "));
+        bail!("there is no port {name} that speaks SOAP; there are {}", known.join(", "));
     }
     Ok(found)
 }

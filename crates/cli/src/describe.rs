@@ -73,11 +73,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
-            let (definitions, mut diagnostics) = castile_wsdl::open(&wsdl, &files);
-            // What they are in is told as left out.
-            if definitions.as_ref().is_some_and(castile_wsdl::Definitions::is_usable) {
-                castile_wsdl::forgive(&mut diagnostics);
-            }
+            // What is broken is told as left out.
+            let (definitions, diagnostics) = crate::contract::read(&wsdl, &files);
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
             (contract.transpose()?, diagnostics)
         }

@@ -18,7 +18,7 @@ use castile_wsdl::{Definitions, Files, Severity};
 use clap::ValueEnum;
 
 use crate::describe::json;
-use crate::{outcome, output, problems, source};
+use crate::{contract, outcome, output, problems, source};
 use change::Changes;
 
 /// Show what changed between two contracts, and who breaks: old clients on a new server, new clients on an old one
@@ -83,10 +83,7 @@ fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
 fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
     source::expect_contract(path)?;
     let shown = path.display().to_string();
-    let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
-    if definitions.as_ref().is_some_and(Definitions::is_usable) {
-        castile_wsdl::forgive(&mut diagnostics);
-    }
+    let (definitions, diagnostics) = contract::read(path, files);
     let is_broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
     let least = if is_broken { Severity::Error } else { Severity::Warning };
     if definitions.as_ref().is_some_and(has_left_out) || is_broken {

@@ -92,6 +92,32 @@ pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(blocks.context("the header can't be read")?.unwrap_or_default()))
 }
 
+/// What stands in the detail of the fault in an envelope, each element with the namespaces that it uses; nothing if the document is no
+/// envelope.
+///
+/// # Errors
+/// There is no fault in it.
+pub(crate) fn fault_detail(text: &str) -> anyhow::Result<Option<Vec<Any>>> {
+    let element = Any::parse(text)?;
+    let name = element.name();
+    let version = (&*name.local == "Envelope").then(|| is_envelope(&name.namespace)).flatten();
+    let Some(version) = version else { return Ok(None) };
+    let child = |element: &Any, local: &str, namespace: &str| {
+        let children = element.read::<AnyType>()?;
+        let is_it = |child: &Any| &*child.name().local == local && &*child.name().namespace == namespace;
+        anyhow::Ok(children.elements().find(is_it))
+    };
+    let body = child(&element, "Body", version.namespace())?.context("the envelope has no Body")?;
+    let fault = child(&body, "Fault", version.namespace())?.context("the body of the envelope has no Fault")?;
+    // SOAP 1.1 gives what is in a fault no namespace.
+    let detail = match version == Version::Soap12 {
+        false => child(&fault, "detail", ""),
+        true => child(&fault, "Detail", version.namespace()),
+    };
+    let detail = detail?.context("the fault in the envelope has no detail")?;
+    Ok(Some(detail.read::<AnyType>()?.elements().collect()))
+}
+
 /// An envelope with white space in place of its header: all else stays where it is.
 pub(crate) fn without_header(text: &str) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
@@ -124,6 +150,18 @@ mod tests {
         }
         assert_eq!(named("MustUnderstand"), Some("MustUnderstand"));
         assert_eq!(named("Unknown"), None);
+    }
+
+    #[test]
+    fn the_detail_of_a_fault_is_found() {
+        for version in Version::ALL {
+            let text = of_fault(version, "<f:a xmlns:f='urn:f'><f:b>{{c}}</f:b></f:a>");
+            let found = fault_detail(&text).unwrap().unwrap();
+            assert_eq!(found[0].xml(), "<f:a xmlns:f='urn:f'><f:b>{{c}}</f:b></f:a>");
+            let error = fault_detail(&write(version, &[], "<a/>")).unwrap_err().to_string();
+            assert_eq!(error, "the body of the envelope has no Fault");
+        }
+        assert!(fault_detail("<Envelope/>").unwrap().is_none());
     }
 
     #[test]

@@ -1,19 +1,24 @@
 //! Documents of a contract from files and catalogs and, where it is asked for, from the network.
 
+mod secured;
+
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
+use castile::http::client::Tls;
 use castile_wsdl::Files;
 use castile_xml::visible;
 use castile_xsd::{Request, Resolver, builtin_namespaces, join};
 use rustls::CertificateError;
-use ureq::tls::TlsConfig;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Agent, Error, ResponseExt};
 
 use crate::bundle::kilobytes;
 use crate::source::{is_html, is_url};
+use secured::Secured;
 
 /// A contract that asks for more documents than this doesn't end.
 const MAX_DOCUMENTS: usize = 1_000;
@@ -50,17 +55,18 @@ struct State {
 }
 
 impl Fetch {
-    /// Nothing is fetched unless it is said what that may cost, and whom to trust.
-    pub(crate) fn new(files: Files, network: Option<(Limits, TlsConfig)>) -> Self {
+    /// Nothing is fetched unless it is said what that may cost, and whom to trust: the authorities of the system, if nothing is
+    /// given.
+    pub(crate) fn new(files: Files, network: Option<(Limits, Option<Tls>)>) -> Self {
         let network = network.map(|(limits, tls)| {
             let config = Agent::config_builder()
                 .timeout_global(Some(limits.timeout))
                 .timeout_connect(Some(limits.timeout.min(MAX_CONNECT_TIME)))
                 .max_redirects(MAX_REDIRECTS)
                 .user_agent(concat!("castile/", env!("CARGO_PKG_VERSION")))
-                .tls_config(tls)
                 .build();
-            (config.new_agent(), limits)
+            let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default());
+            (Agent::with_parts(config, connector.chain(Secured::new(tls)), DefaultResolver::default()), limits)
         });
         Self { files, network, state: RefCell::default() }
     }
@@ -128,12 +134,12 @@ impl Fetch {
             Error::Io(error) => match error.kind() {
                 ErrorKind::ConnectionRefused => format!("{} takes no connection: nobody listens there", host(url)),
                 _ if error.to_string().contains("lookup address") => format!("the host {} has no address", host(url)),
-                _ if is_of_unknown(&error) => format!(
-                    "the certificate of {} is not issued by an authority that is trusted; --ca FILE names others",
-                    host(url)
-                ),
                 _ => format!("the exchange with {} failed: {error}", host(url)),
             },
+            Error::Other(error) => {
+                let others = if is_of_unknown(&*error) { "; --ca FILE names others" } else { "" };
+                format!("no connection to {}: {error}{others}", host(url))
+            }
             error => format!("{} can't be asked: {error}", host(url)),
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
@@ -170,9 +176,10 @@ impl Fetch {
     }
 }
 
-/// Whether an exchange failed since nobody who is trusted has issued the certificate.
-fn is_of_unknown(error: &std::io::Error) -> bool {
-    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+/// Whether there is no TLS since nobody who is trusted has issued the certificate.
+fn is_of_unknown(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.source().and_then(|error| error.downcast_ref::<std::io::Error>()?.get_ref());
+    let error = error.and_then(|error| error.downcast_ref::<rustls::Error>());
     matches!(error, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
 }
 

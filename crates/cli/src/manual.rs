@@ -256,7 +256,10 @@ impl Man {
         for name in &self.names {
             let Some(found) = chosen.find_subcommand(name) else {
                 let known: Vec<&str> = chosen.get_subcommands().map(clap::Command::get_name).collect();
-                bail!("found command {name:?}, expected one of {}", known.join(", "));
+                match known.is_empty() {
+                    true => bail!("found command {name:?} of {}, which has no commands", chosen.get_name()),
+                    false => bail!("found command {name:?}, expected one of {}", known.join(", ")),
+                }
             };
             chosen = found;
         }

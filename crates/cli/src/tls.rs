@@ -1,18 +1,16 @@
 //! TLS on the command line: what a server is set up with, and whom a client trusts.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use castile::http::client;
 use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
 use castile::http::tls::{Identity, Pem};
 use castile_load::{Endpoint, Proxy};
 use castile_suites::tls::Driver;
 use tokio::time::sleep;
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
 use crate::problems::WARNING;
 
@@ -194,43 +192,22 @@ impl Trust {
         !self.authorities.is_empty() || self.client_cert.is_some()
     }
 
-    /// TLS for documents that are fetched. Contracts come from servers within organisations, whose authorities the system knows.
-    pub(crate) fn for_fetching(&self) -> anyhow::Result<TlsConfig> {
-        let mut roots = Vec::new();
-        for path in &self.authorities {
-            roots.extend(certificates(path)?);
-        }
-        let client = match (&self.client_cert, &self.client_key) {
-            (Some(chain), Some(key)) => {
-                let (chain, text) = (certificates(chain)?, read(key)?);
-                let unusable = || format!("found no private key that is not encrypted in {}", key.display());
-                Some(ClientCert::new_with_certs(&chain, PrivateKey::from_pem(&text).with_context(unusable)?))
-            }
-            _ => None,
-        };
-        let roots = if roots.is_empty() { RootCerts::PlatformVerifier } else { RootCerts::new_with_certs(&roots) };
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = TlsConfig::builder().root_certs(roots).client_cert(client);
-        Ok(config.unversioned_rustls_crypto_provider(provider).build())
+    /// TLS for documents that are fetched, if anything is given. Contracts come from servers within organisations, whose
+    /// authorities the system knows.
+    pub(crate) fn for_fetching(&self) -> anyhow::Result<Option<client::Tls>> {
+        self.is_given().then(|| Ok(client::Tls::with_options(self.options())?)).transpose()
     }
-}
 
-fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate<'static>>> {
-    let mut certificates = Vec::new();
-    for item in parse_pem(&read(path)?) {
-        if let PemItem::Certificate(certificate) = item.with_context(|| format!("{} is broken", path.display()))? {
-            certificates.push(certificate);
+    fn options(&self) -> client::TlsOptions {
+        let mut options = client::TlsOptions::default();
+        if !self.authorities.is_empty() {
+            options.roots = client::Roots::Only(self.authorities.iter().map(Pem::file).collect());
         }
+        if let (Some(chain), Some(key)) = (&self.client_cert, &self.client_key) {
+            options.identity = Some(Identity::new(Pem::file(chain), Pem::file(key)));
+        }
+        options
     }
-    if certificates.is_empty() {
-        bail!("found no certificate in {}", path.display());
-    }
-    Ok(certificates)
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let text = Pem::file(path).read().map(Cow::into_owned);
-    text.with_context(|| format!("{} can't be read", path.display()))
 }
 
 /// How a client of one server speaks TLS.
@@ -268,15 +245,8 @@ impl ClientArguments {
             }
             return Ok(None);
         }
-        let ClientArguments { trust: Trust { authorities, client_cert, client_key }, server_name } = self;
-        let mut options = client::TlsOptions::default();
-        if !authorities.is_empty() {
-            options.roots = client::Roots::Only(authorities.iter().map(Pem::file).collect());
-        }
-        if let (Some(chain), Some(key)) = (client_cert, client_key) {
-            options.identity = Some(Identity::new(Pem::file(chain), Pem::file(key)));
-        }
-        options.server_name.clone_from(server_name);
+        let mut options = self.trust.options();
+        options.server_name.clone_from(&self.server_name);
         Ok(Some(client::Tls::with_options(options)?))
     }
 }

@@ -48,11 +48,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
     /// Tell no more than this many problems of a message
-    #[arg(long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "COUNT", default_value = "100", value_parser = most)]
     most: u16,
     /// Write JSON
     #[arg(long)]
     json: bool,
+}
+
+fn most(text: &str) -> Result<u16, String> {
+    let most = text.parse().ok().filter(|most| (1..=10_000).contains(most));
+    most.ok_or_else(|| "expected a whole number from 1 to 10000".to_owned())
 }
 
 /// What came of a message.
@@ -104,9 +109,11 @@ fn asked(arguments: &Arguments) -> Asked<'_> {
 }
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
-    let of_input = arguments.messages.iter().chain([&arguments.contract]).filter(|file| **file == Path::new("-"));
-    if of_input.count() > 1 {
-        bail!("only one of the contract and the messages can be standard input: save the others to files");
+    let is_input = |file: &&PathBuf| **file == Path::new("-");
+    match (arguments.messages.iter().filter(is_input).count(), is_input(&&arguments.contract)) {
+        (2.., _) => bail!("only one of the messages can be standard input: save the others to files"),
+        (1, true) => bail!("the contract and a message can't both be standard input: save one of them to a file"),
+        _ => {}
     }
     let contract = Contract::open(&arguments.contract, &arguments.catalogs)?;
     contract.expect(&asked(arguments))?;

@@ -143,3 +143,13 @@ fn times_have_their_names() {
     let expected = [("look-up", "-"), ("connection", "TIME"), ("TLS", "-"), ("first byte", "TIME"), ("total", "TIME")];
     assert_eq!((lines.collect::<Vec<_>>(), code), (expected.to_vec(), 0));
 }
+
+/// What logs in wasn't there at all, as if nothing had been sent.
+#[test]
+fn what_was_sent_is_shown_without_its_secrets() {
+    let response = envelope("<EchoVoidResponse xmlns=\"uri:WSTestWeb-TestService\"/>");
+    let answer = ("text/xml".to_owned(), response);
+    let (_, noted, code) = call(&[WSTEST, "EchoVoid", "--verbose", "--user", "ann:secret"], "200 OK", &answer);
+    assert!(noted.contains("> authorization: Basic …\n") && !noted.contains("secret"), "{noted}");
+    assert_eq!(code, 0);
+}

@@ -130,7 +130,7 @@ fn what_can_t_be_is_refused_by_its_name() {
     for (arguments, expected) in [
         (["--server-pid", &id], "expected one that runs on this machine"),
         (["--namespace", "p="], "found the namespace \"p=\", expected PREFIX=URI"),
-        (["--service", "Nosuch"], "found service \"Nosuch\", which is no port that speaks SOAP, expected one of "),
+        (["--service", "Nosuch"], "found service \"Nosuch\", which the contract doesn't have, expected one of "),
     ] {
         let output = load("wstest.wsdl", &server.url(), &[&["--operation", "EchoVoid"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{}", told(&output));

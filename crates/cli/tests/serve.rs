@@ -462,6 +462,44 @@ fn tls_is_served_and_reloaded() {
     assert!(refused(&["bench", "wstest", "--ca", &roots, "--out", &path("report")]).contains(said));
 }
 
+/// `bundle --fetch` refused with an error of rustls what `call` takes: a server's own certificate that says it is an authority, as
+/// `openssl req -x509` makes it.
+#[test]
+fn a_server_s_own_certificate_is_trusted_by_all_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    std::fs::write(path("own.pem"), params.self_signed(&key).unwrap().pem()).unwrap();
+    std::fs::write(path("key.pem"), key.serialize_pem()).unwrap();
+    let served = Served::start(&["--tls-cert", &path("own.pem"), "--tls-key", &path("key.pem")]);
+    let (url, bundle, own) = (format!("https://{}/wstest", served.address), path("a.castile"), path("own.pem"));
+    castile(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle, "--ca", &own]);
+    castile(&["call", &bundle, "EchoVoid", "--url", &url, "--ca", &own]);
+
+    // What fails is told in the same words.
+    std::fs::write(path("other.pem"), Authority::new("other").root()).unwrap();
+    let plain = Served::start(&[]);
+    let plain = format!("https://{}/wstest", plain.address);
+    for (url, authority, expected) in [
+        (
+            &url,
+            "other.pem",
+            "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself",
+        ),
+        (&plain, "own.pem", "found plain HTTP, expected TLS"),
+    ] {
+        let authority = path(authority);
+        let fetched =
+            refused(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &path("b.castile"), "--ca", &authority]);
+        let called = refused(&["call", &bundle, "EchoVoid", "--url", url, "--ca", &authority]);
+        for told in [fetched, called] {
+            assert!(told.contains("no connection to ") && told.contains(expected), "{told}");
+        }
+    }
+}
+
 /// What a command says that fails.
 fn refused(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).output().unwrap();

@@ -506,6 +506,25 @@ impl Operation {
         })
     }
 
+    /// What is wrong with header blocks, that which [`header_from_json`](Self::header_from_json) tells among it, and 100 problems
+    /// at most.
+    pub fn header_problems(&self, json: &serde_json::Value) -> Vec<JsonError> {
+        let Some(members) = json.as_object() else { return self.header_from_json(json).err().into_iter().collect() };
+        let of_member = |(name, json): (&String, &serde_json::Value)| {
+            let alone = serde_json::Value::Object([(name.clone(), json.clone())].into_iter().collect());
+            let first = self.header_from_json(&alone).err()?;
+            let mut of_name = self.blocks.iter().filter(|entry| entry.element.name == name.as_str());
+            // Of what is in several namespaces, or is several, the first one is told.
+            let (Some(entry), None, false) = (of_name.next(), of_name.next(), json.is_array()) else {
+                return Some(vec![first]);
+            };
+            let problems = Value::problems_of_json(json, &entry.element);
+            let problems: Vec<JsonError> = problems.into_iter().map(|problem| problem.within(name)).collect();
+            Some(if problems.is_empty() { vec![first] } else { problems })
+        };
+        members.iter().filter_map(of_member).flatten().take(100).collect()
+    }
+
     /// The header blocks of a response as XML, out of JSON as for [`header_from_json`](Self::header_from_json).
     ///
     /// # Errors
@@ -560,10 +579,6 @@ fn elements_from_json<'j>(
             );
             return Err(wrong(name, message));
         }
-        let within = |path: &str| {
-            let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-            format!("{name}{separator}{path}")
-        };
         // In SOAP encoding several may have one name, whose types differ: it is the first one that has such values.
         let read = |json: &serde_json::Value| {
             let first = Value::from_json(json, &entry.element);
@@ -582,14 +597,11 @@ fn elements_from_json<'j>(
             // What is no value of its own is several.
             (Err(_), serde_json::Value::Array(items)) => {
                 for (number, json) in items.iter().enumerate() {
-                    let one = read(json).map_err(|JsonError { path, message }| {
-                        let separator = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-                        JsonError { path: within(&format!("[{number}]{separator}{path}")), message }
-                    })?;
+                    let one = read(json).map_err(|error| error.within(&format!("[{number}]")).within(name))?;
                     write(one)?;
                 }
             }
-            (Err(JsonError { path, message }), _) => return Err(JsonError { path: within(&path), message }),
+            (Err(error), _) => return Err(error.within(name)),
         }
     }
     Ok(elements)

@@ -86,6 +86,8 @@ pub struct Samples<'s> {
     types: HashMap<ElementId, Rc<[TypeId]>>,
     /// What types are in SOAP encoding.
     kinds: HashMap<TypeId, Rc<Kind>>,
+    /// The elements that are being written, outermost first.
+    open: Vec<ElementId>,
     /// How many IDs there are in the instance, and how many elements.
     ids: usize,
     elements: usize,
@@ -156,6 +158,7 @@ impl<'s> Samples<'s> {
             substitutes: HashMap::new(),
             types: HashMap::new(),
             kinds: HashMap::new(),
+            open: Vec::new(),
             ids: 0,
             elements: 0,
             begun: 0,
@@ -196,6 +199,7 @@ impl<'s> Samples<'s> {
 
     fn made(&mut self) -> Result<String, Error> {
         (self.ids, self.elements, self.begun) = (0, 0, self.heights.steps());
+        self.open.clear();
         let mut out = writer()?;
         match self.of.clone() {
             Subject::Element(id) => self.element(&mut out, id, 0)?,
@@ -251,12 +255,18 @@ impl<'s> Samples<'s> {
         self.step(1 + candidates.len())?;
         let chosen =
             self.pick(Decision::Substitution(declared), &candidates, depth, |heights, &id| heights.element(id));
-        let Some(id) = chosen else { return Err(Error::new(&schema[declared].name, "is abstract or never ends")) };
+        let Some(id) = chosen else {
+            let name = &schema[declared].name;
+            return Err(match candidates.is_empty() {
+                true => Error::new(name, "is abstract, and no element is declared that may stand in its place"),
+                false => self.endless(name),
+            });
+        };
         let declaration = &schema[id];
         let types = self.types.entry(id).or_insert_with(|| height::types_for(schema, declaration).into()).clone();
         self.step(types.len())?;
         let chosen = self.pick(Decision::Type(id), &types, depth, |heights, &type_id| heights.type_(type_id));
-        let Some(type_id) = chosen else { return Err(Error::new(&declaration.name, "never ends")) };
+        let Some(type_id) = chosen else { return Err(self.endless(&declaration.name)) };
         self.elements += 1;
         self.step_of_text(declaration.name.local())?;
         self.start(out, &declaration.name, Some(id))?;
@@ -276,9 +286,18 @@ impl<'s> Samples<'s> {
         if is_nil && type_id.builtin() != Some(Builtin::AnyType) {
             self.attributes(out, type_id)?;
         } else if !is_nil {
+            self.open.push(id);
             self.inside(out, &declaration.name, Some(id), type_id, depth)?;
+            self.open.pop();
         }
         self.end(out)
+    }
+
+    /// Why there is no instance of an element, whatever is chosen within it.
+    fn endless(&self, name: &ExpandedName) -> Error {
+        // Whether it ends may not have been found out.
+        let never = || Error::new(name, "never ends: whatever is in it needs another element within it, without end");
+        self.step(0).err().unwrap_or_else(never)
     }
 
     /// Attributes and content of an element of a type.
@@ -307,7 +326,9 @@ impl<'s> Samples<'s> {
     ) -> Option<T> {
         if self.is_enough(depth) {
             let heights = &mut self.heights;
-            return candidates.iter().min_by_key(|candidate| height(heights, candidate)).copied();
+            let heights = candidates.iter().map(|candidate| (height(heights, candidate), *candidate));
+            let least = heights.min_by_key(|(height, _)| *height);
+            return least.filter(|(height, _)| *height < usize::MAX).map(|(_, candidate)| candidate);
         }
         let finite: Vec<T> =
             candidates.iter().filter(|candidate| height(&mut self.heights, candidate) < usize::MAX).copied().collect();
@@ -547,11 +568,21 @@ impl<'s> Samples<'s> {
             out.text("any element")?;
             return self.end(out);
         }
-        self.step(self.schema.elements().len())?;
-        match height::declared_for(self.schema, wildcard) {
-            Some(id) => self.element(out, id, depth.max(self.deep)),
-            None => Err(Error { message: "no element is declared that a strict wildcard allows".to_owned() }),
+        let declared = self.heights.declared_for(wildcard, &self.open);
+        self.step(0)?;
+        if let Some(id) = declared {
+            return self.element(out, id, depth.max(self.deep));
         }
+        let Some(name) = height::undeclared_for(self.schema, wildcard) else {
+            let message = "no element comes to an end that a strict wildcard allows".to_owned();
+            return Err(Error { message });
+        };
+        // That is judged by the type that it says it has (Part 1 §3.10.4).
+        self.start(out, &name, None)?;
+        self.keys.undeclared(XSI_NAMESPACE, "type");
+        out.qname_attribute(XSI_NAMESPACE, "type", (XSD_NAMESPACE, "string"))?;
+        out.text("any element")?;
+        self.end(out)
     }
 
     // ---- values ----

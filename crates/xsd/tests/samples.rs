@@ -119,6 +119,76 @@ fn what_can_not_be_is_left_out() {
     }
 }
 
+/// A strict wildcard was filled with the first element that it takes, which may be the one that it is in: again and again, up to
+/// the depth that a document may have.
+#[test]
+fn a_strict_wildcard_takes_what_ends() {
+    let any = |name: &str, content: &str| {
+        format!(
+            "<xs:element name='{name}'><xs:complexType><xs:sequence>{content}</xs:sequence></xs:complexType></xs:element>"
+        )
+    };
+    let undeclared = "xsi:type=\"xs:string\">any element</ns1:sample></a>";
+    for (body, expected) in [
+        (any("a", "<xs:any/>") + "<xs:element name='b' type='xs:string'/>", "<a><b>a sample</b></a>"),
+        // It takes one that needs something before one that isn't declared, and another one before itself.
+        (any("a", "<xs:any/>") + &any("b", "<xs:element name='c'/>"), "<a><b><c>any type</c></b></a>"),
+        (any("a", "<xs:any minOccurs='0'/>") + &any("b", "<xs:any minOccurs='0'/>"), "<a><b/></a>"),
+        (any("a", "<xs:any/>") + &any("b", "<xs:any/>"), undeclared),
+        (any("a", "<xs:any namespace='##local'/>"), ">any element</sample>"),
+    ] {
+        let schema = format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>{body}</xs:schema>");
+        let (schema, problems) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+        assert!(problems.is_empty(), "{problems:?}");
+        let element = schema.find_element(&ExpandedName::new("", "a")).unwrap();
+        let first = Samples::new(&schema, element).with_plain_values().next().unwrap().unwrap();
+        assert!(first.contains(expected), "{first}, expected {expected}: {body}");
+        let mut validator = Validator::new(&schema);
+        for sample in Samples::new(&schema, element) {
+            assert_eq!(validator.validate(sample.as_ref().unwrap().as_bytes()), [], "{sample:?}");
+        }
+    }
+}
+
+/// What has no instance says why.
+#[test]
+fn what_never_ends_is_an_error() {
+    for (body, expected) in [
+        (
+            "<xs:element name='a'><xs:complexType><xs:sequence><xs:element ref='a'/></xs:sequence></xs:complexType></xs:element>",
+            "the element or attribute a never ends: whatever is in it needs another element within it, without end",
+        ),
+        (
+            "<xs:element name='a' abstract='true'/>",
+            "the element or attribute a is abstract, and no element is declared that may stand in its place",
+        ),
+    ] {
+        let schema = format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>{body}</xs:schema>");
+        let (schema, _) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+        let element = schema.find_element(&ExpandedName::new("", "a")).unwrap();
+        let error = Samples::new(&schema, element).next().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// Each of many elements may take each other one: what they need is found out for all wildcards of a kind at once.
+#[test]
+fn many_wildcards_take_bounded_work() {
+    let one = |n: usize| {
+        format!(
+            "<xs:element name='e{n}'><xs:complexType><xs:sequence><xs:any/></xs:sequence></xs:complexType></xs:element>"
+        )
+    };
+    let body: String = (0..5_000).map(one).collect();
+    let schema = format!("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>{body}</xs:schema>");
+    let (schema, _) = read("a.xsd", &Documents::new().with("a.xsd", schema));
+    let element = schema.find_element(&ExpandedName::new("", "e0")).unwrap();
+    let mut samples = Samples::new(&schema, element);
+    let first = samples.next().unwrap().unwrap();
+    assert!(first.starts_with("<e0><ns1:sample "), "{first}");
+    assert!(samples.steps() < 200_000, "{} steps", samples.steps());
+}
+
 /// Whatever is chosen: keys are there and differ, and references are those of keys.
 #[test]
 fn identity_constraints_hold() {

@@ -29,8 +29,10 @@ const MOST: usize = 64 << 20;
 #[derive(Clone)]
 pub(super) struct Tap {
     transport: Transport,
-    /// In a dry run, the header lines that the transport would add.
-    dry: Option<Arc<[(HeaderName, String)]>>,
+    /// The header lines that the transport adds, as they may be shown.
+    added: Arc<[(HeaderName, String)]>,
+    /// Whether nothing is sent.
+    is_dry: bool,
     records: bool,
     carried: Arc<Mutex<Carried>>,
 }
@@ -60,14 +62,14 @@ struct Message {
 }
 
 impl Tap {
-    /// What goes over `transport` is kept where that is asked for.
-    pub(super) fn new(transport: Transport, records: bool) -> Self {
-        Tap { transport, dry: None, records, carried: Arc::default() }
+    /// What goes over `transport` is kept where that is asked for, with the header lines that are added.
+    pub(super) fn new(transport: Transport, records: bool, added: Vec<(HeaderName, String)>) -> Self {
+        Tap { transport, added: added.into(), is_dry: false, records, carried: Arc::default() }
     }
 
     /// Nothing goes over `transport`. What would is kept, with the header lines that are added.
     pub(super) fn dry(transport: Transport, added: Vec<(HeaderName, String)>) -> Self {
-        Tap { transport, dry: Some(added.into()), records: true, carried: Arc::default() }
+        Tap { transport, added: added.into(), is_dry: true, records: true, carried: Arc::default() }
     }
 
     fn carried(&self) -> MutexGuard<'_, Carried> {
@@ -219,7 +221,7 @@ impl Service<Request<Body>> for Tap {
                     let (head, body) = request.into_parts();
                     let body = body.collect().await?.to_bytes();
                     let mut shown = format!("{} {}\n{}", head.method, shown_url(&head.uri), lines(&head.headers));
-                    for (name, value) in tap.dry.iter().flat_map(|added| added.iter()) {
+                    for (name, value) in tap.added.iter() {
                         // What is said with --header stands.
                         if !head.headers.contains_key(name) {
                             shown += &format!("{name}: {value}\n");
@@ -227,7 +229,7 @@ impl Service<Request<Body>> for Tap {
                     }
                     let content_type = content_type(&head.headers);
                     tap.carried().request = Some(Message { head: shown, body: body.clone(), content_type });
-                    if tap.dry.is_some() {
+                    if tap.is_dry {
                         return Err("a dry run sends nothing".into());
                     }
                     Request::from_parts(head, Body::from(body))

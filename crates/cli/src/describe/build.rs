@@ -71,6 +71,10 @@ pub(super) fn of_definitions(
             .map(|message| to::Message {
                 name: message.name.to_string(),
                 parts: message.parts.iter().map(|part| build.part(part)).collect(),
+                defect: message.defect.as_ref().map(|defect| to::Defect {
+                    reason: defect.message.to_string(),
+                    place: definitions.sources.describe(defect.location),
+                }),
                 documentation: message.documentation.clone(),
             })
             .collect(),

@@ -230,8 +230,17 @@ pub(crate) struct OperationMessage {
 pub(crate) struct Message {
     pub(crate) name: String,
     pub(crate) parts: Vec<Part>,
+    /// Why it can't be used: a part of it may lack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) defect: Option<Defect>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) documentation: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Defect {
+    pub(crate) reason: String,
+    pub(crate) place: String,
 }
 
 /// An element, global or where it stands in a type.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use castile_xml::visible;
 
 use super::contract::{
-    Binding, BindingMessage, BindingOperation, Contract, Extension, Header, LeftOut, Message, Operation, Port,
+    Binding, BindingMessage, BindingOperation, Contract, Defect, Extension, Header, LeftOut, Message, Operation, Port,
     PortType, Protocol,
 };
 use super::names::split;
@@ -260,7 +260,9 @@ impl<'c> Tell<'c> {
             let message = self.messages.get(name.as_str()).copied();
             let parts = message.map_or(&[][..], |message| &message.parts);
             let mut nodes: Vec<Node> = parts.iter().map(|part| self.types.part(&part.name, &part.content)).collect();
-            if let [one] = nodes.as_mut_slice() {
+            if let Some(Defect { reason, place }) = message.and_then(|message| message.defect.as_ref()) {
+                children.push(defective(&label, reason, place).with(nodes));
+            } else if let [one] = nodes.as_mut_slice() {
                 one.line = format!("{label} {}", one.line);
                 children.append(&mut nodes);
             } else {
@@ -309,6 +311,10 @@ impl<'c> Tell<'c> {
 }
 
 fn left_out(LeftOut { name, reason, place }: &LeftOut) -> Node {
+    defective(name, reason, place)
+}
+
+fn defective(name: &str, reason: &str, place: &str) -> Node {
     Node::new(format!("{name}  {DIM}left out:{DIM:#} {reason} {DIM}({place}){DIM:#}"))
 }
 

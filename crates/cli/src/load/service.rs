@@ -179,11 +179,17 @@ fn not_found(
             let other = if is_soap { "" } else { ", which speaks no SOAP" };
             format!("{} of {}{other}", port.name, service.name.local())
         });
-        let asked = asked.into_iter().filter_map(|(what, name)| Some(format!("{what} {:?}", name?)));
-        let asked = asked.collect::<Vec<_>>().join(" with ");
-        let found = match asked.is_empty() {
-            true => "found no port that speaks SOAP".to_owned(),
-            false => format!("found {asked}, which is no port that speaks SOAP"),
+        let asked: Vec<(&str, &str)> = asked.into_iter().filter_map(|(what, name)| Some((what, name?))).collect();
+        let is_there = |what: &str, name: &str| match what {
+            "service" => definitions.services.iter().any(|service| service.name.local() == name),
+            _ => all().any(|(_, port)| port.name == name),
+        };
+        let absent = asked.iter().find(|(what, name)| !is_there(what, name));
+        let told: Vec<String> = asked.iter().map(|(what, name)| format!("{what} {name:?}")).collect();
+        let found = match (absent, told.is_empty()) {
+            (Some((what, name)), _) => format!("found {what} {name:?}, which the contract doesn't have"),
+            (None, true) => "found no port that speaks SOAP".to_owned(),
+            (None, false) => format!("found {}, which is no port that speaks SOAP", told.join(" with ")),
         };
         return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }

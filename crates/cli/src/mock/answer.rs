@@ -12,6 +12,7 @@ use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
 
 use super::place::{Facts, Names, Piece, Place, Room, Text, UNCLOSED, size, text_of};
+use crate::envelope;
 use crate::path::{self, Step};
 use crate::template::Template;
 
@@ -534,8 +535,9 @@ pub(super) enum Detail {
 }
 
 impl Detail {
-    /// A detail as JSON: a member for each element.
+    /// A detail as JSON: a member for each element, or what `castile sample --fault --json` prints of one fault.
     pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl Fn(&str) -> Option<Json>) -> Result<Self, Wrong> {
+        let json = unprinted(json, names.operation)?;
         let node = Node::new(json, names, &mut String::new())?;
         let mut samples = Map::new();
         if let Json::Object(members) = json {
@@ -546,9 +548,21 @@ impl Detail {
         Ok(Detail::Json(node))
     }
 
-    /// A detail as XML: one element.
+    /// A detail as XML: one element, or an envelope with a fault that has it.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+        // What is not well-formed is told with its place.
         let xml = Xml::new(text, names)?;
+        if let Some(detail) = envelope::fault_detail(text).map_err(|error| error.to_string())? {
+            let [element] = &detail[..] else {
+                let count = detail.len();
+                return Err(
+                    format!("the detail of the fault in the envelope has {count} elements, expected one").into()
+                );
+            };
+            // It stands elsewhere in the file.
+            let read = Detail::of_xml(&element.xml(), names);
+            return read.map_err(|wrong| Wrong { place: None, ..wrong });
+        }
         expect_namespace(text, names.operation.faults())?;
         xml.check(|text| names.operation.check_fault_detail(text))?;
         Ok(Detail::Xml(xml))
@@ -566,6 +580,28 @@ impl Detail {
                 Ok(document.root().source().to_owned())
             }
         }
+    }
+}
+
+/// What a detail holds where it has a member with the name of the message around it, as `castile sample --fault --json` prints
+/// all faults of an operation.
+fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wrong> {
+    let Json::Object(members) = json else { return Ok(json) };
+    let is_declared = |name: &String| operation.faults().any(|element| element.name == name.as_str());
+    let printed = |(name, held): (&String, &Json)| {
+        !is_declared(name) && held.as_object().is_some_and(|held| held.keys().any(is_declared))
+    };
+    if !members.iter().all(printed) {
+        return Ok(json);
+    }
+    let mut held = members.values();
+    match (held.next(), held.next()) {
+        (Some(held), None) => Ok(held),
+        (Some(_), Some(_)) => {
+            let names: Vec<&str> = members.keys().map(String::as_str).collect();
+            Err(format!("found the faults {}, expected what one of them holds", names.join(" and ")).into())
+        }
+        (None, _) => Ok(json),
     }
 }
 

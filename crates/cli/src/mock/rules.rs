@@ -436,11 +436,17 @@ impl<'d> Reader<'d> {
 
     /// A value that a request must have.
     fn field(&self, path: &str, item: &Item, of: &Of<'_>) -> Result<Condition, Bad> {
-        let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
         let value = match value(item)? {
+            // TOML makes tables of names with dots that stand in no quotes.
+            Json::Object(members) if !members.is_empty() => {
+                let quoted = leaf(path, &members);
+                let expected = format!("a text or a number: a path with dots stands in quotes, as \"{quoted}\" does");
+                return Err(Bad::value(path, item, &expected));
+            }
             Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
             value => value,
         };
+        let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
         // It would never hold.
         if self.is_strict
             && let Err(message) = of.names.check_value(&steps, &value)
@@ -783,6 +789,13 @@ fn expect_file_name(name: &str, item: &Item) -> Result<(), Bad> {
 
 fn text<'i>(key: &str, item: &'i Item) -> Result<&'i str, Bad> {
     item.as_str().ok_or_else(|| Bad::value(key, item, "a string"))
+}
+
+/// The path to the first value in a table that is no table.
+fn leaf(path: &str, members: &Map<String, Json>) -> String {
+    let Some((name, member)) = members.iter().next() else { return path.to_owned() };
+    let path = format!("{path}.{name}");
+    member.as_object().map_or_else(|| path.clone(), |members| leaf(&path, members))
 }
 
 /// A value of TOML as JSON.

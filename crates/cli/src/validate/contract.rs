@@ -21,6 +21,11 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Whether messages are asked for, and no documents by themselves.
+    pub(super) fn expects_messages(&self) -> bool {
+        self.operation.is_some() || self.request || self.response
+    }
+
     pub(super) fn admits(&self, message: &Message) -> bool {
         let is_response = matches!(message.kind, Kind::Response);
         self.operation.is_none_or(|name| name == message.operation)

@@ -83,6 +83,11 @@ pub(super) fn judge(
                 }
             }
         }
+        Ok(Some(_)) if asked.expects_messages() => {
+            bail!(
+                "found a document by itself, expected an envelope: --operation, --request and --response are for messages"
+            )
+        }
         _ => {
             validator.pass_attributes_of(None);
             let problems = validator.validate_within(text, |_, _, _| Chosen::Declared);

@@ -50,6 +50,14 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
+impl JsonError {
+    /// The same of a value that stands at a place in another one: a name, or `[0]`.
+    pub(crate) fn within(self, place: &str) -> Self {
+        let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        JsonError { path: format!("{place}{separator}{}", self.path), ..self }
+    }
+}
+
 /// Where something stands.
 #[derive(Clone, Copy)]
 enum At<'p> {

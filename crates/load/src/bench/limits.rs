@@ -100,7 +100,8 @@ fn warnings(results: &Results) -> Vec<String> {
     );
     // Of another driver, nothing is known on any system.
     if results.rows().any(|row| row.client != Client::Ab && row.driver_cpu_share.is_none()) {
-        warnings.push("CPU time and memory are not measured on this system".to_owned());
+        let why = "this system doesn't tell them, or a run was over before they were looked at";
+        warnings.push(format!("CPU time and memory were not measured: {why}"));
     }
     let clock = time_to_read_the_clock();
     if clock > SLOW_CLOCK {

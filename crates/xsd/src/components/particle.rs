@@ -103,7 +103,7 @@ pub struct Wildcard {
 }
 
 /// Which namespaces a wildcard takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NamespaceConstraint {
     /// `##any`
     Any,

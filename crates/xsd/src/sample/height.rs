@@ -1,13 +1,18 @@
 //! How deep an instance must be at least: what a recursive type needs to come to an end.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::MOST_STEPS;
 use crate::components::{
-    Compositor, Derivation, DerivationSet, ElementDeclaration, Particle, ProcessContents, Term, Wildcard,
+    Compositor, Derivation, DerivationSet, ElementDeclaration, NamespaceConstraint, Particle, ProcessContents, Term,
+    Wildcard,
 };
-use crate::{Builtin, ElementId, Schema, TypeId};
+use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId};
+
+/// That of an element that a strict wildcard takes though it isn't declared, since it says which type it has: more than that of
+/// any which is.
+const UNDECLARED: usize = usize::MAX / 2;
 
 /// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
 pub(super) struct Heights<'s> {
@@ -16,6 +21,10 @@ pub(super) struct Heights<'s> {
     particles: HashMap<TypeId, Option<Particle>>,
     /// Elements that were looked at, and whether there is one: with a type that isn't abstract.
     possible: HashMap<ElementId, bool>,
+    /// What strict wildcards of these namespaces need, as far as it was asked for since heights changed, and whether the
+    /// declared elements that they may take were looked at.
+    wildcards: RefCell<HashMap<NamespaceConstraint, usize>>,
+    has_declared: bool,
     /// How many steps were taken, here and by who asks.
     steps: Cell<usize>,
 }
@@ -27,6 +36,8 @@ impl<'s> Heights<'s> {
             types: HashMap::new(),
             particles: HashMap::new(),
             possible: HashMap::new(),
+            wildcards: RefCell::default(),
+            has_declared: false,
             steps: Cell::new(0),
         }
     }
@@ -46,9 +57,7 @@ impl<'s> Heights<'s> {
 
     /// That of the content of a type.
     pub(super) fn type_(&mut self, type_id: TypeId) -> usize {
-        if !self.types.contains_key(&type_id) {
-            self.find(type_id);
-        }
+        self.find([type_id]);
         self.known(type_id)
     }
 
@@ -59,14 +68,38 @@ impl<'s> Heights<'s> {
 
     /// That of a particle that comes.
     pub(super) fn particle_once(&mut self, particle: &Particle) -> usize {
-        let mut elements = Vec::new();
-        elements_of(self.schema, particle, &mut elements);
+        let elements = self.elements_of(particle);
         self.step(elements.len());
-        for id in elements {
-            self.type_(self.schema[id].type_id);
-            self.look_at(id);
-        }
+        self.find(elements.into_iter().map(|id| self.schema[id].type_id));
         self.of_term(&particle.term)
+    }
+
+    /// The declared element that needs least of those which a strict wildcard takes, best one that isn't open; nothing if one
+    /// that isn't declared needs less.
+    pub(super) fn declared_for(&mut self, wildcard: &Wildcard, open: &[ElementId]) -> Option<ElementId> {
+        // Afterwards all are known that it takes.
+        let least = self.particle_once(&Particle::once(Term::Wildcard(wildcard.clone())));
+        if least >= UNDECLARED {
+            return None;
+        }
+        let schema = self.schema;
+        let of_least = || declared_for(schema, wildcard).filter(|&id| self.of_declared(id) == least);
+        self.step(schema.elements().len());
+        of_least().find(|id| !open.contains(id)).or_else(|| of_least().next())
+    }
+
+    /// The elements that a particle is made of, looked at: all that are declared where a strict wildcard is among them for the
+    /// first time.
+    fn elements_of(&mut self, particle: &Particle) -> Vec<ElementId> {
+        let schema = self.schema;
+        let (mut elements, mut has_wildcard) = (Vec::new(), false);
+        elements_of(schema, particle, &mut elements, &mut has_wildcard);
+        if has_wildcard && !self.has_declared {
+            self.has_declared = true;
+            elements.extend(schema.global_elements());
+        }
+        elements.iter().for_each(|&id| self.look_at(id));
+        elements
     }
 
     fn look_at(&mut self, id: ElementId) {
@@ -75,27 +108,28 @@ impl<'s> Heights<'s> {
         self.possible.entry(id).or_insert_with(is_possible);
     }
 
-    /// Finds the heights of a type and of all that it is made of: first none ends, then those end that are made of what
+    /// Finds the heights of types and of all that they are made of: first none ends, then those end that are made of what
     /// ends, until nothing changes or that took all steps that an instance has.
-    fn find(&mut self, type_id: TypeId) {
-        let mut reached = HashSet::from([type_id]);
-        let mut open = vec![type_id];
+    fn find(&mut self, types: impl IntoIterator<Item = TypeId>) {
+        let mut reached = HashSet::new();
+        let mut open = Vec::new();
+        let mut reach = |known: &HashMap<TypeId, usize>, open: &mut Vec<TypeId>, type_id: TypeId| {
+            if !known.contains_key(&type_id) && reached.insert(type_id) {
+                open.push(type_id);
+            }
+        };
+        types.into_iter().for_each(|type_id| reach(&self.types, &mut open, type_id));
         let mut order = Vec::new();
         while let Some(type_id) = open.pop() {
             order.push(type_id);
             let particle = self.schema.content(type_id).particle().cloned();
-            let mut elements = Vec::new();
-            if let Some(particle) = &particle {
-                elements_of(self.schema, particle, &mut elements);
-            }
-            for id in elements {
-                self.look_at(id);
-                let inner = self.schema[id].type_id;
-                if !self.types.contains_key(&inner) && reached.insert(inner) {
-                    open.push(inner);
-                }
+            for id in particle.as_ref().map(|particle| self.elements_of(particle)).unwrap_or_default() {
+                reach(&self.types, &mut open, self.schema[id].type_id);
             }
             self.particles.insert(type_id, particle);
+        }
+        if order.is_empty() {
+            return;
         }
         order.iter().for_each(|&type_id| {
             self.types.insert(type_id, usize::MAX);
@@ -103,6 +137,7 @@ impl<'s> Heights<'s> {
         let begun = self.steps();
         while self.steps() - begun <= MOST_STEPS {
             let mut has_changed = false;
+            self.wildcards.take();
             for &type_id in order.iter().rev() {
                 let height = match &self.particles[&type_id] {
                     Some(particle) if particle.min_occurs > 0 => self.of_term(&particle.term),
@@ -124,10 +159,9 @@ impl<'s> Heights<'s> {
         self.step(1);
         match term {
             Term::Element(id) if self.possible.get(id) == Some(&false) => usize::MAX,
-            Term::Element(id) => self.known(self.schema[*id].type_id).saturating_add(1),
+            Term::Element(id) => self.of_declared(*id),
             Term::Wildcard(wildcard) if wildcard.process_contents == ProcessContents::Strict => {
-                self.step(self.schema.elements().len());
-                if declared_for(self.schema, wildcard).is_some() { 1 } else { usize::MAX }
+                self.of_wildcard(wildcard)
             }
             Term::Wildcard(_) => 1,
             Term::GroupReference(id) => {
@@ -135,6 +169,23 @@ impl<'s> Heights<'s> {
             }
             Term::Group(group) => self.of_group(group.compositor, &group.particles),
         }
+    }
+
+    /// That of an element which a strict wildcard takes.
+    fn of_wildcard(&self, wildcard: &Wildcard) -> usize {
+        if let Some(&known) = self.wildcards.borrow().get(&wildcard.namespaces) {
+            return known;
+        }
+        self.step(self.schema.elements().len());
+        let declared = declared_for(self.schema, wildcard).map(|id| self.of_declared(id)).min();
+        let undeclared = undeclared_for(self.schema, wildcard).map(|_| UNDECLARED);
+        let height = declared.into_iter().chain(undeclared).min().unwrap_or(usize::MAX);
+        self.wildcards.borrow_mut().insert(wildcard.namespaces.clone(), height);
+        height
+    }
+
+    fn of_declared(&self, id: ElementId) -> usize {
+        self.known(self.schema[id].type_id).saturating_add(1)
     }
 
     fn of_group(&self, compositor: Compositor, particles: &[Particle]) -> usize {
@@ -185,25 +236,36 @@ pub(super) fn types_of(schema: &Schema, type_id: TypeId, block_here: DerivationS
     candidates
 }
 
-/// A declared element that a wildcard allows.
-pub(super) fn declared_for(schema: &Schema, wildcard: &Wildcard) -> Option<ElementId> {
-    schema.global_elements().find(|&id| {
+/// The declared elements that a wildcard allows.
+fn declared_for(schema: &Schema, wildcard: &Wildcard) -> impl Iterator<Item = ElementId> {
+    let allows = wildcard.namespaces.allows_each();
+    schema.global_elements().filter(move |&id| {
         let declaration = &schema[id];
         let is_abstract = |type_id: TypeId| schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
-        wildcard.namespaces.allows(declaration.name.namespace())
-            && !declaration.is_abstract
-            && !is_abstract(declaration.type_id)
+        allows(declaration.name.namespace()) && !declaration.is_abstract && !is_abstract(declaration.type_id)
     })
 }
 
-/// Adds the elements of a particle, groups looked into.
-fn elements_of(schema: &Schema, particle: &Particle, found: &mut Vec<ElementId>) {
+/// The name of an element that a wildcard allows and that isn't declared, best one in a namespace in which nothing is.
+pub(super) fn undeclared_for(schema: &Schema, wildcard: &Wildcard) -> Option<ExpandedName> {
+    let listed = match &wildcard.namespaces {
+        NamespaceConstraint::OneOf(list) => &list[..],
+        NamespaceConstraint::Any | NamespaceConstraint::Not(_) => &[],
+    };
+    let namespaces = super::namespace_for(wildcard).into_iter().chain(listed.iter().map(|one| &**one));
+    namespaces.map(|namespace| ExpandedName::new(namespace, "sample")).find(|name| schema.find_element(name).is_none())
+}
+
+/// Adds the elements of a particle, groups looked into, and says whether a strict wildcard is among them.
+fn elements_of(schema: &Schema, particle: &Particle, found: &mut Vec<ElementId>, has_wildcard: &mut bool) {
     match &particle.term {
         Term::Element(id) => found.push(*id),
-        Term::Wildcard(_) => {}
+        Term::Wildcard(wildcard) => *has_wildcard |= wildcard.process_contents == ProcessContents::Strict,
         Term::GroupReference(id) => {
-            schema[*id].group.particles.iter().for_each(|inner| elements_of(schema, inner, found));
+            schema[*id].group.particles.iter().for_each(|inner| elements_of(schema, inner, found, has_wildcard));
         }
-        Term::Group(group) => group.particles.iter().for_each(|inner| elements_of(schema, inner, found)),
+        Term::Group(group) => {
+            group.particles.iter().for_each(|inner| elements_of(schema, inner, found, has_wildcard));
+        }
     }
 }

@@ -30,55 +30,61 @@ pub(super) fn of_definitions(
     diagnostics: &[Diagnostic],
 ) -> anyhow::Result<to::Contract> {
     let build = Build::new(&definitions.schema);
-    let message_name = |id: castile_wsdl::MessageId| definitions[id].name.to_string();
+    let message_name = |id: castile_wsdl::MessageId| build.name(&definitions[id].name);
+    let mut bindings = Vec::new();
+    for binding in &definitions.bindings {
+        let operations = binding.operations.iter().zip(binding.labels());
+        bindings.push(to::Binding {
+            name: build.name(&binding.name),
+            port_type: build.name(&definitions[binding.port_type].name),
+            protocol: protocol(&binding.protocol),
+            documentation: build.documentation(binding.documentation.as_ref()),
+            operations: operations
+                .map(|(operation, label)| build.binding_operation(operation, label, &message_name))
+                .collect(),
+            left_out: left_out(&binding.left_out, definitions),
+            extensions: build.extensions(&binding.extensions),
+        });
+        build.check(file)?;
+    }
+    let mut port_types = Vec::new();
+    for port_type in &definitions.port_types {
+        port_types.push(to::PortType {
+            name: build.name(&port_type.name),
+            documentation: build.documentation(port_type.documentation.as_ref()),
+            operations: port_type.operations.iter().map(|one| build.operation(one, &message_name)).collect(),
+            extensions: build.extensions(&port_type.extensions),
+        });
+        build.check(file)?;
+    }
+    let mut messages = Vec::new();
+    for message in &definitions.messages {
+        messages.push(to::Message {
+            name: build.name(&message.name),
+            parts: message.parts.iter().map(|part| build.part(part)).collect(),
+            defect: message.defect.as_ref().map(|defect| to::Defect {
+                reason: defect.message.to_string(),
+                place: definitions.sources.describe(defect.location),
+            }),
+            documentation: build.documentation(message.documentation.as_ref()),
+        });
+        build.check(file)?;
+    }
+    let mut services = Vec::new();
+    for service in &definitions.services {
+        services.push(build.service(service, definitions));
+        build.check(file)?;
+    }
     Ok(to::Contract {
         name: definitions.name.clone(),
         target_namespace: definitions.target_namespace.clone(),
         prefixes: source::prefixes(definitions).into_iter().collect(),
         documentation: definitions.documentation.clone(),
-        services: definitions.services.iter().map(|service| service_of(service, definitions)).collect(),
-        bindings: definitions
-            .bindings
-            .iter()
-            .map(|binding| to::Binding {
-                name: binding.name.to_string(),
-                port_type: definitions[binding.port_type].name.to_string(),
-                protocol: protocol(&binding.protocol),
-                documentation: binding.documentation.clone(),
-                operations: binding
-                    .operations
-                    .iter()
-                    .zip(binding.labels())
-                    .map(|(operation, label)| build.binding_operation(operation, label, &message_name))
-                    .collect(),
-                left_out: left_out(&binding.left_out, definitions),
-                extensions: extensions(&binding.extensions),
-            })
-            .collect(),
-        port_types: definitions
-            .port_types
-            .iter()
-            .map(|port_type| to::PortType {
-                name: port_type.name.to_string(),
-                documentation: port_type.documentation.clone(),
-                operations: port_type.operations.iter().map(|one| operation(one, &message_name)).collect(),
-                extensions: extensions(&port_type.extensions),
-            })
-            .collect(),
-        messages: definitions
-            .messages
-            .iter()
-            .map(|message| to::Message {
-                name: message.name.to_string(),
-                parts: message.parts.iter().map(|part| build.part(part)).collect(),
-                defect: message.defect.as_ref().map(|defect| to::Defect {
-                    reason: defect.message.to_string(),
-                    place: definitions.sources.describe(defect.location),
-                }),
-                documentation: message.documentation.clone(),
-            })
-            .collect(),
-        extensions: extensions(&definitions.extensions),
+        services,
+        bindings,
+        port_types,
+        messages,
+        extensions: build.extensions(&definitions.extensions),
         left_out: left_out(&definitions.left_out, definitions),
         ..of_schema(file, &definitions.schema, diagnostics)?
     })
@@ -155,8 +161,8 @@ impl Build<'_> {
                 Style::Rpc => "rpc",
             },
             wrapped: operation.wrapped.is_some(),
-            soap_action: operation.soap_action.clone(),
-            documentation: operation.documentation.clone(),
+            soap_action: operation.soap_action.clone().map(|action| self.counted(action)),
+            documentation: self.documentation(operation.documentation.as_ref()),
             input: operation.input.as_ref().map(|message| self.binding_message(message, names)),
             output: operation.output.as_ref().map(|message| self.binding_message(message, names)),
             faults: operation
@@ -167,10 +173,10 @@ impl Build<'_> {
                     message: names(fault.message),
                     use_: use_name(fault.use_),
                     part: fault.part.as_ref().map(|part| self.part(part)),
-                    documentation: fault.documentation.clone(),
+                    documentation: self.documentation(fault.documentation.as_ref()),
                 })
                 .collect(),
-            extensions: extensions(&operation.extensions),
+            extensions: self.extensions(&operation.extensions),
         }
     }
 
@@ -178,7 +184,7 @@ impl Build<'_> {
         to::BindingMessage {
             message: names(message.message),
             use_: use_name(message.use_),
-            namespace: message.namespace.clone(),
+            namespace: message.namespace.clone().map(|namespace| self.counted(namespace)),
             body: message.body.iter().map(|part| self.part(part)).collect(),
             headers: message.headers.iter().map(|header| self.header(header, names)).collect(),
             attachments: message
@@ -189,7 +195,7 @@ impl Build<'_> {
                     media_types: attachment.media_types.clone(),
                 })
                 .collect(),
-            extensions: extensions(&message.extensions),
+            extensions: self.extensions(&message.extensions),
         }
     }
 
@@ -202,12 +208,54 @@ impl Build<'_> {
         }
     }
 
+    fn service(&self, service: &castile_wsdl::Service, definitions: &Definitions) -> to::Service {
+        let ports = service.ports.iter().map(|port| to::Port {
+            name: port.name.clone(),
+            binding: self.name(&definitions[port.binding].name),
+            address: port.address.clone(),
+            documentation: self.documentation(port.documentation.as_ref()),
+            extensions: self.extensions(&port.extensions),
+        });
+        to::Service {
+            name: self.name(&service.name),
+            documentation: self.documentation(service.documentation.as_ref()),
+            ports: ports.collect(),
+            extensions: self.extensions(&service.extensions),
+        }
+    }
+
+    fn operation(&self, operation: &Operation, names: &MessageName<'_>) -> to::Operation {
+        let message = |message: &OperationMessage| to::OperationMessage {
+            name: self.counted(message.name.clone()),
+            message: names(message.message),
+        };
+        to::Operation {
+            name: self.counted(operation.name.clone()),
+            pattern: pattern(operation.pattern),
+            documentation: self.documentation(operation.documentation.as_ref()),
+            input: operation.input.as_ref().map(message),
+            output: operation.output.as_ref().map(message),
+            faults: operation.faults.iter().map(message).collect(),
+            extensions: self.extensions(&operation.extensions),
+        }
+    }
+
+    fn extensions(&self, extensions: &[Extension]) -> Vec<to::Extension> {
+        let extension = |extension: &Extension| to::Extension {
+            name: self.name(&extension.name),
+            required: extension.required,
+            source: self.counted(extension.source.clone()),
+        };
+        extensions.iter().map(extension).collect()
+    }
+
     fn part(&self, part: &Part) -> to::Part {
         let content = match part.content {
-            PartContent::Element(element) => to::PartContent::Element(self.schema[element].name.to_string()),
+            PartContent::Element(element) => to::PartContent::Element(self.name(&self.schema[element].name)),
             PartContent::Type(type_id) => to::PartContent::Type(self.type_name(type_id)),
         };
-        to::Part { name: part.name.clone(), content }
+        self.count(1);
+        to::Part { name: self.counted(part.name.clone()), content }
     }
 }
 
@@ -401,22 +449,6 @@ impl Build<'_> {
     }
 }
 
-fn service_of(service: &castile_wsdl::Service, definitions: &Definitions) -> to::Service {
-    let ports = service.ports.iter().map(|port| to::Port {
-        name: port.name.clone(),
-        binding: definitions[port.binding].name.to_string(),
-        address: port.address.clone(),
-        documentation: port.documentation.clone(),
-        extensions: extensions(&port.extensions),
-    });
-    to::Service {
-        name: service.name.to_string(),
-        documentation: service.documentation.clone(),
-        ports: ports.collect(),
-        extensions: extensions(&service.extensions),
-    }
-}
-
 fn left_out(list: &[LeftOut], definitions: &Definitions) -> Vec<to::LeftOut> {
     let told = |LeftOut { name, defect }: &LeftOut| to::LeftOut {
         name: name.clone(),
@@ -439,22 +471,6 @@ fn protocol(protocol: &Protocol) -> to::Protocol {
     }
 }
 
-fn operation(operation: &Operation, names: &MessageName<'_>) -> to::Operation {
-    let message = |message: &OperationMessage| to::OperationMessage {
-        name: message.name.clone(),
-        message: names(message.message),
-    };
-    to::Operation {
-        name: operation.name.clone(),
-        pattern: pattern(operation.pattern),
-        documentation: operation.documentation.clone(),
-        input: operation.input.as_ref().map(message),
-        output: operation.output.as_ref().map(message),
-        faults: operation.faults.iter().map(message).collect(),
-        extensions: extensions(&operation.extensions),
-    }
-}
-
 fn pattern(pattern: Pattern) -> &'static str {
     match pattern {
         Pattern::OneWay => "one-way",
@@ -469,15 +485,6 @@ fn use_name(use_: Use) -> &'static str {
         Use::Literal => "literal",
         Use::Encoded => "encoded",
     }
-}
-
-fn extensions(extensions: &[Extension]) -> Vec<to::Extension> {
-    let extension = |extension: &Extension| to::Extension {
-        name: extension.name.to_string(),
-        required: extension.required,
-        source: extension.source.clone(),
-    };
-    extensions.iter().map(extension).collect()
 }
 
 fn problem(diagnostic: &Diagnostic) -> to::Problem {

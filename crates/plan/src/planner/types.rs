@@ -350,7 +350,10 @@ impl Planner<'_> {
     }
 
     pub(super) fn wildcard(&mut self, namespaces: &NamespaceConstraint) -> Wildcard {
+        let listed = if let NamespaceConstraint::OneOf(list) = namespaces { list.len() } else { 0 };
         match namespaces {
+            // Nothing is made of a contract that goes beyond a limit.
+            _ if !self.count(listed) => Wildcard::Any,
             NamespaceConstraint::Any => Wildcard::Any,
             NamespaceConstraint::Not(target) => Wildcard::Not(self.copy(target)),
             NamespaceConstraint::OneOf(list) => Wildcard::OneOf(list.iter().map(|one| self.copy(one)).collect()),

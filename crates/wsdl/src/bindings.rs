@@ -396,7 +396,8 @@ impl Reader<'_> {
             self.check_parts(&bound);
             bound.wrapped = wrapped::detect(&definitions.schema, &bound);
         }
-        self.room.take(size_of_operation(&bound), location, self.diagnostics)?;
+        // The parts of its messages are counted already.
+        self.room.take(size_of_operation(&bound).saturating_sub(parts), location, self.diagnostics)?;
         Some(bound)
     }
 

@@ -22,7 +22,7 @@ const MOST_READING_COST: u64 = 50_000_000;
 /// A value costs as many bytes more, however short it is.
 const COST_OF_VALUE: u64 = 8;
 
-/// What compiles a pattern has so many times its cost in readers of a text.
+/// A pattern counts as one reader more for so much of what it costs to compile.
 const COST_OF_READER: u64 = 4;
 
 /// So many listed values are compared with a text in the time that another facet takes.

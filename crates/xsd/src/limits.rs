@@ -1,4 +1,4 @@
-/// Text counts as one more of what a limit counts for each so many bytes: it is copied where it is used.
+/// A text counts as one more for each so many bytes: it is copied wherever it is used.
 pub(crate) const BYTES_OF_TEXT: usize = 64;
 
 /// What a contract may cost at most. The defaults are many times what the largest contracts in use need, and keep a

@@ -16,7 +16,7 @@ const MOST_MEMBERS: usize = 10_000;
 const MOST_PATTERN_COST: u64 = 500_000;
 
 /// What reading the values of a contract may cost together, those of facets and defaults: bytes of text, times the facets and
-/// member types that look at them. No contract of the corpus takes a thirtieth of it.
+/// member types that look at them. The contract of the corpus that takes most takes a fifth of it.
 const MOST_READING_COST: u64 = 50_000_000;
 
 /// A value costs as many bytes more, however short it is.

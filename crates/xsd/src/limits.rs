@@ -31,8 +31,8 @@ pub struct Limits {
     /// How many types may stand within one another: an element of a type that has an element of a type and so on. It
     /// limits what is generated.
     pub type_depth: usize,
-    /// How many fields, variants, attributes, facets and operations may be generated; a type counts as ten of them, a service as
-    /// fifty.
+    /// How many fields, variants, attributes, facets, operations, parts, header blocks and faults may be generated; a type
+    /// counts as ten of them, a service as fifty.
     pub generated: usize,
     /// How many bytes may be shown of a contract, and how many bytes of its names, values and documentation may be generated.
     pub output: usize,

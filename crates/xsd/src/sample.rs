@@ -42,7 +42,7 @@ use crate::encoded::Kind;
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
 use encoded::Graph;
-use height::Heights;
+use height::{Heights, UNDECLARED};
 use keys::{Keys, Written};
 use values::Text;
 
@@ -330,8 +330,16 @@ impl<'s> Samples<'s> {
             let least = heights.min_by_key(|(height, _)| *height);
             return least.filter(|(height, _)| *height < usize::MAX).map(|(_, candidate)| candidate);
         }
-        let finite: Vec<T> =
-            candidates.iter().filter(|candidate| height(&mut self.heights, candidate) < usize::MAX).copied().collect();
+        let heights: Vec<usize> = candidates.iter().map(|candidate| height(&mut self.heights, candidate)).collect();
+        // What isn't declared is a last resort.
+        let has_declared = heights.iter().any(|&height| height < UNDECLARED);
+        let end = if has_declared { UNDECLARED } else { usize::MAX };
+        let finite: Vec<T> = candidates
+            .iter()
+            .zip(&heights)
+            .filter(|&(_, &height)| height < end)
+            .map(|(&candidate, _)| candidate)
+            .collect();
         match finite.len() {
             0 => None,
             count => finite.get(self.coverage.choose(decision, count)).copied(),
@@ -544,7 +552,7 @@ impl<'s> Samples<'s> {
     /// How often a particle comes: once, at least, more often, at most.
     fn count(&mut self, particle: &Particle, decision: Decision, depth: usize) -> u32 {
         let (min, max) = (particle.min_occurs, particle.max_occurs);
-        if self.is_enough(depth) || self.heights.particle_once(particle) == usize::MAX {
+        if self.is_enough(depth) || self.heights.particle_once(particle) >= UNDECLARED {
             return min;
         }
         let mut counts = vec![min.max(1).min(max.unwrap_or(u32::MAX)), min, min.saturating_add(2).max(2)];

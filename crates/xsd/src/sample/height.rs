@@ -12,7 +12,7 @@ use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
 /// That of an element that a strict wildcard takes though it isn't declared, since it says which type it has: more than that of
 /// any which is.
-const UNDECLARED: usize = usize::MAX / 2;
+pub(super) const UNDECLARED: usize = usize::MAX / 2;
 
 /// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
 pub(super) struct Heights<'s> {

@@ -15,6 +15,9 @@ pub trait ComplexType: Sized + Send + Sync + 'static {
     const WRITES_ATTRIBUTES: bool = false;
     /// Whether there may be children. An element that can have none is an empty-element tag.
     const WRITES_CHILDREN: bool = true;
+    /// The default namespace that tags within need, for types of a program.
+    #[doc(hidden)]
+    const NAMESPACE: Option<&'static str> = None;
 
     /// Reads all children. The attributes are at hand until the first one is read.
     ///
@@ -54,6 +57,7 @@ impl<T: ComplexType> FromXml for T {
 impl<T: ComplexType> ToXml for T {
     const HAS_ATTRIBUTES: bool = T::WRITES_ATTRIBUTES;
     const HAS_CONTENT: bool = T::WRITES_CHILDREN;
+    const NAMESPACE: Option<&'static str> = <T as ComplexType>::NAMESPACE;
 
     #[inline]
     fn attributes(&self, out: &mut Encoder) {

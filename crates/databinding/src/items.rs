@@ -254,6 +254,25 @@ impl Encoder {
         self.streamed = Some(Box::new(Streamed { offset: self.out.len(), elements: Box::pin(elements) }));
     }
 
+    /// Writes an element of a type of a program for each value: those that are here, or a stream of values whose tags have the
+    /// namespace that is the default one here.
+    #[doc(hidden)]
+    pub fn own_items<T: ToXml + Send + 'static>(
+        &mut self,
+        namespace: &'static str,
+        start: &'static str,
+        items: &Items<T>,
+        end: &'static str,
+    ) {
+        match &items.0 {
+            Kind::Here(values) => self.own_repeated(namespace, start, values, end),
+            Kind::Coming(_) if self.is_undeclared() || T::NAMESPACE.is_some_and(|own| own != namespace) => {
+                self.fail_with("a stream of values whose namespace is not the one around them");
+            }
+            Kind::Coming(_) => self.items(start, items, end),
+        }
+    }
+
     /// What was to be written while the document is sent, if there was a stream.
     pub fn take_streamed(&mut self) -> Option<Streamed> {
         self.streamed.take().map(|streamed| *streamed)

@@ -24,10 +24,12 @@
 //! }
 //! ```
 
+mod adapter;
 mod any;
 mod boxed;
 mod complex_type;
 pub mod datatypes;
+pub mod declared;
 mod deviations;
 pub mod encoded;
 mod error;
@@ -50,6 +52,9 @@ pub mod xop;
 #[doc(hidden)]
 pub use castile_xml::escape;
 
+#[doc(hidden)]
+pub use adapter::Adapted;
+pub use adapter::Adapter;
 pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, ExpandedName};
 #[doc(hidden)]
 pub use boxed::Boxed;

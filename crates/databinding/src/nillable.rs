@@ -76,6 +76,7 @@ impl<T: FromXml> FromXml for Nillable<T> {
 impl<T: ToXml> ToXml for Nillable<T> {
     const HAS_ATTRIBUTES: bool = T::HAS_ATTRIBUTES;
     const HAS_CONTENT: bool = T::HAS_CONTENT;
+    const NAMESPACE: Option<&'static str> = T::NAMESPACE;
 
     fn attributes(&self, out: &mut Encoder) {
         if let Nillable::Value(value) = self {
@@ -183,6 +184,7 @@ impl<T: FromXml> FromXml for NillableWithAttributes<T> {
 impl<T: ToXml> ToXml for NillableWithAttributes<T> {
     const HAS_ATTRIBUTES: bool = true;
     const HAS_CONTENT: bool = T::HAS_CONTENT;
+    const NAMESPACE: Option<&'static str> = T::NAMESPACE;
 
     fn attributes(&self, out: &mut Encoder) {
         match self {

@@ -165,6 +165,7 @@ impl<T: FromXml> FromXml for Recursive<T> {
 impl<T: ToXml> ToXml for Recursive<T> {
     const HAS_ATTRIBUTES: bool = T::HAS_ATTRIBUTES;
     const HAS_CONTENT: bool = T::HAS_CONTENT;
+    const NAMESPACE: Option<&'static str> = T::NAMESPACE;
 
     fn attributes(&self, out: &mut Encoder) {
         (**self).attributes(out);
@@ -192,6 +193,7 @@ fn in_box<G: Group>(decoder: &mut Decoder<'_>) -> Result<Option<G>, Error> {
 impl<G: Group> Group for Box<G> {
     const FIRST: &'static [First] = G::FIRST;
     const ALL: &'static [First] = G::ALL;
+    const NAMESPACE: Option<&'static str> = G::NAMESPACE;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         deeper::<G, _>(|| in_box(decoder).map(|group| group.map(Box::new)))
@@ -205,6 +207,7 @@ impl<G: Group> Group for Box<G> {
 impl<G: Group + Send + Sync + 'static> Group for Recursive<G> {
     const FIRST: &'static [First] = G::FIRST;
     const ALL: &'static [First] = G::ALL;
+    const NAMESPACE: Option<&'static str> = G::NAMESPACE;
 
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
         deeper::<G, _>(|| in_box(decoder).map(|group| group.map(Recursive::new)))

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use castile_databinding::datatypes::QName;
+use castile_databinding::declared::{DeclaredDetails, DeclaredElement};
 use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
@@ -129,6 +130,12 @@ pub trait FaultDetail: Sized + Send + 'static {
 /// The details of an operation whose contract declares none: there is no value of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoDetail {}
+
+impl DeclaredDetails for NoDetail {
+    fn elements() -> Vec<DeclaredElement> {
+        Vec::new()
+    }
+}
 
 impl FaultDetail for NoDetail {
     const ELEMENTS: &'static [Element] = &[];

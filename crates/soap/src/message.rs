@@ -189,14 +189,16 @@ fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &
         }
         Some(_) => blocks::write_before_body(version, header, out),
     }
-    out.payload(root.start);
+    // A type of a program may be of another namespace than the element.
+    let is_of_root = T::NAMESPACE.is_none_or(|own| own == root.element.namespace);
+    out.payload(if is_of_root { root.start } else { "" });
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
         out.raw(version.encoding().attributes());
         value.rest(out, root.end);
     } else {
-        out.element(root.start, value, root.end);
+        out.own(root.element.namespace, root.start, value, root.end);
     }
     let epilogue = version.epilogue();
     out.raw(match root.body {

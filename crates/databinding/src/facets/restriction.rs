@@ -58,18 +58,36 @@ impl<T> Restriction<T> {
     }
 }
 
+impl<T: FacetValue + SimpleType> Restriction<T> {
+    /// The value of a text that stands where these declarations are in scope.
+    ///
+    /// # Errors
+    /// What is wrong with it, where that can be told, in words that go on after `"x" is not a valid y:`.
+    #[doc(hidden)]
+    pub fn parse(&self, text: &str, scope: &dyn Scope) -> Result<T, Option<String>> {
+        let value = T::parse_in(text, scope)?;
+        self.problem(text, &value).map_or(Ok(value), |problem| Err(Some(problem)))
+    }
+
+    fn problem(&self, text: &str, value: &T) -> Option<String> {
+        let facets = (self.facets)();
+        let normal = facets.white_space.normalise(text);
+        // Rust's type may keep white space that the facet `whiteSpace` takes away.
+        let changed = if *normal == *text || T::HAS_NAMES { None } else { T::parse(&normal).ok() };
+        facets.check(&normal, changed.as_ref().unwrap_or(value)).err()
+    }
+}
+
 impl<T: FacetValue + SimpleType> Check for Restriction<T> {
     fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid> {
         let Some(value) = value.downcast_ref::<T>() else { return self.check_text(text) };
         if let Some(base) = self.base {
             base.check(text, value)?;
         }
-        let facets = (self.facets)();
-        let normal = facets.white_space.normalise(text);
-        // Rust's type may keep white space that the facet `whiteSpace` takes away.
-        let changed = if *normal == *text || T::HAS_NAMES { None } else { T::parse(&normal).ok() };
-        let checked = facets.check(&normal, changed.as_ref().unwrap_or(value));
-        checked.map_err(|problem| Invalid::text(text, self.name, Some(problem)))
+        match self.problem(text, value) {
+            Some(problem) => Err(Invalid::text(text, self.name, Some(problem))),
+            None => Ok(()),
+        }
     }
 
     fn check_text(&self, text: &str) -> Result<(), Invalid> {

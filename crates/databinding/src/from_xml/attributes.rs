@@ -392,6 +392,21 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// That the element whose start tag was read last says another type than one of `types`.
+    #[doc(hidden)]
+    #[cold]
+    pub fn unknown_type(&mut self, element: &'static Element, types: &'static [TypeName]) -> Error {
+        let found = match self.type_name() {
+            Ok(Some(found)) => format!("of the type {found}"),
+            Ok(None) => "of no type that it says".to_owned(),
+            Err(error) => return error,
+        };
+        let expected: Vec<String> =
+            types.iter().map(|of| ExpandedName::new(of.namespace, of.name).to_string()).collect();
+        let message = self.is_instead(element, found, expected.join(" or "));
+        Error::new(ErrorKind::Structure, self.inside_tag(), message)
+    }
+
     /// Reads the content of an element that is of type `T` by its `xsi:type`.
     ///
     /// # Errors

@@ -23,6 +23,9 @@ pub trait Group: Sized {
     const FIRST: &'static [First];
     /// All that may stand in it, where it doesn't begin with each. Only a lenient decoder asks.
     const ALL: &'static [First] = Self::FIRST;
+    /// The default namespace that its tags need, for types of a program.
+    #[doc(hidden)]
+    const NAMESPACE: Option<&'static str> = None;
 
     /// Reads one if one begins with what comes next.
     ///

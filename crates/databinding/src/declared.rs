@@ -1,0 +1,433 @@
+//! What types of a program say of themselves, for the contract that is written from them.
+//!
+//! The tables of [`schema`](crate::schema) say what a decoder needs. A contract says more: the names of types, what they are
+//! derived from, documentation.
+
+use crate::any::AnyType;
+use crate::datatypes::*;
+use crate::nillable::{Nillable, NillableWithAttributes};
+use crate::recursive::Recursive;
+use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
+
+/// A type that a contract can declare.
+#[diagnostic::on_unimplemented(
+    message = "no contract can declare `{Self}`",
+    label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
+    note = "a type of another crate takes an adapter: `#[xml(with = …)]`"
+)]
+pub trait Declared {
+    /// Whether elements of the type may be nil.
+    const IS_NILLABLE: bool = false;
+
+    /// How it is declared.
+    fn declaration() -> &'static Declaration;
+}
+
+/// Gives the declaration of a type, which may have that in itself which refers to it.
+pub type Reference = fn() -> &'static Declaration;
+
+/// A type that extends `B`, so that its values may stand where one of `B` is due.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not extend `{B}`",
+    note = "write `#[xml(extends = {B})]` at the type"
+)]
+pub trait Extends<B> {}
+
+/// A type as a contract declares it (XSD Part 1 §3.4, §3.14).
+#[derive(Debug)]
+pub struct Declaration {
+    /// The name; `None` for a list, which says what it is where it stands.
+    pub name: Option<TypeName>,
+    /// Empty for none.
+    pub documentation: &'static str,
+    /// What its values are.
+    pub definition: Definition,
+}
+
+/// What the values of a type are.
+#[derive(Debug)]
+pub enum Definition {
+    /// XML Schema itself has the type.
+    BuiltIn,
+    /// Values of another simple type that hold to facets: the name of each, and its value.
+    Restriction {
+        /// The type that is restricted.
+        base: Reference,
+        /// What values must be beside.
+        facets: &'static [(&'static str, &'static str)],
+    },
+    /// Values of another simple type with white space between.
+    List(Reference),
+    /// Values of one of these.
+    Union(&'static [Reference]),
+    /// Attributes and content.
+    Complex(ComplexDefinition),
+}
+
+/// A complex type.
+#[derive(Debug)]
+pub struct ComplexDefinition {
+    /// The type that it extends.
+    pub base: Option<Reference>,
+    /// The types that extend it and that its values may have.
+    pub extended_by: &'static [Reference],
+    /// Whether only types that extend it have values.
+    pub is_abstract: bool,
+    /// Its attributes.
+    pub attributes: &'static [AttributeDeclaration],
+    /// The namespaces of other attributes, if there may be some.
+    pub any_attributes: Option<Namespaces>,
+    /// What is between the tags.
+    pub content: ContentDefinition,
+}
+
+/// What is between the tags of an element.
+#[derive(Debug)]
+pub enum ContentDefinition {
+    /// A value of a simple type.
+    Simple(Reference),
+    /// Elements.
+    Elements(ParticleDeclaration),
+    /// Text and elements.
+    Mixed(ParticleDeclaration),
+}
+
+/// An attribute (XSD Part 1 §3.2).
+#[derive(Debug)]
+pub struct AttributeDeclaration {
+    /// The namespace; empty for none.
+    pub namespace: &'static str,
+    /// The local name.
+    pub name: &'static str,
+    /// The type of its value.
+    pub of: Reference,
+    /// Whether it must be there.
+    pub is_required: bool,
+    /// The value if it is absent.
+    pub default: Option<&'static str>,
+    /// Empty for none.
+    pub documentation: &'static str,
+}
+
+/// A particle (XSD Part 1 §3.9).
+#[derive(Debug)]
+pub struct ParticleDeclaration {
+    /// How often it comes at least.
+    pub min_occurs: u32,
+    /// How often it comes at most; `None` is unbounded.
+    pub max_occurs: Option<u32>,
+    /// What comes.
+    pub term: TermDeclaration,
+}
+
+/// What a particle is of.
+#[derive(Debug)]
+pub enum TermDeclaration {
+    /// An element.
+    Element(ElementDeclaration),
+    /// Any element of these namespaces.
+    Any(Namespaces),
+    /// One after another.
+    Sequence(&'static [ParticleDeclaration]),
+    /// One of these.
+    Choice(&'static [ParticleDeclaration]),
+    /// Each once at most, in any order.
+    All(&'static [ParticleDeclaration]),
+    /// What the content of this type is, without an element around it.
+    ContentOf(Reference),
+}
+
+/// An element within a type (XSD Part 1 §3.3).
+#[derive(Debug)]
+pub struct ElementDeclaration {
+    /// The namespace; empty for none.
+    pub namespace: &'static str,
+    /// The local name.
+    pub name: &'static str,
+    /// The type of its value.
+    pub of: Reference,
+    /// Whether it may be nil.
+    pub is_nillable: bool,
+    /// The value if it is empty.
+    pub default: Option<&'static str>,
+    /// Empty for none.
+    pub documentation: &'static str,
+}
+
+// Derived code calls these: a call takes the compiler less than a struct with all its fields.
+
+impl Declaration {
+    /// A complex type.
+    pub const fn complex(
+        name: Option<TypeName>,
+        attributes: &'static [AttributeDeclaration],
+        content: ContentDefinition,
+    ) -> Self {
+        let definition = ComplexDefinition {
+            base: None,
+            extended_by: &[],
+            is_abstract: false,
+            attributes,
+            any_attributes: None,
+            content,
+        };
+        Declaration { name, documentation: "", definition: Definition::Complex(definition) }
+    }
+
+    /// A simple type.
+    pub const fn simple(name: TypeName, definition: Definition) -> Self {
+        Declaration { name: Some(name), documentation: "", definition }
+    }
+
+    /// This type with what is said of it.
+    pub const fn documented(mut self, documentation: &'static str) -> Self {
+        self.documentation = documentation;
+        self
+    }
+
+    /// This type as one that extends another one.
+    pub const fn extending<B: Declared>(mut self) -> Self {
+        if let Definition::Complex(complex) = &mut self.definition {
+            complex.base = Some(B::declaration);
+        }
+        self
+    }
+
+    /// This type as one of which only those that extend it have values.
+    pub const fn extended_by(mut self, types: &'static [Reference]) -> Self {
+        if let Definition::Complex(complex) = &mut self.definition {
+            complex.is_abstract = true;
+            complex.extended_by = types;
+        }
+        self
+    }
+
+    /// This type with other attributes.
+    pub const fn with_any_attributes(mut self) -> Self {
+        if let Definition::Complex(complex) = &mut self.definition {
+            complex.any_attributes = Some(Namespaces::Any);
+        }
+        self
+    }
+}
+
+impl ContentDefinition {
+    /// Elements one after another.
+    pub const fn sequence(particles: &'static [ParticleDeclaration]) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(particles)))
+    }
+
+    /// One of these elements.
+    pub const fn choice(particles: &'static [ParticleDeclaration]) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(particles)))
+    }
+
+    /// Elements in any order.
+    pub const fn all(particles: &'static [ParticleDeclaration]) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(particles)))
+    }
+
+    /// A value.
+    pub const fn text<T: Declared>() -> Self {
+        ContentDefinition::Simple(T::declaration)
+    }
+}
+
+impl AttributeDeclaration {
+    /// An attribute.
+    pub const fn new<T: Declared>(name: &'static str, is_required: bool) -> Self {
+        AttributeDeclaration { namespace: "", name, of: T::declaration, is_required, default: None, documentation: "" }
+    }
+
+    /// This attribute with the value that it has if it is absent.
+    pub const fn default(mut self, value: &'static str) -> Self {
+        self.default = Some(value);
+        self
+    }
+
+    /// This attribute with what is said of it.
+    pub const fn documented(mut self, documentation: &'static str) -> Self {
+        self.documentation = documentation;
+        self
+    }
+}
+
+impl ParticleDeclaration {
+    const fn once(term: TermDeclaration) -> Self {
+        ParticleDeclaration { min_occurs: 1, max_occurs: Some(1), term }
+    }
+
+    /// An element that comes once.
+    pub const fn element<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
+        ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
+            namespace,
+            name,
+            of: T::declaration,
+            is_nillable: T::IS_NILLABLE,
+            default: None,
+            documentation: "",
+        }))
+    }
+
+    /// The content of a type.
+    pub const fn content_of<T: Declared>() -> Self {
+        ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration))
+    }
+
+    /// Any element of another namespace.
+    pub const fn any_but(namespace: &'static str) -> Self {
+        ParticleDeclaration::once(TermDeclaration::Any(Namespaces::Not(namespace)))
+    }
+
+    /// This particle with another occurrence.
+    pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
+        (self.min_occurs, self.max_occurs) = (min, max);
+        self
+    }
+
+    /// This element with the value that it has if it is empty.
+    pub const fn default(mut self, value: &'static str) -> Self {
+        if let TermDeclaration::Element(element) = &mut self.term {
+            element.default = Some(value);
+        }
+        self
+    }
+
+    /// This element with what is said of it.
+    pub const fn documented(mut self, documentation: &'static str) -> Self {
+        if let TermDeclaration::Element(element) = &mut self.term {
+            element.documentation = documentation;
+        }
+        self
+    }
+}
+
+/// An element that a contract declares for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct DeclaredElement {
+    /// Its name.
+    pub name: TypeName,
+    /// The type of its value.
+    pub of: Reference,
+    /// Whether it may be nil.
+    pub is_nillable: bool,
+}
+
+/// What faults can say, as elements that a contract declares.
+#[diagnostic::on_unimplemented(
+    message = "no contract can declare `{Self}` as what a fault says",
+    label = "derives no `castile::FaultDetail`"
+)]
+pub trait DeclaredDetails {
+    /// The elements.
+    fn elements() -> Vec<DeclaredElement>;
+}
+
+/// A header block, as an element that a contract declares.
+#[diagnostic::on_unimplemented(
+    message = "no contract can declare `{Self}` as a header block",
+    label = "does not derive `castile::Header`"
+)]
+pub trait DeclaredHeader {
+    /// The element.
+    fn element() -> DeclaredElement;
+}
+
+/// The name of a built-in type that messages call by a prefix: `xs:int`.
+const fn built_in(name: &'static str) -> Option<TypeName> {
+    Some(TypeName::new(XSD_NAMESPACE, name.split_at("xs:".len()).1))
+}
+
+macro_rules! built_in {
+    ($($type:ty),* $(,)?) => {
+        $(built_in!($type = <$type as SimpleType>::NAME);)*
+    };
+    ($type:ty = $name:expr) => {
+        impl Declared for $type {
+            fn declaration() -> &'static Declaration {
+                const { &Declaration { name: built_in($name), documentation: "", definition: Definition::BuiltIn } }
+            }
+        }
+    };
+}
+
+built_in!(
+    String,
+    bool,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    AnyUri,
+    Base64Binary,
+    Date,
+    DateTime,
+    Decimal,
+    Duration,
+    Entity,
+    GDay,
+    GMonth,
+    GMonthDay,
+    GYear,
+    GYearMonth,
+    HexBinary,
+    Id,
+    Idref,
+    Integer,
+    Language,
+    Name,
+    NcName,
+    NegativeInteger,
+    Nmtoken,
+    NonNegativeInteger,
+    NonPositiveInteger,
+    NormalizedString,
+    PositiveInteger,
+    QName,
+    StreamedBinary,
+    Time,
+    Token,
+);
+built_in!(Entities = "xs:ENTITIES");
+built_in!(Idrefs = "xs:IDREFS");
+built_in!(Nmtokens = "xs:NMTOKENS");
+built_in!(AnyType = "xs:anyType");
+
+impl<T: Declared> Declared for List<T> {
+    fn declaration() -> &'static Declaration {
+        const { &Declaration { name: None, documentation: "", definition: Definition::List(T::declaration) } }
+    }
+}
+
+/// An element without content.
+impl Declared for () {
+    fn declaration() -> &'static Declaration {
+        static NOTHING: Declaration = Declaration::complex(None, &[], ContentDefinition::sequence(&[]));
+        &NOTHING
+    }
+}
+
+macro_rules! as_what_it_holds {
+    ($($holder:ident: $is_nillable:expr;)*) => {$(
+        impl<T: Declared> Declared for $holder<T> {
+            const IS_NILLABLE: bool = $is_nillable;
+
+            fn declaration() -> &'static Declaration {
+                T::declaration()
+            }
+        }
+    )*};
+}
+
+as_what_it_holds! {
+    Nillable: true;
+    NillableWithAttributes: true;
+    Box: T::IS_NILLABLE;
+    Recursive: T::IS_NILLABLE;
+}

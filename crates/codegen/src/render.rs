@@ -1,5 +1,6 @@
 //! The plan as Rust source.
 
+mod absolute;
 mod documentation;
 mod encoded;
 mod enums;
@@ -22,8 +23,8 @@ use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Element, Extras, Faults, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan,
-    Service, Term, Value, Wildcard,
+    Base, Element, Extras, Faults, Field, HeaderBlock, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload,
+    Plan, Service, Term, Value, Wildcard,
 };
 use piece::{Bugs, Piece};
 
@@ -117,6 +118,51 @@ fn module_of_messages(plan: &Plan) -> Option<&Module> {
         _ => None,
     });
     plan.modules.get(module.min()?)
+}
+
+/// What makes types of a program out of those that it has: their tables, and how they are read and written. `namespace` is the
+/// default one of their tags; whatever else there is stands as `CASTILE_NAMESPACE`. Paths are absolute.
+pub(crate) fn implementations(plan: &Plan, namespace: &str) -> TokenStream {
+    with_own(plan, namespace, |context| items(plan, context))
+}
+
+/// How a type of a program is a header block.
+pub(crate) fn implementation_of_header(block: &HeaderBlock, plan: &Plan, namespace: &str) -> TokenStream {
+    with_own(plan, namespace, |context| messages::header(block, context))
+}
+
+/// How an enum of a program is what faults say.
+pub(crate) fn implementation_of_faults(faults: &Faults, plan: &Plan, namespace: &str) -> TokenStream {
+    with_own(plan, namespace, |context| messages::implementation_of_faults(faults, context))
+}
+
+/// The client of a service, and the table of its operations.
+pub(crate) fn client_of(service: &Service, plan: &Plan, namespace: &str) -> TokenStream {
+    with_own(plan, namespace, |context| {
+        let (client, table) = (service::client(service, context), messages::table(service, context));
+        quote! { #client #table }
+    })
+}
+
+fn with_own(plan: &Plan, namespace: &str, render: impl FnOnce(Context<'_>) -> TokenStream) -> TokenStream {
+    let rendering = Rendering::new(plan);
+    let context = Context { own: Some(namespace), ..rendering.context(plan, &Options::default()) };
+    absolute::absolute(render(context))
+}
+
+fn items(plan: &Plan, context: Context<'_>) -> TokenStream {
+    let implementations = plan.items.iter().map(|item| match item {
+        Item::Struct(planned) => types::implementation(planned, context),
+        Item::Choice(planned) => enums::implementation_of_choice(planned, context),
+        Item::Derived(planned) => enums::implementation_of_derived(planned, context),
+        Item::Restriction(planned) => facets::restriction(planned, context),
+        Item::Enumeration(_)
+        | Item::Union(_)
+        | Item::NamedTypes(_)
+        | Item::EncodedStruct(_)
+        | Item::EncodedArray(_) => TokenStream::new(),
+    });
+    implementations.collect()
 }
 
 /// How many lines each type takes, and the services together.
@@ -433,7 +479,7 @@ impl<'a> Rendering<'a> {
 
     fn context(&'a self, plan: &'a Plan, options: &Options) -> Context<'a> {
         let Rendering { namespaces, items, bugs } = self;
-        Context { plan, namespaces, items, bugs, module: 0, is_lenient: options.lenient }
+        Context { plan, namespaces, items, bugs, module: 0, is_lenient: options.lenient, own: None }
     }
 }
 
@@ -447,6 +493,8 @@ struct Context<'a> {
     module: usize,
     /// Whether there are tables for lenient decoders.
     is_lenient: bool,
+    /// The default namespace of the tags, if the types are those of a program.
+    own: Option<&'a str>,
 }
 
 /// The constants of namespaces: their numbers, and which were asked for.
@@ -480,6 +528,9 @@ impl Context<'_> {
         if namespace.is_empty() {
             return quote! { "" };
         }
+        if self.own.is_some() {
+            return quote! { CASTILE_NAMESPACE };
+        }
         let Some(&index) = self.namespaces.numbers.get(namespace) else { return literal(namespace) };
         self.namespaces.used[index].store(true, Ordering::Relaxed);
         let constant = constant(index);
@@ -487,6 +538,31 @@ impl Context<'_> {
             0 => constant,
             _ => quote! { super::#constant },
         }
+    }
+
+    /// The default namespace of the tags, where the types are those of a program.
+    fn own_namespace(self) -> Option<TokenStream> {
+        self.own.map(|namespace| self.namespace(namespace))
+    }
+
+    /// What a function of a type of a program does, on more stack if there is little left: its values may hold each other, and
+    /// nothing but the compiler knows which.
+    fn guarded(self, fields: &[Field], body: TokenStream) -> TokenStream {
+        let is_own = |field: &Field| match &field.term {
+            Term::Element { value, .. } => matches!(value.base, Base::Rust(_)),
+            Term::Group(_) => true,
+            Term::Any(_) => false,
+        };
+        match self.own.is_some() && fields.iter().any(is_own) {
+            true => quote! { ::castile::codegen::deeper::<Self, _>(|| { #body }) },
+            false => body,
+        }
+    }
+
+    /// That the tags of a type of a program need their default namespace.
+    fn declares_namespace(self) -> Option<TokenStream> {
+        let namespace = self.own_namespace()?;
+        Some(quote! { const NAMESPACE: Option<&'static str> = Some(#namespace); })
     }
 
     /// Where nothing refers to the types, none of them is dead code. What holds for a module is said once, before it;

@@ -611,7 +611,7 @@ fn elements_from_json<'j>(
 fn documents(documents: Vec<castile_plan::Document>) -> &'static [Document] {
     let kept = documents.into_iter().map(|castile_plan::Document { query, text, imports, .. }| {
         let imports = imports.into_iter().map(|(location, query)| (leaked(location), leaked(query)));
-        Document { query: leaked(query), text: leaked(text), imports: leak_all(imports.collect()) }
+        Document::new(leaked(query), leaked(text), leak_all(imports.collect()))
     });
     leak_all(kept.collect())
 }
@@ -666,7 +666,7 @@ impl Maker {
             address: &port.address,
         });
         Service {
-            binding: service.binding,
+            binding: service.binding.unwrap_or_default(),
             description: leak(description),
             operations: leak_all(made),
             ports: leak_all(ports.collect()),

@@ -17,7 +17,7 @@ use crate::compile::leak_all;
 use crate::{Contract, Options};
 
 /// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/4");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/5");
 
 /// A larger plan is not kept, and not read: values take many times the room that they take in a file.
 const MOST_BYTES: usize = 16 << 20;
@@ -332,7 +332,16 @@ mod tests {
 
     fn field(term: Term, min_occurs: u32, max_occurs: Option<u32>) -> Field {
         let (ident, documentation) = (Ident::new("field"), String::new());
-        Field { ident, documentation, min_occurs, max_occurs, term, held: plan::Held::InPlace, streams: false }
+        Field {
+            ident,
+            documentation,
+            min_occurs,
+            max_occurs,
+            term,
+            held: plan::Held::InPlace,
+            streams: false,
+            adapter: None,
+        }
     }
 
     fn element(name: &str, base: Base, facets: Option<plan::Path>) -> Term {

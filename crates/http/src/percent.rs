@@ -14,6 +14,7 @@ pub(crate) fn encoded(text: &str) -> String {
 }
 
 /// The bytes that a text stands for. A `%` without two digits stands for itself.
+#[cfg(any(test, feature = "page"))]
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     decode(text).0
 }

@@ -39,10 +39,7 @@ const HOSTILE: &str = "service Orders\noperation place\ndocumentation\n\t<script
 static OPERATIONS: [Operation; 1] = [operation("place", "urn:\"><'$(id)")];
 static ORDERS: Description = Description::new("Orders<b>", "urn:\"><b>", &OPERATIONS)
     .with_documents(
-        &[
-            Document::wsdl("<soap:address location='http://localhost/'/>"),
-            Document { query: "xsd=1", text: "<a/>", imports: &[] },
-        ],
+        &[Document::wsdl("<soap:address location='http://localhost/'/>"), Document::new("xsd=1", "<a/>", &[])],
         "http://localhost/'$(id)",
     )
     .with_documentation("</title><script>alert(2)</script>")

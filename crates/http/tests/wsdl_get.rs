@@ -228,17 +228,9 @@ struct Imports;
 
 static DESCRIPTION: Description = Description::new("Imports", "urn:imports", &[]).with_documents(
     &[
-        Document {
-            query: "wsdl",
-            text: "<w><import location='a.wsdl'/><x:import schemaLocation = \" x.xsd\"/><soap:address location='http://a/'/></w>",
-            imports: &[("a.wsdl", "wsdl=1"), ("x.xsd", "xsd=1")],
-        },
-        Document { query: "wsdl=1", text: "<w><soap:address location='http://a/'/></w>", imports: &[] },
-        Document {
-            query: "xsd=1",
-            text: "<s><include schemaLocation='./x.xsd'/><import schemaLocation='http://b/'/><e name='schemaLocation'/></s>",
-            imports: &[("./x.xsd", "xsd=1")],
-        },
+        Document::new("wsdl", "<w><import location='a.wsdl'/><x:import schemaLocation = \" x.xsd\"/><soap:address location='http://a/'/></w>", &[("a.wsdl", "wsdl=1"), ("x.xsd", "xsd=1")]),
+        Document::new("wsdl=1", "<w><soap:address location='http://a/'/></w>", &[]),
+        Document::new("xsd=1", "<s><include schemaLocation='./x.xsd'/><import schemaLocation='http://b/'/><e name='schemaLocation'/></s>", &[("./x.xsd", "xsd=1")]),
     ],
     "http://a/",
 );

@@ -12,7 +12,7 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
 /// it: nothing is called like one of these.
-const IMPORTS: [&str; 29] = [
+pub const IMPORTS: [&str; 29] = [
     "Arc",
     "Caller",
     "ComplexType",
@@ -68,7 +68,7 @@ const PRELUDE: [&str; 19] = [
 ];
 
 /// What generated clients have beside the operations.
-const CLIENT_METHODS: [&str; 3] = ["new", "with_options", "with_transport"];
+pub const CLIENT_METHODS: [&str; 3] = ["new", "with_options", "with_transport"];
 
 /// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";

@@ -82,9 +82,9 @@ struct Writer<'d> {
 
 impl Writer<'_> {
     fn service(&mut self, service: &Service) {
-        let binding = &self.definitions[service.binding];
+        let operations = service.binding.map_or(&[][..], |binding| &self.definitions[binding].operations);
         let bound: HashMap<usize, &BindingOperation> =
-            binding.operations.iter().map(|operation| (operation.operation, operation)).collect();
+            operations.iter().map(|operation| (operation.operation, operation)).collect();
         self.key("service", &service.name);
         let version = service.versions.first().copied().unwrap_or(Version::Soap11);
         for operation in &service.operations {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use castile_wsdl::{Addressing, BindingId, Version};
+pub use castile_wsdl::Version;
+use castile_wsdl::{Addressing, BindingId};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -321,6 +322,9 @@ pub struct Attribute {
     pub presence: Presence,
     /// What a new value has, if it has a default that can be written in Rust.
     pub default: Option<DefaultValue>,
+    /// The type of a program that reads its value, and writes something in its place.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub adapter: Option<Base>,
     /// The name as it stands in the tag.
     pub tag: String,
 }
@@ -352,6 +356,9 @@ pub struct Field {
     pub held: Held,
     /// Whether its values may be made while they are sent.
     pub streams: bool,
+    /// The type of a program that reads its values, and writes something in their place.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub adapter: Option<Base>,
 }
 
 /// How a value is held by the one around it.
@@ -555,8 +562,8 @@ pub struct Derived {
     pub is_abstract: bool,
     /// The type itself comes first, unless it is abstract.
     pub variants: Vec<DerivedVariant>,
-    /// The variant for types that the contract doesn't have.
-    pub other: Ident,
+    /// The variant for types that the contract doesn't have. Without one they are refused.
+    pub other: Option<Ident>,
 }
 
 #[derive(Debug)]
@@ -771,9 +778,9 @@ pub struct Port {
 pub struct Service {
     /// The name of the `wsdl:service`.
     pub name: String,
-    /// Where the contract has its operations.
+    /// Where the contract has its operations, if it is one that was read.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub binding: BindingId,
+    pub binding: Option<BindingId>,
     pub namespace: String,
     /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
     #[cfg_attr(feature = "serde", serde(with = "kept::versions"))]

@@ -415,7 +415,7 @@ impl Planner<'_> {
         self.tell_operations_apart(&operations, addressing.is_some_and(|said| said.required), binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
-            binding: port.binding,
+            binding: Some(port.binding),
             namespace: self.definitions.target_namespace.clone(),
             versions,
             addressing,

@@ -118,17 +118,47 @@ impl Page {
 pub struct Document {
     /// What a client asks for it by, behind the `?` of a URL: `wsdl`, or `xsd=1`.
     pub query: &'static str,
-    /// The text, in UTF-8.
-    pub text: &'static str,
+    text: Text,
     /// The locations of the documents that it imports or includes (`location`, `schemaLocation`), to be replaced when it is
     /// served, and what those documents are asked for by.
     pub imports: &'static [(&'static str, &'static str)],
 }
 
+/// The text of a document.
+#[derive(Debug)]
+enum Text {
+    Known(&'static str),
+    /// It is made of what the types of a program say of themselves.
+    Made(fn() -> &'static str),
+}
+
 impl Document {
+    /// A document that others are told from by `query`, with what it imports.
+    pub const fn new(
+        query: &'static str,
+        text: &'static str,
+        imports: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Document { query, text: Text::Known(text), imports }
+    }
+
     /// A WSDL that imports nothing.
     pub const fn wsdl(text: &'static str) -> Self {
-        Document { query: "wsdl", text, imports: &[] }
+        Document::new("wsdl", text, &[])
+    }
+
+    /// A WSDL that imports nothing, and is made when somebody asks for it.
+    #[doc(hidden)]
+    pub const fn made(make: fn() -> &'static str) -> Self {
+        Document { query: "wsdl", text: Text::Made(make), imports: &[] }
+    }
+
+    /// The text, in UTF-8.
+    pub fn text(&self) -> &'static str {
+        match self.text {
+            Text::Known(text) => text,
+            Text::Made(make) => make(),
+        }
     }
 }
 

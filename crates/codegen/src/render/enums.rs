@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::documentation::documentation;
-use super::types::{all_of, first_of, read};
+use super::types::{all_of, first_of, read, unboxed};
 use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_held};
 use castile_plan::names::Ident;
 use castile_plan::plan::{
@@ -25,12 +25,11 @@ fn allow(context: Context<'_>) -> Option<TokenStream> {
 // ---- choices ----
 
 pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
-    let Choice { path, table, variants, .. } = plan;
-    let (derives, attributes_of_type) = context.extras(path);
-    let ident = &path.ident;
+    let (derives, attributes_of_type) = context.extras(&plan.path);
+    let ident = &plan.path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
-    let declared = variants.iter().map(|variant| {
+    let declared = plan.variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
         let (ident, held) = (&variant.ident, variant_held(variant, context));
         quote! { #documentation #ident(#held), }
@@ -41,6 +40,22 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
             #ident(String),
         }
     });
+    let implementation = implementation_of_choice(plan, context);
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq #derives)]
+        #attributes_of_type
+        #allow
+        pub enum #ident { #(#text)* #(#declared)* }
+
+        #implementation
+    }
+}
+
+/// The table of a choice, and how it is read and written.
+pub(super) fn implementation_of_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
+    let Choice { path, table, variants, .. } = plan;
+    let ident = &path.ident;
     let table_item = element_table(table, variants, context);
     let group = group_trait();
     let elements = table_item.is_some().then(|| quote! { xs::First::Elements(&#table) });
@@ -59,28 +74,25 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
             }
         }
     });
-    let read = read_choice(plan, context);
-    let write = variants.iter().map(write_variant);
+    let read = context.guarded(variants, read_choice(plan, context));
+    let write = variants.iter().map(|variant| write_variant(variant, context));
+    let namespace = context.declares_namespace();
     let write_text = plan.text.iter().map(|text| quote! { Self::#text(text) => out.text(text), });
+    let write = context.guarded(variants, quote! { match self { #(#write_text)* #(#write)* } });
     quote! {
-        #documentation
-        #[derive(Clone, Debug, PartialEq #derives)]
-        #attributes_of_type
-        #allow
-        pub enum #ident { #(#text)* #(#declared)* }
-
         #table_item
 
         impl #group for #ident {
             const FIRST: &'static [xs::First] = &[#(#first),*];
             #all
+            #namespace
 
             fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
                 #read
             }
 
             fn write(&self, out: &mut Encoder) {
-                match self { #(#write_text)* #(#write)* }
+                #write
             }
         }
 
@@ -127,8 +139,8 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { table, variants, .. } = plan;
     let (elements, others): (Vec<&Field>, Vec<&Field>) =
         variants.iter().partition(|variant| variant.element().is_some());
-    let arms: Vec<TokenStream> =
-        elements.iter().enumerate().map(|(index, variant)| made(variant, &read(variant, table, index))).collect();
+    let arms = elements.iter().enumerate().map(|(index, variant)| made(variant, &read(variant, table, index), context));
+    let arms: Vec<TokenStream> = arms.collect();
     let matched = by_index(&quote! { index }, &arms);
     if others.is_empty() {
         return match arms.len() {
@@ -178,7 +190,7 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
         }
         _ => {
             let (first, read) = (first_of(variant, context), read(variant, table, 0));
-            let made = made(variant, &read);
+            let made = made(variant, &read, context);
             quote! {
                 if decoder.begins(&[#first])? {
                     return Ok(Some(#made));
@@ -194,15 +206,19 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
 }
 
 /// A variant that holds what is read so. Large values have no place in the function that reads any of them.
-fn made(variant: &Field, read: &TokenStream) -> TokenStream {
+fn made(variant: &Field, read: &TokenStream, context: Context<'_>) -> TokenStream {
     let ident = &variant.ident;
+    if variant.adapter.is_some() {
+        let read = unboxed(variant, quote! { #read? }, context);
+        return quote! { Self::#ident(#read) };
+    }
     match (&variant.term, variant.held == Held::Boxed) {
         (Term::Element { .. }, true) => quote! { Self::#ident(decoder.boxed(|decoder| #read)?) },
         _ => quote! { Self::#ident(#read?) },
     }
 }
 
-fn write_variant(variant: &Field) -> TokenStream {
+fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
     let name = &variant.ident;
     let occurrence = variant.occurrence();
     let value = if variant.held == Held::Boxed {
@@ -213,6 +229,22 @@ fn write_variant(variant: &Field) -> TokenStream {
     match (&variant.term, occurrence) {
         (Term::Element { tag, .. }, _) => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            if let Some(namespace) = context.own_namespace() {
+                let adapter = variant.adapter.as_ref().map(|adapter| base(adapter, context));
+                return match (occurrence, adapter) {
+                    (Occurrence::Repeated, Some(adapter)) => quote! {
+                        Self::#name(values) =>
+                            out.own_adapted(#namespace, #start, values.iter().map(<#adapter>::of), #end),
+                    },
+                    (Occurrence::Repeated, None) => {
+                        quote! { Self::#name(values) => out.own_repeated(#namespace, #start, values, #end), }
+                    }
+                    (_, Some(adapter)) => {
+                        quote! { Self::#name(value) => out.own(#namespace, #start, &<#adapter>::of(value), #end), }
+                    }
+                    (_, None) => quote! { Self::#name(value) => out.own(#namespace, #start, #value, #end), },
+                };
+            }
             match occurrence {
                 Occurrence::Repeated => quote! { Self::#name(values) => out.repeated(#start, values, #end), },
                 _ => quote! { Self::#name(value) => out.element(#start, #value, #end), },
@@ -228,30 +260,57 @@ fn write_variant(variant: &Field) -> TokenStream {
 // ---- derived types ----
 
 pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
-    let Derived { path, table, variants, other, .. } = plan;
-    let (derives, attributes_of_type) = context.extras(path);
-    let ident = &path.ident;
+    let (derives, attributes_of_type) = context.extras(&plan.path);
+    let ident = &plan.path.ident;
     let documentation = documentation(&plan.documentation);
     let allow = allow(context);
-    let declared = variants.iter().map(|variant| {
+    let declared = plan.variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
         let held = pointed(base(&variant.base, context), variant.held);
         let ident = &variant.ident;
         quote! { #documentation #ident(#held), }
     });
+    let other = plan.other.iter().map(|other| {
+        quote! {
+            /// A value of a type that the contract doesn't have.
+            #other(::castile::AnyType),
+        }
+    });
+    let implementation = implementation_of_derived(plan, context);
+    quote! {
+        #documentation
+        #[derive(Clone, Debug, PartialEq #derives)]
+        #attributes_of_type
+        #allow
+        pub enum #ident {
+            #(#declared)*
+            #(#other)*
+        }
+
+        #implementation
+    }
+}
+
+/// The table of types, and how a value of one of them is read and written.
+pub(super) fn implementation_of_derived(plan: &Derived, context: Context<'_>) -> TokenStream {
+    let Derived { path, table, variants, other, .. } = plan;
+    let ident = &path.ident;
     let names = variants.iter().map(|variant| {
         let (namespace, name) = (context.namespace(&variant.name.namespace), &variant.name.name);
         quote! { xs::TypeName::new(#namespace, #name) }
     });
     let count = Literal::usize_unsuffixed(variants.len());
     let known = variants.iter().map(|variant| (&variant.ident, variant.held == Held::Boxed));
-    let arms: Vec<TokenStream> = known
-        .chain([(other, false)])
+    let mut arms: Vec<TokenStream> = known
+        .chain(other.iter().map(|other| (other, false)))
         .map(|(ident, is_boxed)| match is_boxed {
             false => quote! { decoder.derived(element).map(Self::#ident) },
             true => quote! { decoder.derived_boxed(element).map(Self::#ident) },
         })
         .collect();
+    if other.is_none() {
+        arms.push(quote! { Err(decoder.unknown_type(element, &#table)) });
+    }
     let type_of = if plan.is_abstract {
         quote! { decoder.concrete_type_of(element, &#table)? }
     } else {
@@ -266,26 +325,24 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
         let ident = &variant.ident;
         match &variant.tag {
             None => quote! { Self::#ident(value) => value.attributes(out), },
-            Some(tag) => quote! {
-                Self::#ident(value) => {
-                    out.type_of(#tag);
-                    value.attributes(out);
+            Some(tag) => {
+                let type_of = match context.own_namespace() {
+                    Some(namespace) => quote! { out.own_type_of(#namespace, #tag); },
+                    None => quote! { out.type_of(#tag); },
+                };
+                quote! {
+                    Self::#ident(value) => {
+                        #type_of
+                        value.attributes(out);
+                    }
                 }
-            },
+            }
         }
     });
-    let contents = variants.iter().map(|variant| &variant.ident).chain([other]);
+    let attributes_of_other = other.iter().map(|other| quote! { Self::#other(value) => value.attributes(out), });
+    let contents = variants.iter().map(|variant| &variant.ident).chain(other);
+    let namespace = context.declares_namespace();
     quote! {
-        #documentation
-        #[derive(Clone, Debug, PartialEq #derives)]
-        #attributes_of_type
-        #allow
-        pub enum #ident {
-            #(#declared)*
-            /// A value of a type that the contract doesn't have.
-            #other(::castile::AnyType),
-        }
-
         static #table: [xs::TypeName; #count] = [#(#names),*];
 
         impl FromXml for #ident {
@@ -298,11 +355,12 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
 
         impl ToXml for #ident {
             const HAS_ATTRIBUTES: bool = true;
+            #namespace
 
             fn attributes(&self, out: &mut Encoder) {
                 match self {
                     #(#attributes)*
-                    Self::#other(value) => value.attributes(out),
+                    #(#attributes_of_other)*
                 }
             }
 

@@ -105,7 +105,14 @@ pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
     };
     let (read, write) = match (is_encoded, &wrap) {
         (false, None) => {
-            (quote! { decoder.root(Self::ELEMENT).map(Some) }, quote! { out.element(#start, #inner, #end) })
+            let write = match context.own {
+                Some(_) => {
+                    let namespace = context.namespace(&declared.namespace);
+                    quote! { out.own_root(#namespace, #start, #inner, #end) }
+                }
+                None => quote! { out.element(#start, #inner, #end) },
+            };
+            (quote! { decoder.root(Self::ELEMENT).map(Some) }, write)
         }
         (false, Some(_)) => {
             (quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) }, quote! { out.element(#start, #inner, #end) })
@@ -137,12 +144,26 @@ pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
 
 /// What the faults of an operation can say.
 pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
-    let Faults { ident, variants, details } = plan;
+    let Faults { ident, variants, .. } = plan;
     let declared = variants.iter().map(|variant| {
         let documentation = documentation(&variant.documentation);
         let (name, held) = (&variant.ident, boxed(base(&variant.base, context), variant.held));
         quote! { #documentation #name(#held) }
     });
+    let implementation = implementation_of_faults(plan, context);
+    quote! {
+        /// What a fault can say.
+        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum #ident { #(#declared),* }
+
+        #implementation
+    }
+}
+
+/// How what a fault says is read and written.
+pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> TokenStream {
+    let Faults { ident, variants, details } = plan;
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
     let boxed_reader = boxed_reader();
     let reads = variants.iter().map(|FaultVariant { ident, held, root, .. }| {
@@ -162,6 +183,10 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
             quote! { detail }
         };
         match is_encoded {
+            false if context.own.is_some() => {
+                let namespace = context.namespace(&variant.root.element.namespace);
+                quote! { Self::#name(detail) => out.own_root(#namespace, #start, #value, #end) }
+            }
             false => quote! { Self::#name(detail) => out.element(#start, #value, #end) },
             true => quote! { Self::#name(detail) => out.independent(#start, Some(#value), #end) },
         }
@@ -182,11 +207,6 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
         }
     };
     quote! {
-        /// What a fault can say.
-        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum #ident { #(#declared),* }
-
         impl FaultDetail for #ident {
             const ELEMENTS: &'static [Element] = &[#(#elements),*];
             #header_blocks

@@ -107,7 +107,7 @@ fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Opti
                 return quote! { SoapDocument::wsdl(include_str!(#file)) };
             }
             let imports = imports.iter().map(|(location, query)| quote! { (#location, #query) });
-            quote! { SoapDocument { query: #query, text: include_str!(#file), imports: &[#(#imports),*] } }
+            quote! { SoapDocument::new(#query, include_str!(#file), &[#(#imports),*]) }
         });
         quote! { .with_documents(&[#(#documents),*], #address) }
     });
@@ -147,7 +147,7 @@ fn declared(addressing: Option<Addressing>) -> Option<TokenStream> {
     })
 }
 
-fn client(plan: &Service, context: Context<'_>) -> TokenStream {
+pub(super) fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     let ServiceNames { client, operations, .. } = &plan.names;
     let description = description_name(plan);
     let methods = plan.operations.iter().enumerate().map(|(index, operation)| {

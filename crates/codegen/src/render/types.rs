@@ -16,24 +16,14 @@ use castile_plan::plan::{
 };
 
 pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
-    let Struct { path, table, .. } = plan;
-    let (derives, attributes_of_type) = context.extras(path);
-    let ident = &path.ident;
+    let (derives, attributes_of_type) = context.extras(&plan.path);
+    let ident = &plan.path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
     let default = (plan.made == Made::ByDefault).then(|| quote! { Default, });
     let declared = declare(plan, context);
-    let fields: &[Field] = match &plan.content {
-        Content::Sequence(fields) | Content::All(fields) => fields,
-        Content::Simple { .. } | Content::Mixed { .. } => &[],
-    };
-    let table_item = element_table(table, fields, context);
-    let attributes = attribute_table(plan, context);
     let made = made(plan, context);
-    let implementation = match &plan.role {
-        Role::Type(name) => complex_type(plan, name.as_ref(), context),
-        Role::Group => group(plan, fields, context),
-    };
+    let implementation = implementation(plan, context);
     quote! {
         #documentation
         #[derive(Clone, Debug, #default PartialEq #derives)]
@@ -43,7 +33,24 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
 
         #made
 
-        #table_item
+        #implementation
+    }
+}
+
+/// The tables of a struct, and how it is read and written.
+pub(super) fn implementation(plan: &Struct, context: Context<'_>) -> TokenStream {
+    let fields: &[Field] = match &plan.content {
+        Content::Sequence(fields) | Content::All(fields) => fields,
+        Content::Simple { .. } | Content::Mixed { .. } => &[],
+    };
+    let elements = element_table(&plan.table, fields, context);
+    let attributes = attribute_table(plan, context);
+    let implementation = match &plan.role {
+        Role::Type(name) => complex_type(plan, name.as_ref(), context),
+        Role::Group => group(plan, fields, context),
+    };
+    quote! {
+        #elements
 
         #attributes
 
@@ -195,8 +202,13 @@ fn default_value(value: &DefaultValue, context: Context<'_>) -> TokenStream {
 
 fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) -> TokenStream {
     let ident = &plan.path.ident;
-    let (read, write) = (read_content(plan, context), write_content(plan));
-    let write_attributes = write_attributes(plan);
+    let fields: &[Field] = match &plan.content {
+        Content::Sequence(fields) | Content::All(fields) => fields,
+        Content::Simple { .. } | Content::Mixed { .. } => &[],
+    };
+    let read = context.guarded(fields, read_content(plan, context));
+    let write = context.guarded(fields, write_content(plan, context));
+    let write_attributes = write_attributes(plan, context);
     let attributes = plan.attribute_table.as_ref();
     let name = name.map(|name| (context.namespace(&name.namespace), &name.name));
     if let Content::Simple { .. } = plan.content {
@@ -237,6 +249,7 @@ fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) ->
     let write_attributes =
         write_attributes.map(|write| quote! { fn write_attributes(&self, out: &mut Encoder) { #write } });
     let has_attributes = write_attributes.is_some().then(|| quote! { const WRITES_ATTRIBUTES: bool = true; });
+    let namespace = context.declares_namespace();
     let is_empty = matches!(&plan.content, Content::Sequence(fields) | Content::All(fields) if fields.is_empty());
     let has_children = is_empty.then(|| quote! { const WRITES_CHILDREN: bool = false; });
     let out = if is_empty {
@@ -251,6 +264,7 @@ fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) ->
     };
     quote! {
         impl ComplexType for #ident {
+            #namespace
             #model
             #has_attributes
             #has_children
@@ -281,7 +295,7 @@ fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
     let checks: Vec<TokenStream> = checks.collect();
     match &plan.content {
         Content::Simple { ident: value, facets, .. } => {
-            let attributes = attribute_values(plan);
+            let attributes = attribute_values(plan, context);
             let read = match facets {
                 None => quote! { decoder.simple(element)? },
                 Some(path) => {
@@ -295,14 +309,14 @@ fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
             }
         }
         Content::Mixed { ident: content, .. } => {
-            let attributes = attribute_values(plan);
+            let attributes = attribute_values(plan, context);
             quote! {
                 #(#checks)*
                 Ok(#ident { #(#attributes,)* #content: decoder.mixed()? })
             }
         }
         Content::Sequence(fields) => {
-            let attributes = attribute_values(plan);
+            let attributes = attribute_values(plan, context);
             let reads = sequence(&plan.table, fields, context);
             quote! {
                 #(#checks)*
@@ -311,8 +325,9 @@ fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
         }
         Content::All(fields) => {
             // Attributes are at hand until the first child is read.
-            let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) = attribute_locals(plan).into_iter().unzip();
-            let (all, value) = all(ident, &plan.table, fields, &attributes);
+            let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) =
+                attribute_locals(plan, context).into_iter().unzip();
+            let (all, value) = all(ident, &plan.table, fields, &attributes, context);
             quote! {
                 #(#checks)*
                 #(#locals)*
@@ -343,7 +358,7 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
 }
 
 /// How each attribute that has a field is read.
-fn attribute_reads(plan: &Struct) -> impl Iterator<Item = (&Ident, TokenStream)> {
+fn attribute_reads<'a>(plan: &'a Struct, context: Context<'a>) -> impl Iterator<Item = (&'a Ident, TokenStream)> {
     let table = &plan.attribute_table;
     let declared = plan.attributes.iter().enumerate().filter_map(move |(index, attribute)| {
         let index = Literal::usize_unsuffixed(index);
@@ -353,18 +368,25 @@ fn attribute_reads(plan: &Struct) -> impl Iterator<Item = (&Ident, TokenStream)>
             Presence::Default(_) => quote! { attribute_or_default },
             Presence::Fixed { .. } => return None,
         };
-        Some((&attribute.ident, quote! { decoder.#read(&#table, #index)? }))
+        let read = quote! { decoder.#read(&#table, #index)? };
+        let adapter = attribute.adapter.as_ref().map(|adapter| base(adapter, context));
+        let read = match (adapter, &attribute.presence) {
+            (None, _) => read,
+            (Some(adapter), Presence::Optional) => quote! { #read.map(<#adapter>::value) },
+            (Some(adapter), _) => quote! { <#adapter>::value(#read) },
+        };
+        Some((&attribute.ident, read))
     });
     let any = plan.any_attributes.iter();
     declared.chain(any.map(move |(ident, _)| (ident, quote! { decoder.any_attributes(&#table) })))
 }
 
-fn attribute_values(plan: &Struct) -> Vec<TokenStream> {
-    attribute_reads(plan).map(|(ident, read)| quote! { #ident: #read }).collect()
+fn attribute_values(plan: &Struct, context: Context<'_>) -> Vec<TokenStream> {
+    attribute_reads(plan, context).map(|(ident, read)| quote! { #ident: #read }).collect()
 }
 
-fn attribute_locals(plan: &Struct) -> Vec<(TokenStream, TokenStream)> {
-    let locals = attribute_reads(plan).map(|(ident, read)| {
+fn attribute_locals(plan: &Struct, context: Context<'_>) -> Vec<(TokenStream, TokenStream)> {
+    let locals = attribute_reads(plan, context).map(|(ident, read)| {
         let local = local(ident);
         let value = if *ident == local {
             quote! { #ident }
@@ -386,14 +408,22 @@ fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenS
             _ => read(field, table, elements),
         };
         elements += usize::from(field.element().is_some());
-        let read = unboxed(field, quote! { #read? });
+        let read = unboxed(field, quote! { #read? }, context);
         quote! { #name: #read }
     });
     reads.collect()
 }
 
-/// The boxed value of a field of which `read` is what was read.
-fn unboxed(field: &Field, read: TokenStream) -> TokenStream {
+/// The value of a field of which `read` is what was read: out of a box, or what an adapter made of it.
+pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) -> TokenStream {
+    if let Some(adapter) = &field.adapter {
+        let adapter = base(adapter, context);
+        return match field.occurrence() {
+            Occurrence::Required => quote! { <#adapter>::value(#read) },
+            Occurrence::Optional => quote! { #read.map(<#adapter>::value) },
+            Occurrence::Repeated => quote! { #read.into_iter().map(<#adapter>::value).collect() },
+        };
+    }
     let boxed = boxed_reader();
     match (field.held, &field.term, field.occurrence()) {
         (Held::Boxed, Term::Element { .. }, Occurrence::Required) => quote! { #boxed::value(#read) },
@@ -451,7 +481,13 @@ fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream]) -> TokenStream
     }
 }
 
-fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream]) -> (TokenStream, TokenStream) {
+fn all(
+    ident: &Ident,
+    table: &Ident,
+    fields: &[Field],
+    attributes: &[TokenStream],
+    context: Context<'_>,
+) -> (TokenStream, TokenStream) {
     let locals: Vec<Ident> = fields.iter().map(|field| local(&field.ident)).collect();
     let in_order = locals.iter().enumerate().map(|(index, local)| {
         let index = Literal::usize_unsuffixed(index);
@@ -471,11 +507,11 @@ fn all(ident: &Ident, table: &Ident, fields: &[Field], attributes: &[TokenStream
         let (name, number) = (&field.ident, Literal::usize_unsuffixed(index));
         match field.occurrence() {
             Occurrence::Required => {
-                let value = unboxed(field, quote! { decoder.present(#local, &#table, #number)? });
+                let value = unboxed(field, quote! { decoder.present(#local, &#table, #number)? }, context);
                 quote! { #name: #value }
             }
-            _ if field.held == Held::Boxed => {
-                let value = unboxed(field, quote! { #local });
+            _ if field.held == Held::Boxed || field.adapter.is_some() => {
+                let value = unboxed(field, quote! { #local }, context);
                 quote! { #name: #value }
             }
             _ if name == local => quote! { #name },
@@ -506,7 +542,7 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     let whole = all_of(&first, table, fields, context);
     let read = match &plan.content {
         Content::All(fields) => {
-            let (all, value) = all(ident, table, fields, &[]);
+            let (all, value) = all(ident, table, fields, &[], context);
             quote! {
                 #all
                 let group = #value;
@@ -517,22 +553,31 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
             quote! { let group = #ident { #(#reads),* }; }
         }
     };
-    let write = fields.iter().map(write);
+    let write = fields.iter().map(|field| write(field, context));
+    let write = context.guarded(fields, quote! { #(#write)* });
+    let read = context.guarded(
+        fields,
+        quote! {
+            if !decoder.begins(Self::FIRST)? {
+                return Ok(None);
+            }
+            #read
+            Ok(Some(group))
+        },
+    );
+    let namespace = context.declares_namespace();
     quote! {
         impl #group for #ident {
             const FIRST: &'static [xs::First] = &[#(#first),*];
             #whole
+            #namespace
 
             fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error> {
-                if !decoder.begins(Self::FIRST)? {
-                    return Ok(None);
-                }
                 #read
-                Ok(Some(group))
             }
 
             fn write(&self, out: &mut Encoder) {
-                #(#write)*
+                #write
             }
         }
     }
@@ -634,9 +679,17 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
 
 // ---- writing ----
 
-fn write_attributes(plan: &Struct) -> Option<TokenStream> {
+fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let attributes = plan.attributes.iter().map(|attribute| {
         let Attribute { ident, tag, .. } = attribute;
+        if let Some(adapter) = attribute.adapter.as_ref().map(|adapter| base(adapter, context)) {
+            return match &attribute.presence {
+                Presence::Optional => {
+                    quote! { out.optional_attribute(#tag, &self.#ident.as_ref().map(<#adapter>::of)); }
+                }
+                _ => quote! { out.attribute(#tag, &<#adapter>::of(&self.#ident)); },
+            };
+        }
         match &attribute.presence {
             Presence::Required | Presence::Default(_) => quote! { out.attribute(#tag, &self.#ident); },
             Presence::Optional => quote! { out.optional_attribute(#tag, &self.#ident); },
@@ -655,23 +708,43 @@ fn write_attributes(plan: &Struct) -> Option<TokenStream> {
     (!attributes.is_empty()).then(|| quote! { #(#attributes)* })
 }
 
-fn write_content(plan: &Struct) -> TokenStream {
+fn write_content(plan: &Struct, context: Context<'_>) -> TokenStream {
     match &plan.content {
         Content::Simple { ident, .. } => quote! { out.simple(&self.#ident); },
         Content::Mixed { ident, .. } => quote! { out.groups(&self.#ident); },
         Content::Sequence(fields) | Content::All(fields) => {
-            let write = fields.iter().map(write);
+            let write = fields.iter().map(|field| write(field, context));
             quote! { #(#write)* }
         }
     }
 }
 
-fn write(field: &Field) -> TokenStream {
+fn write(field: &Field, context: Context<'_>) -> TokenStream {
     let name = &field.ident;
     let occurrence = field.occurrence();
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            if let Some(namespace) = context.own_namespace() {
+                let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
+                let value = match (&adapter, field.held) {
+                    (Some(adapter), _) => quote! { &<#adapter>::of(value) },
+                    (None, Held::Boxed) => quote! { &**value },
+                    (None, _) => quote! { value },
+                };
+                let write = match occurrence {
+                    Occurrence::Repeated if adapter.is_some() => {
+                        quote! { out.own_adapted(#namespace, #start, value.iter().map(<#adapter>::of), #end); }
+                    }
+                    Occurrence::Repeated if field.streams => quote! { out.own_items(#namespace, #start, value, #end); },
+                    Occurrence::Repeated => quote! { out.own_repeated(#namespace, #start, value, #end); },
+                    _ => quote! { out.own(#namespace, #start, #value, #end); },
+                };
+                return match occurrence {
+                    Occurrence::Optional => quote! { if let Some(value) = &self.#name { #write } },
+                    _ => quote! { { let value = &self.#name; #write } },
+                };
+            }
             match (occurrence, field.held) {
                 (Occurrence::Required, Held::Boxed) => quote! { out.element(#start, &*self.#name, #end); },
                 (Occurrence::Required, _) => quote! { out.element(#start, &self.#name, #end); },

@@ -127,10 +127,10 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
     // One port may be served at several paths. Then it is where it was asked for, unless that is the path of another one.
     let mut is_of_a_port = false;
-    each_location(document.text, |element, location, _| {
+    each_location(document.text(), |element, location, _| {
         is_of_a_port |= element == ADDRESS && path_of(location).is_some_and(|path| path == head.uri.path());
     });
-    replace_locations(document.text, |element, location| {
+    replace_locations(document.text(), |element, location| {
         if element == ADDRESS {
             let is_own = location == description.address;
             let served = served_at(location, description, head).filter(|_| !is_own || is_of_a_port);
@@ -150,7 +150,7 @@ fn served_at<'h>(location: &str, description: &Description, head: &'h Parts) -> 
     let Beside(all) = head.extensions.get()?;
     let path = path_of(location)?;
     // Services of one contract have descriptions of their own, of the same text.
-    let text = |description: &Description| description.documents.first().map(|document| document.text);
+    let text = |description: &Description| description.documents.first().map(|document| document.text());
     all.iter().find(|served| served.path == path && text(served.description) == text(description))
 }
 

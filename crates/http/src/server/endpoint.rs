@@ -272,7 +272,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             Method::POST => content_type(&fields, self.shared.options.gzip_ratio > 0).map_err(Refusal::into_response),
             Method::GET | Method::HEAD => {
                 let document = asked_document(self.description(), &head);
-                let size = document.map_or_else(|| self.page_size(), |document| document.text.len());
+                let size = document.map_or_else(|| self.page_size(), |document| document.text().len());
                 let offload = self.shared.options.messages.offload.as_ref();
                 match offload.filter(|offload| size > offload.above()).cloned() {
                     Some(offload) => return self.show_elsewhere(offload, document, head, body, ticket),

@@ -220,7 +220,7 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("A value of the type `{local}` or of one that is derived from it.")),
             is_abstract,
             variants,
-            other,
+            other: Some(other),
         }));
         self.module = outside;
         Base::Item(path)

@@ -94,7 +94,7 @@ impl Planner<'_> {
             }
         };
         let (min_occurs, max_occurs) = (node.min, node.max);
-        Field { ident, documentation, min_occurs, max_occurs, term, held: Held::InPlace, streams: false }
+        Field { ident, documentation, min_occurs, max_occurs, term, held: Held::InPlace, streams: false, adapter: None }
     }
 
     /// Whether this element was asked to be a stream.

@@ -338,7 +338,16 @@ impl Planner<'_> {
             }
         };
         let term = Term::Element { element, value, tag: String::new(), counted: false };
-        Field { ident, documentation, min_occurs: 1, max_occurs: Some(1), term, held: Held::InPlace, streams: false }
+        Field {
+            ident,
+            documentation,
+            min_occurs: 1,
+            max_occurs: Some(1),
+            term,
+            held: Held::InPlace,
+            streams: false,
+            adapter: None,
+        }
     }
 
     /// The element of a payload; its tags come when all namespaces are known.

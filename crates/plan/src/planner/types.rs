@@ -155,7 +155,7 @@ impl Planner<'_> {
                 .unwrap_or_else(|| format!("A value of the type `{local}` or of one that is derived from it.")),
             is_abstract: complex.is_abstract,
             variants,
-            other,
+            other: Some(other),
         }));
         self.module = outside;
         Base::Item(path)
@@ -298,6 +298,7 @@ impl Planner<'_> {
                 facets: self.facets(declaration.type_id),
                 presence,
                 default: None,
+                adapter: None,
                 tag: String::new(),
                 namespace,
                 name,

@@ -93,16 +93,8 @@ impl ComplexType for Claim {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:mime_parts", &FEATURE_OPERATIONS)
     .with_documents(
         &[
-            SoapDocument {
-                query: "wsdl",
-                text: include_str!("service.wsdl"),
-                imports: &[("service.1.xsd", "xsd=1")],
-            },
-            SoapDocument {
-                query: "xsd=1",
-                text: include_str!("service.1.xsd"),
-                imports: &[],
-            },
+            SoapDocument::new("wsdl", include_str!("service.wsdl"), &[("service.1.xsd", "xsd=1")]),
+            SoapDocument::new("xsd=1", include_str!("service.1.xsd"), &[]),
         ],
         "http://localhost:8080/feature",
     );

@@ -75,16 +75,8 @@ impl ComplexType for Photos {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:stream_binaries", &FEATURE_OPERATIONS)
     .with_documents(
         &[
-            SoapDocument {
-                query: "wsdl",
-                text: include_str!("service.wsdl"),
-                imports: &[("service.1.xsd", "xsd=1")],
-            },
-            SoapDocument {
-                query: "xsd=1",
-                text: include_str!("service.1.xsd"),
-                imports: &[],
-            },
+            SoapDocument::new("wsdl", include_str!("service.wsdl"), &[("service.1.xsd", "xsd=1")]),
+            SoapDocument::new("xsd=1", include_str!("service.1.xsd"), &[]),
         ],
         "http://localhost:8080/feature",
     );

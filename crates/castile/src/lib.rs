@@ -47,10 +47,16 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "macros")]
+mod own;
 #[cfg(feature = "server")]
 mod server;
 
 pub use castile_budget::{Budget, Charged, Reservation};
+#[cfg(feature = "macros")]
+pub use castile_contract::Error as ContractError;
+#[cfg(feature = "macros")]
+pub use castile_databinding::Adapter;
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Deviations, Encoder, ExpandedName, FromXml,
@@ -58,6 +64,54 @@ pub use castile_databinding::{
 };
 #[cfg(feature = "server")]
 pub use castile_http::server::Options as ServerOptions;
+/// What is refused when types and traits of a program are compiled, beside what the macros themselves refuse.
+///
+/// A value that takes more than 1 KiB where it stands:
+///
+/// ```compile_fail,E0080
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", unqualified)]
+/// struct Large {
+///     a: Part, b: Part, c: Part, d: Part, e: Part, f: Part, g: Part, h: Part,
+/// }
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", unqualified)]
+/// struct Part {
+///     a: String, b: String, c: String, d: String, e: String, f: String, g: String, h: String,
+/// }
+/// ```
+///
+/// A value that no contract can declare:
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a")]
+/// struct Order {
+///     within: std::time::Instant,
+/// }
+/// ```
+///
+/// A variant whose type extends nothing:
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", derived)]
+/// enum Shape {
+///     Circle(Circle),
+/// }
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a")]
+/// struct Circle {
+///     radius: i32,
+/// }
+/// ```
+#[cfg(all(doctest, feature = "macros"))]
+struct Refused;
+
+#[cfg(feature = "macros")]
+pub use castile_macros::{FaultDetail, Header, Xml, service};
 pub use castile_soap::{
     AnyHeader, Detail, Directed, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
 };
@@ -220,6 +274,14 @@ pub mod codegen {
         Description, Document as SoapDocument, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload,
         Pending, Root, Version as SoapVersion, addressing,
     };
+
+    #[cfg(feature = "macros")]
+    pub use crate::own::{extends, fits, is_called, is_of, push_text, required_header};
+    #[cfg(feature = "macros")]
+    pub use castile_contract as contract;
+    pub use castile_databinding::declared;
+    #[cfg(feature = "macros")]
+    pub use castile_databinding::{Adapted, deeper, facets::not_listed};
 
     // A contract that was generated with a page asks for the feature, rather than show none.
     #[cfg(feature = "page")]

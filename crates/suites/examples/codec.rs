@@ -1,11 +1,13 @@
 //! Decodes or encodes one message again and again, to be measured from outside.
 //!
 //! ```text
-//! cargo run --release -p castile-suites --example codec -- echo|order|any FILE decode|encode|roundtrip N
+//! cargo run --release -p castile-suites --example codec -- echo|order|own-echo|own-order|any FILE decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- document|cdata 2KB|50KB|200KB serve|tokenise N
 //! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
 //! ```
+//!
+//! Those that begin with `own` are read as types of this program, which derive what the generator writes for the others.
 //!
 //! The messages of the second form are made here, of the same structs: document/literal, in SOAP encoding, and with each
 //! struct behind the call, its namespaces declared in the envelope or, as Apache Axis does it, in each struct.
@@ -37,10 +39,96 @@ use http_body_util::BodyExt;
 use tokio::runtime::Builder;
 use tower_service::Service;
 
-const USAGE: &str = "usage: codec echo|order|any FILE decode|encode|roundtrip N
+const USAGE: &str = "usage: codec echo|order|own-echo|own-order|any FILE decode|encode|roundtrip N
        codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
        codec document|cdata 2KB|50KB|200KB serve|tokenise N
        codec swa|mtom|stream BYTES serve N";
+
+/// The types of the contract as a program would have them.
+mod own {
+    use castile::Xml;
+    use castile::soap::Operation;
+    use castile_suites::codec::{self, Message};
+
+    const NAMESPACE: &str = "http://example.com/bench";
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    pub struct EchoStructs {
+        item: Vec<Item>,
+    }
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct Item {
+        i: i32,
+        f: f64,
+        s: String,
+    }
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    pub struct Order {
+        order_id: i32,
+        order_status: i32,
+        order_date: String,
+        order_total_amount: f64,
+        customer: Customer,
+        line_item: Vec<LineItem>,
+    }
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct Customer {
+        customer_id: i32,
+        contact_first_name: String,
+        contact_last_name: String,
+        contact_phone: String,
+        last_activity_date: String,
+        credit_card_number: String,
+        credit_card_expiration_date: String,
+        billing_address: Address,
+        shipping_address: Address,
+    }
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct Address {
+        first_name: String,
+        last_name: String,
+        #[xml(name = "address1")]
+        address_1: String,
+        #[xml(name = "address2")]
+        address_2: String,
+        city: String,
+        state: String,
+        zip: String,
+        country: String,
+    }
+
+    #[derive(Debug, Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct LineItem {
+        order_id: i32,
+        item_id: i32,
+        product_id: i32,
+        product_description: String,
+        quantity: i32,
+        unit_price: f64,
+    }
+
+    impl Message for EchoStructs {
+        fn operation() -> &'static Operation {
+            codec::contract::EchoStructs::operation()
+        }
+    }
+
+    impl Message for Order {
+        fn operation() -> &'static Operation {
+            codec::contract::Order::operation()
+        }
+    }
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +138,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match kind.as_str() {
         "echo" => run::<EchoStructs>(&read()?, work, count),
         "order" => run::<Order>(&read()?, work, count),
+        "own-echo" => run::<own::EchoStructs>(&read()?, work, count),
+        "own-order" => run::<own::Order>(&read()?, work, count),
         "any" => run::<open::Any>(&read()?, work, count),
         "literal" => run::<EchoStructs>(&codec::structs(number("STRUCTS", of)?).encode(Vec::new())?, work, count),
         "encoded" => {

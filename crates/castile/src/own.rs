@@ -1,0 +1,74 @@
+//! What the code of `castile-macros` asks while it is compiled, and what it takes from the library beside that.
+
+use castile_databinding::declared::Extends;
+use castile_databinding::schema::TypeName;
+use castile_soap::{Fault, FaultDetail, Header, Request};
+
+/// The most that a value takes where it stands, in bytes. What is larger overflows a stack where several are in flight.
+const MOST: usize = 1 << 10;
+
+/// Ends the compilation if a type is too large, with the message of the field that takes most.
+pub const fn fits(size: usize, fields: &[(usize, &str)]) {
+    if size <= MOST {
+        return;
+    }
+    let (mut largest, mut index) = (0, 1);
+    while index < fields.len() {
+        if fields[index].0 > fields[largest].0 {
+            largest = index;
+        }
+        index += 1;
+    }
+    panic!("{}", fields[largest].1)
+}
+
+/// Ends the compilation if what is held in a type has tags of another namespace.
+pub const fn is_of(found: Option<&str>, namespace: &str) {
+    if let Some(found) = found
+        && !is_same(found, namespace)
+    {
+        panic!("the elements within are in another namespace than those around them")
+    }
+}
+
+/// Asks that a type extends another one.
+pub const fn extends<T: Extends<B>, B>() {}
+
+/// Ends the compilation if a type is called otherwise.
+pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str) {
+    match found {
+        Some(found) if is_same(found.namespace, namespace) && is_same(found.name, name) => {}
+        _ => panic!("the type has another name, or is in another namespace: say `#[xml(name = \"…\")]` at the variant"),
+    }
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Writes text, escaped. `false` if XML can't carry it.
+pub fn push_text(out: &mut Vec<u8>, text: &str) -> bool {
+    castile_xml::escape::push_text(out, text).is_ok()
+}
+
+/// A header block that a method can't do without.
+///
+/// # Errors
+/// That it is absent, or isn't what it should be.
+pub fn required_header<H: Header, Q, D: FaultDetail>(request: &Request<Q>) -> Result<H, Fault<D>> {
+    match request.header::<H>()? {
+        Some(header) => Ok(header),
+        None => Err(Fault::sender(format!("there is no header block <{}>", H::ELEMENT.name))),
+    }
+}

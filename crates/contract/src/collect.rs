@@ -1,0 +1,94 @@
+//! All types that a contract leads to, each once.
+
+use std::collections::{BTreeMap, HashSet};
+
+use castile_databinding::declared::{
+    ComplexDefinition, ContentDefinition, Declaration, Definition, ParticleDeclaration, Reference, TermDeclaration,
+};
+use castile_databinding::schema::XSD_NAMESPACE;
+
+use crate::{Body, Contract, Error, Message};
+
+/// The types of each namespace, by their names.
+pub(crate) type Types = BTreeMap<&'static str, BTreeMap<&'static str, &'static Declaration>>;
+
+/// All types with names.
+pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
+    let mut found = Types::new();
+    let mut open: Vec<Reference> = Vec::new();
+    for operation in contract.operations {
+        let of_message = |message: &Message, open: &mut Vec<Reference>| {
+            open.push(match message.body {
+                Body::Element(part) => part.of,
+                Body::Parts(of) => of,
+            });
+            open.extend(message.headers.iter().map(|element| element().of));
+        };
+        of_message(&operation.request, &mut open);
+        operation.response.iter().for_each(|response| of_message(response, &mut open));
+        open.extend((operation.faults)().into_iter().map(|element| element.of));
+    }
+    let mut seen = HashSet::new();
+    while let Some(reference) = open.pop() {
+        let declaration = reference();
+        if !seen.insert(std::ptr::from_ref(declaration).addr()) {
+            continue;
+        }
+        if let Some(name) = declaration.name.filter(|name| name.namespace != XSD_NAMESPACE) {
+            let of_namespace = found.entry(name.namespace).or_default();
+            if let Some(other) = of_namespace.insert(name.name, declaration)
+                && !std::ptr::eq(other, declaration)
+            {
+                return Err(Error::new(format!(
+                    "two types are called {} in the namespace {:?}: give one of them another name",
+                    name.name, name.namespace
+                )));
+            }
+        }
+        each(declaration, &mut |reference| open.push(reference));
+    }
+    Ok(found)
+}
+
+/// The types that one refers to.
+pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) {
+    match &declaration.definition {
+        Definition::BuiltIn => {}
+        Definition::Restriction { base, .. } => found(*base),
+        Definition::List(item) => found(*item),
+        Definition::Union(members) => members.iter().for_each(|member| found(*member)),
+        Definition::Complex(ComplexDefinition { base, extended_by, attributes, content, .. }) => {
+            base.iter().chain(*extended_by).for_each(|of| found(*of));
+            attributes.iter().for_each(|attribute| found(attribute.of));
+            match content {
+                ContentDefinition::Simple(of) => found(*of),
+                ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => {
+                    each_of_particle(particle, found, &mut HashSet::new());
+                }
+            }
+        }
+    }
+}
+
+/// `flattened` are the types whose content was looked at: one may hold itself.
+fn each_of_particle(particle: &ParticleDeclaration, found: &mut dyn FnMut(Reference), flattened: &mut HashSet<usize>) {
+    match &particle.term {
+        TermDeclaration::Element(element) => found(element.of),
+        TermDeclaration::Any(_) => {}
+        TermDeclaration::Sequence(particles) | TermDeclaration::Choice(particles) | TermDeclaration::All(particles) => {
+            particles.iter().for_each(|particle| each_of_particle(particle, found, flattened));
+        }
+        // What it refers to, and not the type itself: that is no type of an element here.
+        TermDeclaration::ContentOf(of) => {
+            let of = of();
+            if let Definition::Complex(ComplexDefinition {
+                content: ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle),
+                ..
+            }) = &of.definition
+                && flattened.insert(std::ptr::from_ref(of).addr())
+            {
+                each_of_particle(particle, found, flattened);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! XML with an element in each line.
+
+use castile_xml::escape::{push_attribute, push_text};
+
+use crate::Error;
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    out: Vec<u8>,
+    open: Vec<&'static str>,
+    /// A text that XML can't carry.
+    wrong: Option<String>,
+}
+
+/// The attributes of an element, in their order.
+pub(crate) type Attributes<'a> = Vec<(&'a str, String)>;
+
+impl Lines {
+    pub(crate) fn declaration(&mut self) {
+        self.out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    }
+
+    /// An element, and what is in it.
+    pub(crate) fn element(
+        &mut self,
+        name: &'static str,
+        attributes: &[(&str, String)],
+        inside: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.start(name, attributes);
+        self.out.extend_from_slice(b">\n");
+        let before = self.out.len();
+        self.open.push(name);
+        inside(self)?;
+        self.open.pop();
+        if self.out.len() == before {
+            // Nothing is in it.
+            self.out.truncate(before - ">\n".len());
+            self.out.extend_from_slice(b"/>\n");
+        } else {
+            self.indent();
+            self.out.extend_from_slice(format!("</{name}>\n").as_bytes());
+        }
+        Ok(())
+    }
+
+    /// An element with nothing in it.
+    pub(crate) fn empty(&mut self, name: &'static str, attributes: &[(&str, String)]) {
+        self.start(name, attributes);
+        self.out.extend_from_slice(b"/>\n");
+    }
+
+    /// An element with a text in it, unless the text is empty.
+    pub(crate) fn text(&mut self, name: &'static str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.start(name, &[]);
+        self.out.push(b'>');
+        if push_text(&mut self.out, text).is_err() {
+            self.wrong.get_or_insert_with(|| text.to_owned());
+        }
+        self.out.extend_from_slice(format!("</{name}>\n").as_bytes());
+    }
+
+    fn start(&mut self, name: &str, attributes: &[(&str, String)]) {
+        self.indent();
+        self.out.extend_from_slice(format!("<{name}").as_bytes());
+        for (name, value) in attributes {
+            self.out.extend_from_slice(format!(" {name}=\"").as_bytes());
+            if push_attribute(&mut self.out, value).is_err() {
+                self.wrong.get_or_insert_with(|| value.clone());
+            }
+            self.out.push(b'"');
+        }
+    }
+
+    fn indent(&mut self) {
+        self.out.resize(self.out.len() + 2 * self.open.len(), b' ');
+    }
+
+    pub(crate) fn finish(self) -> Result<String, Error> {
+        match self.wrong {
+            Some(text) => Err(Error::new(format!("{text:?} has a character that XML can't carry"))),
+            None => Ok(String::from_utf8_lossy(&self.out).into_owned()),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Types as `xs:complexType` and `xs:simpleType`.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use castile_databinding::declared::{
+    AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, DeclaredElement, Definition,
+    ElementDeclaration, ParticleDeclaration, Reference, TermDeclaration,
+};
+use castile_databinding::schema::{Namespaces, TypeName, XSD_NAMESPACE};
+
+use crate::Error;
+use crate::collect::{Types, each};
+use crate::lines::{Attributes, Lines};
+
+/// How deeply groups may be flattened into each other: one that is in itself has no end.
+const MOST_FLATTENED: usize = 32;
+
+/// Prefixes of the namespaces of a contract.
+#[derive(Debug)]
+pub(crate) struct Prefixes(pub(crate) Vec<&'static str>);
+
+impl Prefixes {
+    /// The namespaces with the first one's own: `tns`, `ns2`, `ns3`.
+    pub(crate) fn prefix(&self, namespace: &str) -> Option<String> {
+        match self.0.iter().position(|known| *known == namespace)? {
+            0 => Some("tns".to_owned()),
+            number => Some(format!("ns{}", number + 1)),
+        }
+    }
+
+    /// A name as it stands in an attribute.
+    pub(crate) fn name(&self, name: TypeName) -> String {
+        if name.namespace == XSD_NAMESPACE {
+            return format!("xs:{}", name.name);
+        }
+        match self.prefix(name.namespace) {
+            Some(prefix) => format!("{prefix}:{}", name.name),
+            None => name.name.to_owned(),
+        }
+    }
+}
+
+/// What a schema declares.
+pub(crate) struct Schema<'a> {
+    pub(crate) namespace: &'static str,
+    pub(crate) elements: &'a [DeclaredElement],
+    pub(crate) types: &'a Types,
+    pub(crate) prefixes: &'a Prefixes,
+    /// How many types without names are around what is being written.
+    pub(crate) unnamed: Cell<usize>,
+}
+
+impl Schema<'_> {
+    pub(crate) fn write(&self, out: &mut Lines) -> Result<(), Error> {
+        let mut attributes: Attributes<'_> = vec![("xmlns:xs", XSD_NAMESPACE.to_owned())];
+        if !self.namespace.is_empty() {
+            attributes.push(("targetNamespace", self.namespace.to_owned()));
+            attributes.push(("elementFormDefault", "qualified".to_owned()));
+        }
+        out.element("xs:schema", &attributes, |out| {
+            for imported in self.imported() {
+                match imported {
+                    "" => out.empty("xs:import", &[]),
+                    namespace => out.empty("xs:import", &[("namespace", namespace.to_owned())]),
+                }
+            }
+            for element in self.elements {
+                let attributes = vec![("name", element.name.name.to_owned())];
+                self.typed(out, "xs:element", attributes, element.of, element.is_nillable, "")?;
+            }
+            let types = self.types.get(self.namespace).into_iter().flatten();
+            types.into_iter().try_for_each(|(_, declaration)| self.type_(out, declaration))
+        })
+    }
+
+    /// The namespaces that are referred to.
+    fn imported(&self) -> BTreeSet<&'static str> {
+        let mut found = BTreeSet::new();
+        let types = self.types.get(self.namespace).into_iter().flatten().map(|(_, declaration)| *declaration);
+        let mut open: Vec<&Declaration> = types.collect();
+        open.extend(self.elements.iter().map(|element| (element.of)()));
+        let named = self.elements.iter().filter_map(|element| (element.of)().name);
+        found.extend(named.map(|name| name.namespace));
+        let mut seen = std::collections::HashSet::new();
+        while let Some(declaration) = open.pop() {
+            // Others are declared elsewhere, and import what they need.
+            let is_here = declaration.name.is_none_or(|name| name.namespace == self.namespace);
+            if !is_here || !seen.insert(std::ptr::from_ref(declaration).addr()) {
+                continue;
+            }
+            each(declaration, &mut |reference| {
+                let inner = reference();
+                found.extend(inner.name.map(|name| name.namespace));
+                open.push(inner);
+            });
+        }
+        found.retain(|namespace| *namespace != self.namespace && *namespace != XSD_NAMESPACE);
+        found
+    }
+
+    /// An element or an attribute with its type: by its name, or within.
+    fn typed(
+        &self,
+        out: &mut Lines,
+        what: &'static str,
+        mut attributes: Attributes<'_>,
+        of: Reference,
+        is_nillable: bool,
+        documentation: &str,
+    ) -> Result<(), Error> {
+        let declaration = of();
+        if let Some(name) = declaration.name {
+            attributes.insert(1.min(attributes.len()), ("type", self.prefixes.name(name)));
+        }
+        if is_nillable {
+            attributes.push(("nillable", "true".to_owned()));
+        }
+        out.element(what, &attributes, |out| {
+            documented(out, documentation)?;
+            if declaration.name.is_some() {
+                return Ok(());
+            }
+            let around = self.unnamed.get();
+            if around == MOST_FLATTENED {
+                return Err(Error::new("a type without a name holds itself, so its declaration has no end".into()));
+            }
+            self.unnamed.set(around + 1);
+            self.type_(out, declaration)?;
+            self.unnamed.set(around);
+            Ok(())
+        })
+    }
+
+    fn type_(&self, out: &mut Lines, declaration: &Declaration) -> Result<(), Error> {
+        let mut attributes: Attributes<'_> = Vec::new();
+        attributes.extend(declaration.name.map(|name| ("name", name.name.to_owned())));
+        match &declaration.definition {
+            Definition::BuiltIn => Ok(()),
+            Definition::Complex(complex) => {
+                if complex.is_abstract {
+                    attributes.push(("abstract", "true".to_owned()));
+                }
+                if let ContentDefinition::Mixed(_) = complex.content {
+                    attributes.push(("mixed", "true".to_owned()));
+                }
+                out.element("xs:complexType", &attributes, |out| {
+                    documented(out, declaration.documentation)?;
+                    self.complex(out, complex)
+                })
+            }
+            simple => out.element("xs:simpleType", &attributes, |out| {
+                documented(out, declaration.documentation)?;
+                self.simple(out, simple)
+            }),
+        }
+    }
+
+    fn simple(&self, out: &mut Lines, definition: &Definition) -> Result<(), Error> {
+        match definition {
+            Definition::Restriction { base, facets } => {
+                let base = base();
+                let attributes = base.name.map(|name| ("base", self.prefixes.name(name)));
+                out.element("xs:restriction", attributes.as_slice(), |out| {
+                    if base.name.is_none() {
+                        self.type_(out, base)?;
+                    }
+                    for (facet, value) in *facets {
+                        let name = facet_element(facet)?;
+                        out.empty(name, &[("value", (*value).to_owned())]);
+                    }
+                    Ok(())
+                })
+            }
+            Definition::List(item) => {
+                let item = item();
+                let attributes = item.name.map(|name| ("itemType", self.prefixes.name(name)));
+                out.element("xs:list", attributes.as_slice(), |out| match item.name {
+                    Some(_) => Ok(()),
+                    None => self.type_(out, item),
+                })
+            }
+            Definition::Union(members) => {
+                let members: Vec<&Declaration> = members.iter().map(|member| member()).collect();
+                let names: Vec<String> =
+                    members.iter().filter_map(|member| member.name).map(|name| self.prefixes.name(name)).collect();
+                let attributes: Attributes<'_> =
+                    if names.is_empty() { Vec::new() } else { vec![("memberTypes", names.join(" "))] };
+                out.element("xs:union", &attributes, |out| {
+                    let unnamed = members.iter().filter(|member| member.name.is_none());
+                    unnamed.into_iter().try_for_each(|member| self.type_(out, member))
+                })
+            }
+            Definition::BuiltIn | Definition::Complex(_) => Ok(()),
+        }
+    }
+
+    fn complex(&self, out: &mut Lines, complex: &ComplexDefinition) -> Result<(), Error> {
+        let ComplexDefinition { base, attributes, any_attributes, content, .. } = complex;
+        let rest = |out: &mut Lines| {
+            for attribute in *attributes {
+                self.attribute(out, attribute)?;
+            }
+            if let Some(namespaces) = any_attributes {
+                out.empty(
+                    "xs:anyAttribute",
+                    &[("namespace", self.wildcard(namespaces)), ("processContents", "lax".into())],
+                );
+            }
+            Ok(())
+        };
+        let particle = |out: &mut Lines, particle: &ParticleDeclaration| match &particle.term {
+            // What is empty says nothing.
+            TermDeclaration::Sequence([]) => Ok(()),
+            _ => self.particle(out, particle, 0),
+        };
+        match (content, base) {
+            (ContentDefinition::Simple(of), _) => {
+                let of = of();
+                let Some(name) = of.name else {
+                    return Err(Error::new(
+                        "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
+                            .into(),
+                    ));
+                };
+                out.element("xs:simpleContent", &[], |out| {
+                    out.element("xs:extension", &[("base", self.prefixes.name(name))], rest)
+                })
+            }
+            (ContentDefinition::Elements(of) | ContentDefinition::Mixed(of), Some(base)) => {
+                let base = base().name.map(|name| ("base", self.prefixes.name(name)));
+                out.element("xs:complexContent", &[], |out| {
+                    out.element("xs:extension", base.as_slice(), |out| {
+                        particle(out, of)?;
+                        rest(out)
+                    })
+                })
+            }
+            (ContentDefinition::Elements(of) | ContentDefinition::Mixed(of), None) => {
+                particle(out, of)?;
+                rest(out)
+            }
+        }
+    }
+
+    fn attribute(&self, out: &mut Lines, attribute: &AttributeDeclaration) -> Result<(), Error> {
+        let AttributeDeclaration { name, of, is_required, default, documentation, .. } = attribute;
+        let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
+        if *is_required {
+            attributes.push(("use", "required".to_owned()));
+        }
+        attributes.extend(default.map(|default| ("default", default.to_owned())));
+        self.typed(out, "xs:attribute", attributes, *of, false, documentation)
+    }
+
+    fn particle(&self, out: &mut Lines, particle: &ParticleDeclaration, depth: usize) -> Result<(), Error> {
+        let mut attributes = occurrence(particle);
+        let group = |name, particles: &[ParticleDeclaration], out: &mut Lines| {
+            out.element(name, &attributes, |out| {
+                particles.iter().try_for_each(|particle| self.particle(out, particle, depth))
+            })
+        };
+        match &particle.term {
+            TermDeclaration::Element(element) => self.element(out, element, attributes),
+            TermDeclaration::Any(namespaces) => {
+                attributes.insert(0, ("processContents", "lax".to_owned()));
+                attributes.insert(0, ("namespace", self.wildcard(namespaces)));
+                out.empty("xs:any", &attributes);
+                Ok(())
+            }
+            TermDeclaration::Sequence(particles) => group("xs:sequence", particles, out),
+            TermDeclaration::Choice(particles) => group("xs:choice", particles, out),
+            TermDeclaration::All(particles) => group("xs:all", particles, out),
+            TermDeclaration::ContentOf(of) => {
+                let of = of();
+                let name = of.name.map_or("a type", |name| name.name);
+                if depth == MOST_FLATTENED {
+                    return Err(Error::new(format!("{name} is flattened into itself, so its content has no end")));
+                }
+                let Definition::Complex(ComplexDefinition {
+                    content: ContentDefinition::Elements(content) | ContentDefinition::Mixed(content),
+                    ..
+                }) = &of.definition
+                else {
+                    return Err(Error::new(format!("{name} is flattened and has no elements")));
+                };
+                // What is flattened occurs as often as the field, and its own content once.
+                let ParticleDeclaration { min_occurs, max_occurs, .. } = *particle;
+                match &content.term {
+                    TermDeclaration::Sequence(particles) => {
+                        self.flattened("xs:sequence", particles, (min_occurs, max_occurs), out, depth)
+                    }
+                    TermDeclaration::Choice(particles) => {
+                        self.flattened("xs:choice", particles, (min_occurs, max_occurs), out, depth)
+                    }
+                    TermDeclaration::All(_) => Err(Error::new(format!(
+                        "{name} has elements in any order, which can't be flattened into others (cos-all-limited)"
+                    ))),
+                    _ => self.particle(out, content, depth + 1),
+                }
+            }
+        }
+    }
+
+    fn flattened(
+        &self,
+        name: &'static str,
+        particles: &[ParticleDeclaration],
+        (min, max): (u32, Option<u32>),
+        out: &mut Lines,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let attributes = bounds(min, max);
+        out.element(name, &attributes, |out| {
+            particles.iter().try_for_each(|particle| self.particle(out, particle, depth + 1))
+        })
+    }
+
+    fn element(&self, out: &mut Lines, element: &ElementDeclaration, occurrence: Attributes<'_>) -> Result<(), Error> {
+        let ElementDeclaration { namespace, name, of, is_nillable, default, documentation } = element;
+        let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
+        attributes.extend(occurrence);
+        attributes.extend(default.map(|default| ("default", default.to_owned())));
+        if namespace.is_empty() && !self.namespace.is_empty() {
+            attributes.push(("form", "unqualified".to_owned()));
+        }
+        self.typed(out, "xs:element", attributes, *of, *is_nillable, documentation)
+    }
+
+    fn wildcard(&self, namespaces: &Namespaces) -> String {
+        match namespaces {
+            Namespaces::Any => "##any".to_owned(),
+            Namespaces::Not(_) => "##other".to_owned(),
+            Namespaces::OneOf(list) => {
+                let names = list.iter().map(|name| if name.is_empty() { "##local" } else { name });
+                names.collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+}
+
+fn documented(out: &mut Lines, documentation: &str) -> Result<(), Error> {
+    if documentation.is_empty() {
+        return Ok(());
+    }
+    out.element("xs:annotation", &[], |out| {
+        out.text("xs:documentation", documentation);
+        Ok(())
+    })
+}
+
+fn occurrence(particle: &ParticleDeclaration) -> Attributes<'static> {
+    bounds(particle.min_occurs, particle.max_occurs)
+}
+
+fn bounds(min: u32, max: Option<u32>) -> Attributes<'static> {
+    let mut attributes = Vec::new();
+    if min != 1 {
+        attributes.push(("minOccurs", min.to_string()));
+    }
+    match max {
+        Some(1) => {}
+        Some(max) => attributes.push(("maxOccurs", max.to_string())),
+        None => attributes.push(("maxOccurs", "unbounded".to_owned())),
+    }
+    attributes
+}
+
+/// The element of a facet.
+fn facet_element(facet: &str) -> Result<&'static str, Error> {
+    const FACETS: [(&str, &str); 12] = [
+        ("length", "xs:length"),
+        ("minLength", "xs:minLength"),
+        ("maxLength", "xs:maxLength"),
+        ("pattern", "xs:pattern"),
+        ("enumeration", "xs:enumeration"),
+        ("whiteSpace", "xs:whiteSpace"),
+        ("maxInclusive", "xs:maxInclusive"),
+        ("maxExclusive", "xs:maxExclusive"),
+        ("minInclusive", "xs:minInclusive"),
+        ("minExclusive", "xs:minExclusive"),
+        ("totalDigits", "xs:totalDigits"),
+        ("fractionDigits", "xs:fractionDigits"),
+    ];
+    let found = FACETS.into_iter().find(|(name, _)| *name == facet);
+    found.map(|(_, element)| element).ok_or_else(|| Error::new(format!("there is no facet {facet}")))
+}

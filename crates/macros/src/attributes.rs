@@ -1,0 +1,384 @@
+//! What `#[xml(…)]` says of types, fields and variants.
+
+use heck::{ToLowerCamelCase, ToPascalCase, ToShoutySnakeCase, ToSnakeCase};
+use proc_macro2::Span;
+use syn::meta::ParseNestedMeta;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Type};
+
+/// What is said of a type.
+#[derive(Default)]
+pub(crate) struct OfType {
+    /// The namespace, and where it is said.
+    pub(crate) namespace: Option<Expr>,
+    pub(crate) name: Option<LitStr>,
+    /// The name of an element of which it is the value in a message.
+    pub(crate) element: Option<LitStr>,
+    pub(crate) rename_all: Option<Case>,
+    /// Elements within are in no namespace.
+    pub(crate) is_unqualified: bool,
+    /// Elements within may come in any order.
+    pub(crate) is_all: Option<Span>,
+    /// The contract declares the type where it stands, without a name.
+    pub(crate) is_anonymous: bool,
+    /// The type is for others to hold it flattened.
+    pub(crate) is_group: bool,
+    /// An enum of a type and those that extend it.
+    pub(crate) is_derived: Option<Span>,
+    /// An enum of simple types.
+    pub(crate) is_union: Option<Span>,
+    /// The type that it extends.
+    pub(crate) extends: Option<Path>,
+    /// What values of a simple type must be: the facet, its value, and where that is said.
+    pub(crate) facets: Vec<(String, String, Span)>,
+    pub(crate) documentation: String,
+}
+
+/// What is said of a field or a variant.
+#[derive(Default)]
+pub(crate) struct OfField {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) role: Option<(Role, Span)>,
+    /// That it comes once at most, or any number of times, where its type doesn't show that.
+    pub(crate) occurrence: Option<(Occurrence, Span)>,
+    pub(crate) min: Option<LitInt>,
+    pub(crate) max: Option<LitInt>,
+    pub(crate) default: Option<LitStr>,
+    /// The type that reads and writes the values.
+    pub(crate) with: Option<Type>,
+    /// The name of an element around all values.
+    pub(crate) wrap: Option<LitStr>,
+    pub(crate) documentation: String,
+}
+
+/// What a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Attribute,
+    Text,
+    /// The content of its type, without an element around it.
+    Flattened,
+    /// Whatever element comes.
+    Any,
+    AnyAttributes,
+    /// Whatever value no other variant is.
+    Other,
+}
+
+impl Role {
+    fn word(self) -> &'static str {
+        match self {
+            Role::Attribute => "attribute",
+            Role::Text => "text",
+            Role::Flattened => "flatten",
+            Role::Any => "any",
+            Role::AnyAttributes => "any_attributes",
+            Role::Other => "other",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occurrence {
+    Required,
+    Optional,
+    Repeated,
+}
+
+/// How names in Rust become those of XML.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Case {
+    Camel,
+    Pascal,
+    Snake,
+    Shouting,
+    AsItIs,
+}
+
+const CASES: &str = "\"camelCase\", \"PascalCase\", \"snake_case\", \"SCREAMING_SNAKE_CASE\" or \"as it is\"";
+const FACETS: [&str; 12] = [
+    "length",
+    "min_length",
+    "max_length",
+    "pattern",
+    "white_space",
+    "max_inclusive",
+    "max_exclusive",
+    "min_inclusive",
+    "min_exclusive",
+    "total_digits",
+    "fraction_digits",
+    "enumeration",
+];
+
+impl Case {
+    fn of(text: &LitStr) -> syn::Result<Self> {
+        Ok(match text.value().as_str() {
+            "camelCase" => Case::Camel,
+            "PascalCase" => Case::Pascal,
+            "snake_case" => Case::Snake,
+            "SCREAMING_SNAKE_CASE" => Case::Shouting,
+            "as it is" => Case::AsItIs,
+            other => return Err(syn::Error::new(text.span(), format!("{other:?} is none of {CASES}"))),
+        })
+    }
+
+    /// The name in XML of something that Rust calls so.
+    pub(crate) fn name(self, ident: &Ident) -> String {
+        let name = ident.to_string();
+        let name = name.trim_start_matches("r#");
+        match self {
+            Case::Camel => name.to_lower_camel_case(),
+            Case::Pascal => name.to_pascal_case(),
+            Case::Snake => name.to_snake_case(),
+            Case::Shouting => name.to_shouty_snake_case(),
+            Case::AsItIs => name.to_owned(),
+        }
+    }
+}
+
+impl OfType {
+    pub(crate) fn read(attributes: &[Attribute]) -> syn::Result<Self> {
+        let mut of = OfType { documentation: documentation(attributes), ..OfType::default() };
+        each(attributes, |meta| of.set(meta))?;
+        Ok(of)
+    }
+
+    fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let key = key(meta);
+        match key.as_str() {
+            "namespace" => once(meta, &mut self.namespace, |meta| meta.value()?.parse()),
+            "name" => once(meta, &mut self.name, name),
+            "element" => once(meta, &mut self.element, name),
+            "rename_all" => once(meta, &mut self.rename_all, |meta| Case::of(&meta.value()?.parse()?)),
+            "unqualified" => flag(&mut self.is_unqualified),
+            // For messages that `castile::service` makes.
+            "anonymous" => flag(&mut self.is_anonymous),
+            "group" => flag(&mut self.is_group),
+            "all" => once(meta, &mut self.is_all, |meta| Ok(meta.path.span())),
+            "derived" => once(meta, &mut self.is_derived, |meta| Ok(meta.path.span())),
+            "union" => once(meta, &mut self.is_union, |meta| Ok(meta.path.span())),
+            "extends" => once(meta, &mut self.extends, |meta| meta.value()?.parse()),
+            facet if FACETS.contains(&facet) => {
+                let value = meta.value()?.parse()?;
+                let name = facet.to_lower_camel_case();
+                if !matches!(facet, "pattern" | "enumeration") && self.facets.iter().any(|(known, ..)| *known == name) {
+                    return Err(meta.error("it is said twice"));
+                }
+                self.facets.push((name, text_of(&value)?, value.span()));
+                Ok(())
+            }
+            _ => Err(unknown(
+                meta,
+                "namespace, name, element, rename_all, unqualified, group, all, derived, union, extends, or a facet such as \
+                 pattern, max_length and min_inclusive",
+            )),
+        }
+    }
+
+    /// The name of an element or an attribute.
+    pub(crate) fn name_of(&self, ident: &Ident, field: &OfField, case: Case) -> syn::Result<String> {
+        ncname(self.text_of(ident, field, case), field.name.as_ref().map_or(ident.span(), Spanned::span))
+    }
+
+    /// The text of a listed value, which needn't be a name.
+    pub(crate) fn text_of(&self, ident: &Ident, field: &OfField, case: Case) -> String {
+        match &field.name {
+            Some(name) => name.value(),
+            None => self.rename_all.unwrap_or(case).name(ident),
+        }
+    }
+
+    /// The name of the type.
+    pub(crate) fn name(&self, ident: &Ident) -> syn::Result<String> {
+        let name = self.name.as_ref().map_or_else(|| Case::AsItIs.name(ident), LitStr::value);
+        ncname(name, self.name.as_ref().map_or(ident.span(), Spanned::span))
+    }
+
+    /// That something was said that has no meaning for such a type.
+    pub(crate) fn refuse(&self, what: &str, said: &[(bool, &str)], ident: &Ident) -> syn::Result<()> {
+        match said.iter().find(|(is_said, _)| *is_said) {
+            Some((_, said)) => Err(syn::Error::new(ident.span(), format!("{what} has no `{said}`"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The namespace of the type.
+    pub(crate) fn namespace(&self, ident: &Ident) -> syn::Result<Expr> {
+        self.namespace.clone().ok_or_else(|| {
+            let message = "it is not said in which namespace the type is: write `#[xml(namespace = \"urn:example:orders\")]` \
+                           at it, or `namespace = \"\"` for none";
+            syn::Error::new(ident.span(), message)
+        })
+    }
+}
+
+impl OfField {
+    pub(crate) fn read(attributes: &[Attribute]) -> syn::Result<Self> {
+        let mut of = OfField { documentation: documentation(attributes), ..OfField::default() };
+        each(attributes, |meta| of.set(meta))?;
+        Ok(of)
+    }
+
+    fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let role = match key(meta).as_str() {
+            "attribute" => Role::Attribute,
+            "text" => Role::Text,
+            "flatten" => Role::Flattened,
+            "any" => Role::Any,
+            "any_attributes" => Role::AnyAttributes,
+            "other" => Role::Other,
+            "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
+            "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
+            "wrap" => return once(meta, &mut self.wrap, name),
+            "default" => return once(meta, &mut self.default, |meta| meta.value()?.parse()),
+            "min" => return once(meta, &mut self.min, |meta| meta.value()?.parse()),
+            "max" => return once(meta, &mut self.max, |meta| meta.value()?.parse()),
+            "repeated" => return self.occurs(meta, Occurrence::Repeated),
+            _ => {
+                return Err(unknown(
+                    meta,
+                    "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, min, max, \
+                     repeated",
+                ));
+            }
+        };
+        if let Some((other, _)) = self.role {
+            let message = format!(
+                "a field is one of attribute, text, flatten, any and any_attributes; this is {} too",
+                other.word()
+            );
+            return Err(meta.error(message));
+        }
+        self.role = Some((role, meta.path.span()));
+        Ok(())
+    }
+
+    fn occurs(&mut self, meta: &ParseNestedMeta<'_>, occurrence: Occurrence) -> syn::Result<()> {
+        once(meta, &mut self.occurrence, |meta| Ok((occurrence, meta.path.span())))
+    }
+
+    pub(crate) fn role(&self) -> Option<Role> {
+        self.role.map(|(role, _)| role)
+    }
+
+    /// That something was said that has no meaning here.
+    pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
+        let said = [
+            (Said::Name, self.name.as_ref().map(Spanned::span)),
+            (Said::Occurrence, self.occurrence.map(|(_, span)| span)),
+            (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
+            (Said::Default, self.default.as_ref().map(Spanned::span)),
+            (Said::With, self.with.as_ref().map(Spanned::span)),
+            (Said::Wrap, self.wrap.as_ref().map(Spanned::span)),
+        ];
+        for (said, span) in said {
+            if let Some(span) = span.filter(|_| !allowed.contains(&said)) {
+                return Err(syn::Error::new(span, format!("{what} has no {}", said.word())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What can be said of a field beside its role.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    Name,
+    Occurrence,
+    Bounds,
+    Default,
+    With,
+    Wrap,
+}
+
+impl Said {
+    fn word(self) -> &'static str {
+        match self {
+            Said::Name => "name of its own",
+            Said::Occurrence => "optional or repeated values",
+            Said::Bounds => "min or max",
+            Said::Default => "default",
+            Said::With => "adapter",
+            Said::Wrap => "element around it",
+        }
+    }
+}
+
+fn each(attributes: &[Attribute], mut set: impl FnMut(&ParseNestedMeta<'_>) -> syn::Result<()>) -> syn::Result<()> {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("xml")) {
+        attribute.parse_nested_meta(|meta| set(&meta))?;
+    }
+    Ok(())
+}
+
+fn key(meta: &ParseNestedMeta<'_>) -> String {
+    meta.path.get_ident().map(ToString::to_string).unwrap_or_default()
+}
+
+fn flag(flag: &mut bool) -> syn::Result<()> {
+    *flag = true;
+    Ok(())
+}
+
+fn once<T>(
+    meta: &ParseNestedMeta<'_>,
+    place: &mut Option<T>,
+    read: impl FnOnce(&ParseNestedMeta<'_>) -> syn::Result<T>,
+) -> syn::Result<()> {
+    if place.is_some() {
+        return Err(meta.error("it is said twice"));
+    }
+    *place = Some(read(meta)?);
+    Ok(())
+}
+
+fn name(meta: &ParseNestedMeta<'_>) -> syn::Result<LitStr> {
+    let name: LitStr = meta.value()?.parse()?;
+    ncname(name.value(), name.span()).map(|_| name)
+}
+
+/// A name of XML (Namespaces in XML 1.0 §3).
+pub(crate) fn ncname(name: String, span: Span) -> syn::Result<String> {
+    match castile_xml::tree::is_ncname(&name) {
+        true => Ok(name),
+        false => {
+            let message = format!("{name:?} is no name of XML (an NCName): say another by `name = \"…\"`");
+            Err(syn::Error::new(span, message))
+        }
+    }
+}
+
+fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
+    meta.error(format!("it is not known here; what can be said is {known}"))
+}
+
+/// The text of a literal: a number stands for itself.
+fn text_of(value: &Expr) -> syn::Result<String> {
+    let negative = |literal: &Expr| match literal {
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => Some(unary.expr.clone()),
+        _ => None,
+    };
+    if let Some(inner) = negative(value) {
+        return text_of(&inner).map(|text| format!("-{text}"));
+    }
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Ok(number.base10_digits().to_owned()),
+        Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => Ok(number.base10_digits().to_owned()),
+        _ => Err(syn::Error::new_spanned(value, "a text or a number was expected")),
+    }
+}
+
+/// The documentation: lines without the blank that stands before each.
+pub(crate) fn documentation(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let lines: Vec<String> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+    lines.join("\n").trim().to_owned()
+}

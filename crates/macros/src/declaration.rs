@@ -1,0 +1,138 @@
+//! What a type says of itself, for the contract that is written from it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{Ident, Path, Type};
+
+use crate::expansion::Expansion;
+use crate::fields::{Kind, Member};
+
+/// A complex type.
+pub(crate) struct Complex<'a> {
+    pub(crate) ident: &'a Ident,
+    /// None for a type that is declared where it stands.
+    pub(crate) name: Option<String>,
+    pub(crate) documentation: &'a str,
+    pub(crate) extends: Option<&'a Path>,
+    pub(crate) attributes: &'a [AttributeOf],
+    pub(crate) has_any_attributes: bool,
+    pub(crate) content: ContentOf<'a>,
+}
+
+pub(crate) enum ContentOf<'a> {
+    Text(&'a Type),
+    Sequence(&'a [Member]),
+    Choice(&'a [Member]),
+    All(&'a [Member]),
+    /// That of a type whose values are those of types that extend it, which are these.
+    Nothing(&'a [Type]),
+}
+
+pub(crate) struct AttributeOf {
+    pub(crate) name: String,
+    pub(crate) of: Type,
+    pub(crate) is_required: bool,
+    pub(crate) default: Option<String>,
+    pub(crate) documentation: String,
+    pub(crate) span: Span,
+}
+
+impl Complex<'_> {
+    /// The declaration. `checks` are expressions that the compiler evaluates with it.
+    pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
+        let Complex { ident, extends, has_any_attributes, .. } = self;
+        let attributes = self.attributes.iter().map(|attribute| {
+            let AttributeOf { name, of, is_required, default, documentation, .. } = attribute;
+            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let documented = documented(documentation);
+            quote! {
+                ::castile::codegen::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
+            }
+        });
+        let (compositor, members): (_, &[Member]) = match self.content {
+            ContentOf::Text(of) => (quote! { text::<#of>() }, &[]),
+            ContentOf::Sequence(members) => (quote! { sequence }, members),
+            ContentOf::Choice(members) => (quote! { choice }, members),
+            ContentOf::All(members) => (quote! { all }, members),
+            ContentOf::Nothing(_) => (quote! { sequence }, &[]),
+        };
+        let particles = members.iter().map(|member| particle(member, expansion));
+        let particles = (!matches!(self.content, ContentOf::Text(_))).then(|| quote! { (&[#(#particles),*]) });
+        let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
+        let documented = documented(self.documentation);
+        let extending = extends.map(|base| quote! { .extending::<#base>() });
+        let extended_by = match self.content {
+            ContentOf::Nothing(types) => {
+                Some(quote! { .extended_by(&[#(<#types as ::castile::codegen::declared::Declared>::declaration),*]) })
+            }
+            _ => None,
+        };
+        let any_attributes = has_any_attributes.then(|| quote! { .with_any_attributes() });
+        let made = quote! {
+            ::castile::codegen::declared::Declaration::complex(
+                #name,
+                &[#(#attributes),*],
+                ::castile::codegen::declared::ContentDefinition::#compositor #particles,
+            ) #documented #extending #extended_by #any_attributes
+        };
+        let extends = extends.map(|base| quote! { impl ::castile::codegen::declared::Extends<#base> for #ident {} });
+        let declared = declared(ident, checks, &made);
+        quote! { #declared #extends }
+    }
+}
+
+/// The declaration of a simple type.
+pub(crate) fn simple(expansion: &Expansion, name: &str, documentation: &str, definition: &TokenStream) -> TokenStream {
+    let (name, documented) = (type_name(expansion, name), documented(documentation));
+    let made = quote! { ::castile::codegen::declared::Declaration::simple(#name, #definition) #documented };
+    declared(expansion.ident(), &TokenStream::new(), &made)
+}
+
+fn declared(ident: &Ident, checks: &TokenStream, made: &TokenStream) -> TokenStream {
+    quote! {
+        impl ::castile::codegen::declared::Declared for #ident {
+            fn declaration() -> &'static ::castile::codegen::declared::Declaration {
+                static DECLARATION: ::castile::codegen::declared::Declaration = { #checks #made };
+                &DECLARATION
+            }
+        }
+    }
+}
+
+fn type_name(expansion: &Expansion, name: &str) -> TokenStream {
+    let namespace = expansion.namespace();
+    quote! { ::castile::codegen::xs::TypeName::new(#namespace, #name) }
+}
+
+fn documented(documentation: &str) -> Option<TokenStream> {
+    (!documentation.is_empty()).then(|| quote! { .documented(#documentation) })
+}
+
+fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
+    let Member { name, of, kind, min, max, default, documentation } = member;
+    let what = match kind {
+        Kind::Element => {
+            let namespace = expansion.namespace_of_elements();
+            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let documented = documented(documentation);
+            quote! { element::<#of>(#namespace, #name) #default #documented }
+        }
+        Kind::Flattened => quote! { content_of::<#of>() },
+        Kind::Any => {
+            let namespace = expansion.namespace();
+            quote! { any_but(#namespace) }
+        }
+    };
+    let occurs = ((*min, *max) != (1, Some(1))).then(|| {
+        let max = option(max.as_ref());
+        quote! { .occurs(#min, #max) }
+    });
+    quote! { ::castile::codegen::declared::ParticleDeclaration::#what #occurs }
+}
+
+pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {
+    match value {
+        Some(value) => quote! { ::core::option::Option::Some(#value) },
+        None => quote! { ::core::option::Option::None },
+    }
+}

@@ -1,0 +1,360 @@
+//! Enums: values that are listed, choices, and types with those that extend them.
+
+use castile_plan::names;
+use castile_plan::plan::{Choice, Derived, DerivedVariant, Held, Item, TypeName};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
+
+use crate::attributes::{Case, OfField, OfType, Role, Said};
+use crate::declaration::{Complex, ContentOf, simple};
+use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
+use crate::fields::{Member, differ, elements, held_by, member};
+use crate::structs::{element_of_group, fits, same_namespace, without_facets};
+
+pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
+    let of = OfType::read(&input.attrs)?;
+    without_facets(&of)?;
+    if let Some(span) = of.is_all {
+        return Err(syn::Error::new(span, "of an enum one variant is there: no order is to be said"));
+    }
+    if data.variants.is_empty() {
+        return Err(syn::Error::new_spanned(&input.ident, "an enum without variants has no values"));
+    }
+    let ident = &input.ident;
+    if let Some(extends) = of.extends.as_ref().filter(|_| of.is_derived.is_some() || of.is_union.is_some()) {
+        return Err(syn::Error::new_spanned(extends, "an enum of several types extends none"));
+    }
+    let of_structs = [(of.is_group, "group"), (of.is_derived.is_some() && of.is_union.is_some(), "union")];
+    of.refuse("such an enum", &of_structs, ident)?;
+    let of_elements = [(of.rename_all.is_some(), "rename_all"), (of.is_unqualified, "unqualified")];
+    if of.is_derived.is_some() || of.is_union.is_some() {
+        of.refuse("an enum of several types", &of_elements, ident)?;
+    }
+    let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
+    if of.is_derived.is_some() {
+        types(input, &of, data)
+    } else if of.is_union.is_some() {
+        union(input, &of, data)
+    } else if data.variants.iter().any(is_listed) {
+        enumeration(input, &of, data)
+    } else {
+        choice(input, &of, data)
+    }
+}
+
+/// What a variant holds.
+fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(&fields.unnamed[0].ty),
+        _ => Err(syn::Error::new_spanned(variant, format!("a variant holds {what}, as `{}(…)`", variant.ident))),
+    }
+}
+
+// ---- values that are listed ----
+
+fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let expansion = Expansion::new(ident, of)?;
+    let mut listed = Vec::new();
+    let mut other = None;
+    for variant in &data.variants {
+        let said = OfField::read(&variant.attrs)?;
+        match (said.role(), &variant.fields) {
+            (Some(Role::Other), _) => {
+                said.refuse(&[], "whatever is not listed")?;
+                let of = held(variant, "the text of what is not listed")?;
+                if other.is_some() {
+                    return Err(syn::Error::new_spanned(variant, "another variant is whatever is not listed already"));
+                }
+                other = Some((&variant.ident, of));
+            }
+            (None, Fields::Unit) => {
+                said.refuse(&[Said::Name], "a listed value")?;
+                // A value is no name: any text will do.
+                let value = of.text_of(&variant.ident, &said, Case::AsItIs);
+                listed.push((&variant.ident, value));
+            }
+            (None, _) => {
+                let message = "a variant without a value lists one, so all others do; of a choice each variant holds what its \
+                               element does, which may be `()`";
+                return Err(syn::Error::new_spanned(variant, message));
+            }
+            (Some(_), _) => {
+                let span = said.role.map_or(variant.span(), |(_, span)| span);
+                return Err(syn::Error::new(span, "a listed value is the text of an element or an attribute"));
+            }
+        }
+    }
+    differ(listed.iter().map(|(variant, value)| (value.as_str(), variant.span())))?;
+    let name = of.name(ident)?;
+    let values: Vec<&String> = listed.iter().map(|(_, value)| value).collect();
+    let read = listed.iter().map(|(variant, value)| quote! { #value => ::core::result::Result::Ok(Self::#variant), });
+    let write = listed.iter().map(|(variant, value)| quote! { Self::#variant => #value, });
+    let (read_other, write_other, beyond) = match other {
+        Some((variant, _)) => (
+            quote! { other => ::core::result::Result::Ok(Self::#variant(other.into())), },
+            Some(quote! { Self::#variant(other) => ::core::convert::AsRef::<str>::as_ref(other), }),
+            true,
+        ),
+        None => (
+            quote! {
+                _ => ::core::result::Result::Err(::core::option::Option::Some(
+                    ::castile::codegen::not_listed(&[#(#values),*])
+                )),
+            },
+            None,
+            false,
+        ),
+    };
+    let facets = values.iter().map(|value| quote! { ("enumeration", #value) });
+    // What takes any text restricts nothing.
+    let facets = if beyond {
+        quote! { &[] }
+    } else {
+        quote! { &[#(#facets),*] }
+    };
+    let definition = quote! {
+        ::castile::codegen::declared::Definition::Restriction {
+            // The reader takes away white space around it.
+            base: <::castile::datatypes::Token as ::castile::codegen::declared::Declared>::declaration,
+            facets: #facets,
+        }
+    };
+    let declaration = simple(&expansion, &name, &of.documentation, &definition);
+    let rest = quote! {
+        const _: () = {
+            use ::castile::codegen::SimpleType;
+
+            impl SimpleType for #ident {
+                const NAME: &'static str = #name;
+                const IS_OF_CONTRACT: bool = true;
+
+                fn parse(text: &str) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
+                    match &*::castile::codegen::xs::WhiteSpace::Collapse.normalise(text) {
+                        #(#read)*
+                        #read_other
+                    }
+                }
+
+                fn write(&self, out: &mut ::std::vec::Vec<u8>) -> bool {
+                    let text = match self {
+                        #(#write)*
+                        #write_other
+                    };
+                    ::castile::codegen::push_text(out, text)
+                }
+            }
+
+            ::castile::codegen::simple_type!(#ident);
+        };
+        #declaration
+    };
+    Ok(expansion.code(Vec::new(), rest))
+}
+
+fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let expansion = Expansion::new(ident, of)?;
+    let mut members = Vec::new();
+    for variant in &data.variants {
+        let said = OfField::read(&variant.attrs)?;
+        said.refuse(&[], "a member of a union")?;
+        if let Some((_, span)) = said.role {
+            return Err(syn::Error::new(span, "a member of a union is a value of a simple type"));
+        }
+        members.push((&variant.ident, held(variant, "a value of a simple type")?));
+    }
+    let name = of.name(ident)?;
+    let reads = members.iter().map(|(variant, of)| {
+        quote! {
+            if let ::core::result::Result::Ok(value) = <#of as SimpleType>::parse_in(text, scope) {
+                return ::core::result::Result::Ok(Self::#variant(value));
+            }
+        }
+    });
+    let has_names = members.iter().map(|(_, of)| quote! { || <#of as SimpleType>::HAS_NAMES });
+    let heap = members.iter().map(|(_, of)| quote! { .max(<#of as SimpleType>::heap_of(text)) });
+    let variants: Vec<_> = members.iter().map(|(variant, _)| variant).collect();
+    let declared =
+        members.iter().map(|(_, of)| quote! { <#of as ::castile::codegen::declared::Declared>::declaration });
+    let definition = quote! { ::castile::codegen::declared::Definition::Union(&[#(#declared),*]) };
+    let declaration = simple(&expansion, &name, &of.documentation, &definition);
+    let rest = quote! {
+        const _: () = {
+            use ::castile::datatypes::{Prefixes, Scope, SimpleType, Unscoped};
+
+            impl SimpleType for #ident {
+                const NAME: &'static str = #name;
+                const HAS_NAMES: bool = false #(#has_names)*;
+                const IS_OF_CONTRACT: bool = true;
+
+                fn parse(text: &str) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
+                    Self::parse_in(text, &Unscoped)
+                }
+
+                fn parse_in(
+                    text: &str,
+                    scope: &dyn Scope,
+                ) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
+                    #(#reads)*
+                    ::core::result::Result::Err(::core::option::Option::None)
+                }
+
+                fn heap_of(text: &str) -> usize {
+                    0usize #(#heap)*
+                }
+
+                fn write(&self, out: &mut ::std::vec::Vec<u8>) -> bool {
+                    match self { #(Self::#variants(value) => SimpleType::write(value, out),)* }
+                }
+
+                fn write_in(&self, out: &mut ::std::vec::Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
+                    match self { #(Self::#variants(value) => SimpleType::write_in(value, out, prefixes),)* }
+                }
+            }
+
+            ::castile::codegen::simple_type!(#ident);
+        };
+        #declaration
+    };
+    Ok(expansion.code(Vec::new(), rest))
+}
+
+// ---- choices ----
+
+fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let mut expansion = Expansion::new(ident, of)?;
+    let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
+    let mut plans = Vec::new();
+    let mut sizes = Vec::new();
+    for variant in &data.variants {
+        let said = OfField::read(&variant.attrs)?;
+        match said.role {
+            None | Some((Role::Flattened | Role::Any, _)) => {}
+            Some((_, span)) => {
+                return Err(syn::Error::new(span, "a variant of a choice is an element, any element, or flattened"));
+            }
+        }
+        let of_variant = held(variant, "what its element does")?;
+        if let Some(inner) = held_by(of_variant, "Option") {
+            return Err(syn::Error::new_spanned(inner, "of a choice one variant is there, and so is what it holds"));
+        }
+        sizes.push((variant.ident.clone(), of_variant.clone()));
+        if let Some(wrap) = &said.wrap {
+            return Err(syn::Error::new_spanned(
+                wrap,
+                "a variant has no element around it: hold a struct with one field",
+            ));
+        }
+        let (mut member, mut plan) = member(&mut expansion, of, &variant.ident, of_variant, &said, Case::Camel)?;
+        if member.max != Some(1) {
+            // Of nothing nobody could tell which variant it is.
+            (member.min, plan.min_occurs) = (member.min.max(1), plan.min_occurs.max(1));
+        }
+        members.push((member, variant.ident.span()));
+        plans.push(plan);
+    }
+    differ(elements(&members))?;
+    let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
+    let planned = Choice {
+        path: expansion.itself(),
+        table: names::Ident::new(ELEMENTS),
+        documentation: String::new(),
+        text: None,
+        order: None,
+        variants: plans,
+    };
+    let name = of.name(ident)?;
+    let declaration = Complex {
+        ident,
+        name: Some(name.clone()),
+        documentation: &of.documentation,
+        extends: of.extends.as_ref(),
+        attributes: &[],
+        has_any_attributes: false,
+        content: ContentOf::Choice(&members),
+    };
+    let mut checks = fits(ident, &sizes);
+    checks.extend(same_namespace(&expansion, &members));
+    let mut rest = declaration.code(&expansion, &checks);
+    rest.extend(element_of_group(&expansion, &name));
+    Ok(expansion.code(vec![Item::Choice(planned)], rest))
+}
+
+// ---- types with those that extend them ----
+
+fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let mut expansion = Expansion::new(ident, of)?;
+    if !expansion.is_qualified() {
+        let message =
+            "types that extend others need a namespace, and elements that are in it: `xsi:type` names them by it";
+        return Err(syn::Error::new_spanned(ident, message));
+    }
+    let mut variants = Vec::new();
+    let mut checks = Vec::new();
+    let mut extended_by = Vec::new();
+    let mut other = None;
+    let mut sizes = Vec::new();
+    for variant in &data.variants {
+        let said = OfField::read(&variant.attrs)?;
+        sizes.push((variant.ident.clone(), held(variant, "a type that extends this one")?.clone()));
+        if said.role() == Some(Role::Other) {
+            said.refuse(&[], "whatever type comes")?;
+            held(variant, "a `castile::AnyType`")?;
+            if other.is_some() {
+                return Err(syn::Error::new_spanned(variant, "another variant is whatever type comes already"));
+            }
+            other = Some(names::Ident::new(&variant.ident.to_string()));
+            continue;
+        }
+        if let Some((_, span)) = said.role {
+            return Err(syn::Error::new(span, "a variant is a type that extends this one, or `other`"));
+        }
+        said.refuse(&[Said::Name], "a type")?;
+        let of_variant = held(variant, "a type that extends this one")?;
+        let (held, inner) = match held_by(of_variant, "Box") {
+            Some(inner) => (Held::Boxed, inner),
+            None => (Held::InPlace, of_variant),
+        };
+        let name = said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value);
+        let namespace = expansion.namespace();
+        extended_by.push(inner.clone());
+        checks.push(quote_spanned! { inner.span() =>
+            ::castile::codegen::extends::<#inner, #ident>();
+            ::castile::codegen::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name);
+            ::castile::codegen::is_of(<#inner as ::castile::ToXml>::NAMESPACE, #namespace);
+        });
+        variants.push(DerivedVariant {
+            ident: names::Ident::new(&variant.ident.to_string()),
+            documentation: String::new(),
+            name: TypeName { namespace: NAMESPACE.to_owned(), name: name.clone() },
+            base: expansion.base(inner),
+            held,
+            tag: Some(name),
+        });
+    }
+    let planned = Derived {
+        path: expansion.itself(),
+        table: names::Ident::new(ELEMENTS),
+        documentation: String::new(),
+        is_abstract: true,
+        variants,
+        other,
+    };
+    let declaration = Complex {
+        ident,
+        name: Some(of.name(ident)?),
+        documentation: &of.documentation,
+        extends: of.extends.as_ref(),
+        attributes: &[],
+        has_any_attributes: false,
+        content: ContentOf::Nothing(&extended_by),
+    };
+    checks.push(fits(ident, &sizes));
+    let rest = declaration.code(&expansion, &checks.into_iter().collect());
+    Ok(expansion.code(vec![Item::Derived(planned)], rest))
+}

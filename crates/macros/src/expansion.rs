@@ -1,0 +1,200 @@
+//! A plan of one type, and the code that is made of it.
+//!
+//! The plan knows the type, its fields' types and its namespace by names that stand for them: what a program calls them may mean
+//! something else where the code stands.
+
+use castile_plan::names;
+use castile_plan::plan::{Base, Item, Module, Path, Plan};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Expr, Lit, LitStr, Type};
+
+use crate::attributes::OfType;
+
+/// What the namespace of the type is called in plans.
+pub(crate) const NAMESPACE: &str = "castile:namespace";
+
+const ITSELF: &str = "CastileItself";
+const TYPE: &str = "CastileType";
+pub(crate) const ELEMENTS: &str = "CASTILE_ELEMENTS";
+pub(crate) const ATTRIBUTES: &str = "CASTILE_ATTRIBUTES";
+pub(crate) const FACETS: &str = "CASTILE_FACETS";
+/// The constant of the one namespace of a plan.
+const CONSTANT: &str = "CASTILE_NAMESPACE";
+
+/// How many places there are for the tags of types of programs. Those of two types that share one cost time where both come.
+const SLOTS: u32 = 1024;
+
+pub(crate) struct Expansion {
+    ident: Ident,
+    namespace: Expr,
+    is_in_none: bool,
+    is_qualified: bool,
+    types: Vec<TokenStream>,
+    slot: u16,
+}
+
+impl Expansion {
+    pub(crate) fn new(ident: &Ident, of: &OfType) -> syn::Result<Self> {
+        let namespace = of.namespace(ident)?;
+        let is_none = matches!(&namespace, Expr::Lit(literal) if matches!(&literal.lit, Lit::Str(text) if text.value().is_empty()));
+        let is_qualified = !of.is_unqualified && !is_none;
+        let types = Vec::new();
+        let slot = (hash(&format!("{ident} {}", namespace.to_token_stream())) % SLOTS) as u16;
+        Ok(Expansion { ident: ident.clone(), namespace, is_in_none: is_none, is_qualified, types, slot })
+    }
+
+    /// What stands for a service.
+    pub(crate) fn of_service(ident: &Ident, namespace: &LitStr) -> Self {
+        let namespace = syn::parse_quote!(#namespace);
+        let slot = (hash(&ident.to_string()) % SLOTS) as u16;
+        Expansion { ident: ident.clone(), namespace, is_in_none: false, is_qualified: true, types: Vec::new(), slot }
+    }
+
+    /// The namespace of elements within the type, as plans call it.
+    pub(crate) fn of_elements(&self) -> &'static str {
+        if self.is_qualified { NAMESPACE } else { "" }
+    }
+
+    pub(crate) fn ident(&self) -> &Ident {
+        &self.ident
+    }
+
+    /// Whether the type says that it is in no namespace.
+    pub(crate) fn is_in_none(&self) -> bool {
+        self.is_in_none
+    }
+
+    pub(crate) fn is_qualified(&self) -> bool {
+        self.is_qualified
+    }
+
+    /// The namespace of the type as an expression.
+    pub(crate) fn namespace(&self) -> TokenStream {
+        expression(&self.namespace)
+    }
+
+    /// The namespace of elements within the type as an expression.
+    pub(crate) fn namespace_of_elements(&self) -> TokenStream {
+        if self.is_qualified {
+            self.namespace()
+        } else {
+            quote! { "" }
+        }
+    }
+
+    /// The type itself, as plans call it.
+    pub(crate) fn itself(&self) -> Path {
+        path(ITSELF)
+    }
+
+    /// A type of the program, as plans call it.
+    pub(crate) fn of(&mut self, of: &Type) -> Path {
+        self.of_tokens(of.to_token_stream())
+    }
+
+    /// A type of the program, as plans call it.
+    pub(crate) fn of_tokens(&mut self, of: TokenStream) -> Path {
+        self.types.push(of);
+        path(&format!("{TYPE}{}", self.types.len() - 1))
+    }
+
+    /// A type of the program as one of values.
+    pub(crate) fn base(&mut self, of: &Type) -> Base {
+        Base::Rust(self.of(of).ident.as_str().into())
+    }
+
+    /// The number of the next element.
+    pub(crate) fn slot(&mut self) -> u16 {
+        let slot = self.slot;
+        self.slot = slot.wrapping_add(1);
+        slot
+    }
+
+    /// The code of types that were planned, with what else is to stand in the same block.
+    pub(crate) fn code(self, items: Vec<Item>, rest: TokenStream) -> TokenStream {
+        self.code_with(items, &|plan, namespace| castile_codegen::implementations(plan, namespace), rest)
+    }
+
+    /// The code of what `render` makes, with what else is to stand in the same block.
+    pub(crate) fn code_of(self, render: &dyn Fn(&Plan, &str) -> TokenStream, rest: TokenStream) -> TokenStream {
+        self.code_with(Vec::new(), render, rest)
+    }
+
+    fn code_with(
+        self,
+        items: Vec<Item>,
+        render: &dyn Fn(&Plan, &str) -> TokenStream,
+        rest: TokenStream,
+    ) -> TokenStream {
+        let implementations = self.rendered(items, render);
+        quote! {
+            const _: () = {
+                #implementations
+                #rest
+            };
+        }
+    }
+
+    /// What `render` makes of a plan.
+    pub(crate) fn rendered(&self, items: Vec<Item>, render: &dyn Fn(&Plan, &str) -> TokenStream) -> TokenStream {
+        let module = Module { namespace: NAMESPACE.to_owned(), ident: names::Ident::new("module") };
+        let plan = Plan {
+            namespaces: vec![NAMESPACE.to_owned()],
+            modules: vec![module],
+            items,
+            services: Vec::new(),
+            extras: Default::default(),
+            sizes: Vec::new(),
+            left_out: Vec::new(),
+            lacks: Vec::new(),
+        };
+        self.substitute(render(&plan, self.of_elements()))
+    }
+
+    /// The tokens with what names stand for.
+    fn substitute(&self, tokens: TokenStream) -> TokenStream {
+        let mut out = TokenStream::new();
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), self.substitute(group.stream()));
+                    inner.set_span(group.span());
+                    out.extend([TokenTree::Group(inner)]);
+                }
+                TokenTree::Ident(ident) => match self.meant_by(&ident.to_string()) {
+                    Some(meant) => out.extend(meant),
+                    None => out.extend([TokenTree::Ident(ident)]),
+                },
+                // A wildcard has it as a text.
+                TokenTree::Literal(literal) if literal.to_string() == format!("{NAMESPACE:?}") => {
+                    out.extend(self.namespace());
+                }
+                other => out.extend([other]),
+            }
+        }
+        out
+    }
+
+    fn meant_by(&self, name: &str) -> Option<TokenStream> {
+        match name {
+            ITSELF => Some(self.ident.to_token_stream()),
+            CONSTANT => Some(self.namespace()),
+            _ => self.types.get(name.strip_prefix(TYPE)?.parse::<usize>().ok()?).cloned(),
+        }
+    }
+}
+
+/// An expression that stays one wherever it stands.
+fn expression(expression: &Expr) -> TokenStream {
+    TokenTree::Group(Group::new(Delimiter::None, expression.to_token_stream())).into()
+}
+
+fn path(name: &str) -> Path {
+    Path { module: 0, ident: names::Ident::new(name) }
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,258 @@
+//! Fields of structs, and what variants hold: how often they come, and what of.
+
+use std::collections::HashSet;
+
+use castile_databinding::datatypes::{Datatype, Unscoped};
+use castile_plan::names;
+use castile_plan::plan::{Base, Element, Field, Held, Nil, Term, Value, ValueConstraint, Wildcard};
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{GenericArgument, Ident, LitInt, PathArguments, Type};
+
+use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
+use crate::expansion::{Expansion, NAMESPACE};
+
+/// A particle that a program has.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// The type of one value.
+    pub(crate) of: Type,
+    pub(crate) kind: Kind,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) default: Option<String>,
+    pub(crate) documentation: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Element,
+    Flattened,
+    Any,
+}
+
+/// What the type of a field shows.
+pub(crate) struct Shape {
+    pub(crate) occurrence: Occurrence,
+    pub(crate) is_boxed: bool,
+    is_stream: bool,
+    /// The type of one value, out of its box.
+    pub(crate) of: Type,
+}
+
+/// What stands in the brackets of a type that is called so: `T` of `Option<T>`.
+pub(crate) fn held_by<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
+    let Type::Path(path) = bare(of) else { return None };
+    let last = path.path.segments.last().filter(|last| path.qself.is_none() && last.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(held)) if arguments.args.len() == 1 => Some(held),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_called(of: &Type, name: &str) -> bool {
+    matches!(bare(of), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// A type out of parentheses, and out of what a macro put around it.
+fn bare(mut of: &Type) -> &Type {
+    loop {
+        of = match of {
+            Type::Group(group) => &group.elem,
+            Type::Paren(paren) => &paren.elem,
+            other => return other,
+        };
+    }
+}
+
+/// How Rust and XML Schema call a type of the language. A program may have a `Date` of its own, but no `i32`.
+pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
+    const TYPES: [(&str, &str); 12] = [
+        ("String", "string"),
+        ("bool", "boolean"),
+        ("f32", "float"),
+        ("f64", "double"),
+        ("i8", "byte"),
+        ("i16", "short"),
+        ("i32", "int"),
+        ("i64", "long"),
+        ("u8", "unsignedByte"),
+        ("u16", "unsignedShort"),
+        ("u32", "unsignedInt"),
+        ("u64", "unsignedLong"),
+    ];
+    TYPES.into_iter().find(|(name, _)| is_called(of, name))
+}
+
+/// That a default is a value of its type, as far as that is known here.
+pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> {
+    let Some(datatype) = of_language(of).and_then(|(_, name)| Datatype::from_name(name)) else { return Ok(()) };
+    match datatype.parse(text, &Unscoped) {
+        Ok(_) => Ok(()),
+        Err(problem) => {
+            let problem = problem.map(|problem| format!(": {problem}")).unwrap_or_default();
+            Err(syn::Error::new(span, format!("{text:?} is not a valid xs:{}{problem}", datatype.name())))
+        }
+    }
+}
+
+impl Shape {
+    pub(crate) fn of(of: &Type, said: &OfField) -> syn::Result<Self> {
+        let unboxed = |of: &Type| (held_by(of, "Box").is_some(), held_by(of, "Box").unwrap_or(of).clone());
+        let said = said.occurrence;
+        if let Some(held) = held_by(of, "Option") {
+            if let Some((Occurrence::Repeated, span)) = said {
+                return Err(syn::Error::new(span, "an `Option` comes once at most"));
+            }
+            let (is_boxed, of) = unboxed(held);
+            return Ok(Shape { occurrence: Occurrence::Optional, is_boxed, is_stream: false, of });
+        }
+        let is_stream = held_by(of, "Items").is_some();
+        if let Some(held) = held_by(of, "Vec").or_else(|| held_by(of, "Items")) {
+            if is_called(held, "u8") && said.is_none() {
+                let message = "a `Vec<u8>` is an element for each number: bytes are `castile::datatypes::Base64Binary` or \
+                               `HexBinary`; numbers are meant by `#[xml(repeated)]`";
+                return Err(syn::Error::new(of.span(), message));
+            }
+            return Ok(Shape { occurrence: Occurrence::Repeated, is_boxed: false, is_stream, of: held.clone() });
+        }
+        if let Some((_, span)) = said {
+            let message = "the type must be written as `Option<…>` or `Vec<…>`, so that it shows what one value is of";
+            return Err(syn::Error::new(span, message));
+        }
+        let (is_boxed, of) = unboxed(of);
+        Ok(Shape { occurrence: Occurrence::Required, is_boxed, is_stream: false, of })
+    }
+}
+
+/// A particle, and what stands for it in a plan.
+pub(crate) fn member(
+    expansion: &mut Expansion,
+    of_type: &OfType,
+    ident: &Ident,
+    of: &Type,
+    said: &OfField,
+    case: Case,
+) -> syn::Result<(Member, Field)> {
+    let is_any = said.role() == Some(Role::Any);
+    let shape = match is_any && is_called(of, "AnyElements") {
+        true => Shape { occurrence: Occurrence::Repeated, is_boxed: false, is_stream: false, of: of.clone() },
+        false => Shape::of(of, said)?,
+    };
+    let (min, max) = bounds(&shape, said)?;
+    let is_element = !matches!(said.role(), Some(Role::Any | Role::Flattened));
+    let name = if is_element { of_type.name_of(ident, said, case)? } else { String::new() };
+    if let Some(default) = &said.default {
+        check_value(&shape.of, &default.value(), default.span())?;
+    }
+    let documentation = said.documentation.clone();
+    let default = said.default.as_ref().map(syn::LitStr::value);
+    let mut of_value = shape.of.clone();
+    let adapter = match &said.with {
+        None => None,
+        Some(with) if said.role().is_some() => {
+            return Err(syn::Error::new(with.span(), "an adapter reads the value of an element or an attribute"));
+        }
+        Some(with) if shape.is_boxed => {
+            return Err(syn::Error::new(with.span(), "an adapter reads the value itself: leave out the `Box`"));
+        }
+        Some(with) => {
+            of_value = type_of_adapted(with, &shape.of);
+            Some(adapted(expansion, with, &shape.of))
+        }
+    };
+    let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
+    let (kind, term) = match said.role() {
+        Some(Role::Any) => {
+            said.refuse(&[Said::Occurrence, Said::Bounds], "whatever element comes")?;
+            if shape.occurrence == Occurrence::Repeated && !is_called(of, "AnyElements") {
+                return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
+            }
+            // Those of the type's own namespace could be taken for its other elements (cos-nonambig).
+            (Kind::Any, Term::Any(Wildcard::Not(NAMESPACE.to_owned())))
+        }
+        Some(Role::Flattened) => {
+            said.refuse(&[Said::Occurrence, Said::Bounds], "what is flattened")?;
+            (Kind::Flattened, Term::Group(expansion.of(&shape.of)))
+        }
+        _ => {
+            let element = Element {
+                namespace: expansion.of_elements().to_owned(),
+                name: name.clone(),
+                slot: expansion.slot(),
+                constraint: default.clone().map(ValueConstraint::Default),
+                facets: None,
+                types: None,
+            };
+            // What holds no others needs no guard of the stack.
+            let base = match of_language(&shape.of) {
+                Some((name, _)) => Base::Primitive(name),
+                None => expansion.base(&shape.of),
+            };
+            let value = Value { base, nil: Nil::Never };
+            (Kind::Element, Term::Element { element, value, tag: name.clone(), counted: false })
+        }
+    };
+    let field = Field {
+        ident: names::Ident::new(&ident.to_string()),
+        documentation: String::new(),
+        min_occurs: min,
+        max_occurs: max,
+        term,
+        held,
+        streams: shape.is_stream,
+        adapter,
+    };
+    Ok((Member { name, of: of_value, kind, min, max, default, documentation }, field))
+}
+
+/// What reads values of a type by an adapter.
+pub(crate) fn adapted(expansion: &mut Expansion, with: &Type, of: &Type) -> Base {
+    expansion.base(&syn::parse_quote!(::castile::codegen::Adapted<#with, #of>))
+}
+
+/// The type that an adapter reads in place of one.
+pub(crate) fn type_of_adapted(with: &Type, of: &Type) -> Type {
+    syn::parse_quote!(<#with as ::castile::Adapter<#of>>::Xml)
+}
+
+/// How often a particle comes.
+fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
+    let number = |number: &LitInt| number.base10_parse::<u32>();
+    match shape.occurrence {
+        Occurrence::Repeated => {
+            let (min, max) = (said.min.as_ref(), said.max.as_ref());
+            let (lower, upper) = (min.map(number).transpose()?.unwrap_or(0), max.map(number).transpose()?);
+            // One that comes once has another form.
+            match max {
+                Some(max) if upper.is_some_and(|upper| upper < lower.max(2)) => {
+                    Err(syn::Error::new(max.span(), "a `Vec` comes 2 times or more at most, and not less than `min`"))
+                }
+                _ => Ok((lower, upper)),
+            }
+        }
+        once => match said.min.as_ref().or(said.max.as_ref()) {
+            Some(bound) => Err(syn::Error::new(bound.span(), "only a `Vec` has min and max")),
+            None => Ok((u32::from(once == Occurrence::Required), Some(1))),
+        },
+    }
+}
+
+/// That two elements, attributes or values have one name.
+pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (&'m str, Span)>) -> syn::Result<()> {
+    let mut known = HashSet::new();
+    for (name, span) in names {
+        if !known.insert(name) {
+            let message = format!("another one is called {name:?} too: say `#[xml(name = \"…\")]` at one of them");
+            return Err(syn::Error::new(span, message));
+        }
+    }
+    Ok(())
+}
+
+/// The names of the elements among members.
+pub(crate) fn elements(members: &[(Member, Span)]) -> impl Iterator<Item = (&str, Span)> {
+    let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element);
+    elements.map(|(member, span)| (member.name.as_str(), *span))
+}

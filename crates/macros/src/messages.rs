@@ -1,0 +1,170 @@
+//! What messages hold beside their payloads: header blocks, and what faults say.
+
+use castile_plan::plan::{Element, FaultVariant, Faults, HeaderBlock, HeaderType, Held, Root};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Fields, Type};
+
+use crate::attributes::{Case, OfField, OfType, Said, ncname};
+use crate::expansion::{Expansion, NAMESPACE};
+use crate::fields::{differ, held_by};
+
+/// An element of a message, in the namespace of the type.
+pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {
+    let element = Element {
+        namespace: NAMESPACE.to_owned(),
+        name: name.to_owned(),
+        slot: expansion.slot(),
+        constraint: None,
+        facets: None,
+        types: None,
+    };
+    Root {
+        element,
+        is_encoded: false,
+        wraps_parts: false,
+        type_name: None,
+        // Prefixes are declared by whoever writes it, as the type needs them.
+        start: format!("<{name}>"),
+        end: format!("</{name}>"),
+    }
+}
+
+/// An element as the contract declares it.
+fn declared(expansion: &Expansion, name: &str, of: &TokenStream) -> TokenStream {
+    let namespace = expansion.namespace();
+    quote! {
+        ::castile::codegen::declared::DeclaredElement {
+            name: ::castile::codegen::xs::TypeName::new(#namespace, #name),
+            of: <#of as ::castile::codegen::declared::Declared>::declaration,
+            is_nillable: <#of as ::castile::codegen::declared::Declared>::IS_NILLABLE,
+        }
+    }
+}
+
+/// A type as a header block.
+pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let of = OfType::read(&input.attrs)?;
+    let mut expansion = Expansion::new(ident, &of)?;
+    let name = element_name(&of, ident)?;
+    if expansion.is_in_none() {
+        return Err(syn::Error::new(ident.span(), "a header block is in a namespace (SOAP 1.1 §4.2)"));
+    }
+    let block = HeaderBlock {
+        of: HeaderType::Own(expansion.itself()),
+        documentation: String::new(),
+        base: castile_plan::plan::Base::Rust(expansion.itself().ident.as_str().into()),
+        root: root(&mut expansion, &name),
+    };
+    let element = declared(&expansion, &name, &quote! { #ident });
+    let rest = quote! {
+        impl ::castile::codegen::declared::DeclaredHeader for #ident {
+            fn element() -> ::castile::codegen::declared::DeclaredElement {
+                #element
+            }
+        }
+    };
+    Ok(expansion.code_of(&|plan, namespace| castile_codegen::implementation_of_header(&block, plan, namespace), rest))
+}
+
+/// The name of the element that a type is the value of.
+fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
+    match &of.element {
+        Some(name) => Ok(name.value()),
+        None => ncname(Case::Camel.name(ident), ident.span()),
+    }
+}
+
+/// A type as what faults say: an enum of elements, or one element.
+pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let of = OfType::read(&input.attrs)?;
+    let mut expansion = Expansion::new(ident, &of)?;
+    let Data::Enum(data) = &input.data else {
+        return Ok(one_detail(&expansion, &element_name(&of, ident)?));
+    };
+    let mut variants = Vec::new();
+    let mut elements = Vec::new();
+    let mut names = Vec::new();
+    for variant in &data.variants {
+        let said = OfField::read(&variant.attrs)?;
+        said.refuse(&[Said::Name], "what a fault says")?;
+        if let Some((_, span)) = said.role {
+            return Err(syn::Error::new(span, "what a fault says is an element"));
+        }
+        let held: &Type = match &variant.fields {
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => &fields.unnamed[0].ty,
+            _ => {
+                let message = format!("a variant holds what the fault says, as `{}(…)`", variant.ident);
+                return Err(syn::Error::new_spanned(variant, message));
+            }
+        };
+        let (inner, how) = match held_by(held, "Box") {
+            Some(inner) => (inner, Held::Boxed),
+            None => (held, Held::InPlace),
+        };
+        let name = of.name_of(&variant.ident, &said, Case::Camel)?;
+        names.push((name.clone(), variant.ident.span()));
+        elements.push(declared(&expansion, &name, &quote! { #inner }));
+        variants.push(FaultVariant {
+            ident: castile_plan::names::Ident::new(&variant.ident.to_string()),
+            action: None,
+            documentation: String::new(),
+            base: expansion.base(inner),
+            held: how,
+            root: root(&mut expansion, &name),
+        });
+    }
+    if variants.is_empty() {
+        return Err(syn::Error::new_spanned(
+            ident,
+            "an operation whose faults say nothing has `castile::Fault` without a type",
+        ));
+    }
+    differ(names.iter().map(|(name, span)| (name.as_str(), *span)))?;
+    let details = variants.len();
+    let planned = Faults { ident: expansion.itself().ident, variants, details };
+    let rest = quote! {
+        impl ::castile::codegen::declared::DeclaredDetails for #ident {
+            fn elements() -> ::std::vec::Vec<::castile::codegen::declared::DeclaredElement> {
+                ::std::vec::Vec::from([#(#elements),*])
+            }
+        }
+    };
+    Ok(expansion.code_of(&|plan, namespace| castile_codegen::implementation_of_faults(&planned, plan, namespace), rest))
+}
+
+/// A type that is itself all that a fault says.
+fn one_detail(expansion: &Expansion, name: &str) -> TokenStream {
+    let (ident, namespace) = (expansion.ident(), expansion.namespace());
+    let element = declared(expansion, name, &quote! { #ident });
+    let (start, end) = (format!("<{name}>"), format!("</{name}>"));
+    quote! {
+        const _: () = {
+            use ::castile::codegen::{Decoder, Element, Encoder, Error};
+
+            impl ::castile::codegen::FaultDetail for #ident {
+                const ELEMENTS: &'static [Element] = &[Element::new(#namespace, #name, 0)];
+
+                fn read(decoder: &mut Decoder<'_>, index: usize) -> ::core::result::Result<Self, Error> {
+                    decoder.root(&Self::ELEMENTS[index])
+                }
+
+                fn write(&self, out: &mut Encoder) {
+                    out.own_root(#namespace, #start, self, #end)
+                }
+
+                fn index(&self) -> usize {
+                    0
+                }
+            }
+
+            impl ::castile::codegen::declared::DeclaredDetails for #ident {
+                fn elements() -> ::std::vec::Vec<::castile::codegen::declared::DeclaredElement> {
+                    ::std::vec::Vec::from([#element])
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,433 @@
+//! Structs: complex types, and simple types of their own.
+
+use castile_plan::names;
+use castile_plan::plan::{
+    Attribute, Base, Content, Element, Field, Held, Item, Made, Nil, Path, Presence, Role as PlanRole, Struct, Term,
+    TypeName, Value,
+};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DataStruct, DeriveInput, Fields, FieldsNamed};
+
+use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
+use crate::declaration::{AttributeOf, Complex, ContentOf};
+use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion, NAMESPACE};
+use crate::fields::{self, Kind, Member, Shape, adapted, check_value, differ, held_by, type_of_adapted};
+use crate::simple;
+
+pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
+    let of = OfType::read(&input.attrs)?;
+    if let Some(span) = of.is_derived.or(of.is_union) {
+        return Err(syn::Error::new(span, "only an enum is one of several types"));
+    }
+    match &data.fields {
+        Fields::Named(fields) => {
+            without_facets(&of)?;
+            complex(input, &of, fields)
+        }
+        Fields::Unit => {
+            without_facets(&of)?;
+            complex(input, &of, &FieldsNamed { brace_token: Default::default(), named: Default::default() })
+        }
+        Fields::Unnamed(fields) => match fields.unnamed.first().filter(|_| fields.unnamed.len() == 1) {
+            Some(field) => simple::restricted(input, &of, field),
+            None => Err(syn::Error::new(
+                fields.span(),
+                "fields need names, which are those of elements and attributes; a struct around one value is a simple type",
+            )),
+        },
+    }
+}
+
+pub(crate) fn without_facets(of: &OfType) -> syn::Result<()> {
+    match of.facets.first() {
+        Some((facet, _, span)) => Err(syn::Error::new(
+            *span,
+            format!("{facet} is for simple types: a struct around one value, as `struct Code(String)`"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let mut expansion = Expansion::new(ident, of)?;
+    let mut attributes = Vec::new();
+    let mut declared_attributes = Vec::new();
+    let mut any_attributes = None;
+    let mut text = None;
+    let mut particles = Vec::new();
+    let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
+    let mut sizes = Vec::new();
+    let mut wraps = Vec::new();
+    for field in &fields.named {
+        let Some(name) = &field.ident else { continue };
+        let said = OfField::read(&field.attrs)?;
+        sizes.push((name.clone(), field.ty.clone()));
+        match said.role() {
+            Some(Role::Attribute) => {
+                said.refuse(&[Said::Name, Said::Default, Said::Occurrence, Said::With], "an attribute")?;
+                let (plan, declared) = attribute(&mut expansion, of, name, &field.ty, &said)?;
+                attributes.push(plan);
+                declared_attributes.push(declared);
+            }
+            Some(Role::AnyAttributes) => {
+                said.refuse(&[], "whatever attribute comes")?;
+                if any_attributes.is_some() {
+                    return Err(syn::Error::new(name.span(), "another field has whatever attribute comes already"));
+                }
+                any_attributes = Some(names::Ident::new(&name.to_string()));
+            }
+            Some(Role::Text) => {
+                said.refuse(&[], "the text of an element")?;
+                if text.is_some() {
+                    return Err(syn::Error::new(name.span(), "another field is the text of the element already"));
+                }
+                text = Some((name.clone(), field.ty.clone()));
+            }
+            Some(Role::Other) => {
+                let span = said.role.map_or(name.span(), |(_, span)| span);
+                return Err(syn::Error::new(span, "only a variant is whatever no other one is"));
+            }
+            None if said.wrap.is_some() => {
+                let Wrapped { member, plan, item, code } =
+                    wrapped(&mut expansion, of, name, &field.ty, &said, wraps.len())?;
+                particles.push(plan);
+                members.push((member, name.span()));
+                wraps.push((item, code));
+            }
+            None | Some(Role::Flattened | Role::Any) => {
+                let (member, plan) = fields::member(&mut expansion, of, name, &field.ty, &said, Case::Camel)?;
+                particles.push(plan);
+                members.push((member, name.span()));
+            }
+        }
+    }
+    differ(fields::elements(&members))?;
+    differ(declared_attributes.iter().map(|declared| (declared.name.as_str(), declared.span)))?;
+    if let (Some((_, _)), Some((_, span))) = (&text, members.first()) {
+        let message =
+            "an element with a text of its own has no elements in it: make this an attribute, or the text an element";
+        return Err(syn::Error::new(*span, message));
+    }
+    let is_all = of.is_all.is_some();
+    let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
+    if let Some(span) = of.is_all {
+        for member in &members {
+            if member.kind != Kind::Element || member.max != Some(1) {
+                return Err(syn::Error::new(
+                    span,
+                    format!(
+                        "in any order come elements that come once at most (cos-all-limited); `{}` is none",
+                        member.name
+                    ),
+                ));
+            }
+        }
+    }
+    let content = match &text {
+        Some((name, of)) => {
+            Content::Simple { ident: names::Ident::new(&name.to_string()), value: expansion.base(of), facets: None }
+        }
+        None if is_all => Content::All(particles),
+        None => Content::Sequence(particles),
+    };
+    let type_name = TypeName { namespace: NAMESPACE.to_owned(), name: of.name(ident)? };
+    let has_table = !attributes.is_empty() || any_attributes.is_some();
+    let planned =
+        |role, content, attributes, has_table: bool, any_attributes: Option<names::Ident>, expansion: &Expansion| {
+            Struct {
+                path: expansion.itself(),
+                table: names::Ident::new(ELEMENTS),
+                documentation: String::new(),
+                role,
+                attributes,
+                attribute_table: has_table.then(|| names::Ident::new(ATTRIBUTES)),
+                any_attributes: any_attributes.map(|ident| (ident, castile_plan::plan::Wildcard::Any)),
+                content,
+                made: Made::Whole,
+            }
+        };
+    let declaration = Complex {
+        ident,
+        name: (!of.is_anonymous).then(|| type_name.name.clone()),
+        documentation: if of.is_anonymous { "" } else { &of.documentation },
+        extends: of.extends.as_ref(),
+        attributes: &declared_attributes,
+        has_any_attributes: any_attributes.is_some(),
+        content: match &text {
+            Some((_, of)) => ContentOf::Text(of),
+            None if is_all => ContentOf::All(&members),
+            None => ContentOf::Sequence(&members),
+        },
+    };
+    let mut checks = fits(ident, &sizes);
+    checks.extend(same_namespace(&expansion, &members));
+    let mut rest = declaration.code(&expansion, &checks);
+    if let Some(base) = of.extends.as_ref().filter(|_| text.is_some()) {
+        return Err(syn::Error::new_spanned(base, "an element with a text of its own extends no type with elements"));
+    }
+    if let Some(span) = of.is_all.filter(|_| text.is_some() || of.is_group) {
+        let message =
+            "elements in any order are all that is in an element (cos-all-limited): no text, and none of others";
+        return Err(syn::Error::new(span, message));
+    }
+    if of.is_group && members.iter().all(|member| member.min == 0) {
+        let message = "a group that may be empty can't be told from none: one of its elements must come, and the field that \
+                       holds it may be an `Option`";
+        return Err(syn::Error::new(ident.span(), message));
+    }
+    let of_text = text.as_ref().map(|(name, _)| name.span());
+    if let Some(span) = of_text.or(has_table.then(|| ident.span())).filter(|_| of.is_group) {
+        return Err(syn::Error::new(span, "what is flattened into others has elements alone"));
+    }
+    let role = match (of.is_group, of.is_anonymous) {
+        (true, _) => PlanRole::Group,
+        (false, true) => PlanRole::Type(None),
+        (false, false) => PlanRole::Type(Some(type_name.clone())),
+    };
+    let mut items = vec![Item::Struct(planned(role, content, attributes, has_table, any_attributes, &expansion))];
+    for (item, code) in wraps {
+        items.push(item);
+        rest.extend(code);
+    }
+    if of.is_group {
+        // It may be an element of its own, too.
+        rest.extend(element_of_group(&expansion, &type_name.name));
+    }
+    Ok(expansion.code(items, rest))
+}
+
+/// What lets a group be the content of an element, as which its own is all.
+pub(crate) fn element_of_group(expansion: &Expansion, name: &str) -> TokenStream {
+    let ident = expansion.ident();
+    let (namespace, of_elements) = (expansion.namespace(), expansion.namespace_of_elements());
+    quote! {
+        impl ::castile::codegen::ComplexType for #ident {
+            const NAMESPACE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#of_elements);
+            const MODEL: ::castile::codegen::xs::Model = ::castile::codegen::xs::Model::named(#namespace, #name);
+
+            fn read(decoder: &mut ::castile::Decoder<'_>) -> ::core::result::Result<Self, ::castile::codegen::Error> {
+                decoder.group()
+            }
+
+            fn write(&self, out: &mut ::castile::Encoder) {
+                out.group(self);
+            }
+        }
+    }
+}
+
+fn attribute(
+    expansion: &mut Expansion,
+    of: &OfType,
+    ident: &syn::Ident,
+    ty: &syn::Type,
+    said: &OfField,
+) -> syn::Result<(Attribute, AttributeOf)> {
+    let shape = Shape::of(ty, said)?;
+    if shape.is_boxed || shape.occurrence == Occurrence::Repeated {
+        return Err(syn::Error::new(
+            ty.span(),
+            "an attribute is there once at most; values with blanks between are a `castile::datatypes::List`",
+        ));
+    }
+    let presence = match (shape.occurrence, &said.default) {
+        (Occurrence::Optional, Some(default)) => {
+            return Err(syn::Error::new(
+                default.span(),
+                "an attribute with a default always has a value: leave out the `Option`",
+            ));
+        }
+        (Occurrence::Optional, None) => Presence::Optional,
+        (_, Some(default)) => Presence::Default(default.value()),
+        (_, None) => Presence::Required,
+    };
+    let name = of.name_of(ident, said, Case::Camel)?;
+    if name == "xmlns" {
+        return Err(syn::Error::new(ident.span(), "an attribute `xmlns` would declare a namespace (no-xmlns)"));
+    }
+    if let Some(default) = &said.default {
+        check_value(&shape.of, &default.value(), default.span())?;
+    }
+    let adapter = said.with.as_ref().map(|with| adapted(expansion, with, &shape.of));
+    let declared = AttributeOf {
+        name: name.clone(),
+        of: said.with.as_ref().map_or_else(|| shape.of.clone(), |with| type_of_adapted(with, &shape.of)),
+        is_required: presence == Presence::Required,
+        default: said.default.as_ref().map(syn::LitStr::value),
+        documentation: said.documentation.clone(),
+        span: ident.span(),
+    };
+    let plan = Attribute {
+        ident: names::Ident::new(&ident.to_string()),
+        documentation: String::new(),
+        namespace: String::new(),
+        tag: name.clone(),
+        name,
+        base: expansion.base(&shape.of),
+        facets: None,
+        presence,
+        default: None,
+        adapter,
+    };
+    Ok((plan, declared))
+}
+
+/// What stands for a field whose values are in an element of their own.
+struct Wrapped {
+    member: Member,
+    plan: Field,
+    item: Item,
+    code: TokenStream,
+}
+
+/// A field whose values are in an element of their own: a type for that is made, of which no value ever is. `number` tells it
+/// from others of the struct.
+fn wrapped(
+    expansion: &mut Expansion,
+    of_type: &OfType,
+    ident: &syn::Ident,
+    of: &syn::Type,
+    said: &OfField,
+    number: usize,
+) -> syn::Result<Wrapped> {
+    let is_optional = held_by(of, "Option").is_some();
+    let values = held_by(of, "Option").unwrap_or(of);
+    if held_by(values, "Vec").is_none() {
+        return Err(syn::Error::new_spanned(
+            of,
+            "an element stands around the values of a `Vec`, or of an `Option<Vec<…>>`",
+        ));
+    }
+    let Some(around) = &said.wrap else { return Err(syn::Error::new_spanned(of, "no element stands around it")) };
+    if let Some(default) = &said.default {
+        return Err(syn::Error::new_spanned(default, "values in an element of their own have no default"));
+    }
+    let wrapper = quote::format_ident!("CastileWrapped{number}");
+    let borrowed = quote::format_ident!("CastileBorrowed{number}");
+    let field = quote::format_ident!("values");
+    let (member, plan) = fields::member(expansion, of_type, ident, values, said, Case::Camel)?;
+    let adapter = plan.adapter.as_ref().map(|_| {
+        let with = &said.with;
+        let of = held_by(values, "Vec");
+        quote! { ::castile::codegen::Adapted<#with, #of> }
+    });
+    let item = Item::Struct(Struct {
+        path: Path { module: 0, ident: names::Ident::new(&wrapper.to_string()) },
+        table: names::Ident::new(&format!("{ELEMENTS}_{number}")),
+        documentation: String::new(),
+        role: PlanRole::Type(None),
+        attributes: Vec::new(),
+        attribute_table: None,
+        any_attributes: None,
+        content: Content::Sequence(vec![Field { ident: names::Ident::new("values"), ..plan }]),
+        made: Made::Whole,
+    });
+    let (namespace, start, end) =
+        (expansion.namespace_of_elements(), format!("<{}>", member.name), format!("</{}>", member.name));
+    let write = match adapter {
+        Some(adapter) => quote! { out.own_adapted(#namespace, #start, self.0.iter().map(<#adapter>::of), #end) },
+        None => quote! { out.own_repeated(#namespace, #start, self.0, #end) },
+    };
+    let members = [member];
+    let declaration = Complex {
+        ident: &wrapper,
+        name: None,
+        documentation: "",
+        extends: None,
+        attributes: &[],
+        has_any_attributes: false,
+        content: ContentOf::Sequence(&members),
+    };
+    let declaration = declaration.code(expansion, &TokenStream::new());
+    let code = quote! {
+        struct #wrapper {
+            #field: #values,
+        }
+
+        struct #borrowed<'a>(&'a #values);
+
+        impl #wrapper {
+            fn value(self) -> #values {
+                self.#field
+            }
+
+            fn of(values: &#values) -> #borrowed<'_> {
+                #borrowed(values)
+            }
+        }
+
+        impl ::castile::ToXml for #borrowed<'_> {
+            const NAMESPACE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#namespace);
+
+            fn content(&self, out: &mut ::castile::Encoder) {
+                #write
+            }
+        }
+
+        #declaration
+    };
+    let name = around.value();
+    let element = Element {
+        namespace: expansion.of_elements().to_owned(),
+        name: name.clone(),
+        slot: expansion.slot(),
+        constraint: None,
+        facets: None,
+        types: None,
+    };
+    let min = u32::from(!is_optional);
+    let base = Base::Rust(wrapper.to_string().into());
+    let plan = Field {
+        ident: names::Ident::new(&ident.to_string()),
+        documentation: String::new(),
+        min_occurs: min,
+        max_occurs: Some(1),
+        term: Term::Element {
+            element,
+            value: Value { base: base.clone(), nil: Nil::Never },
+            tag: name.clone(),
+            counted: false,
+        },
+        held: Held::InPlace,
+        streams: false,
+        adapter: Some(base),
+    };
+    let member = Member {
+        name,
+        of: syn::parse_quote!(#wrapper),
+        kind: Kind::Element,
+        min,
+        max: Some(1),
+        default: None,
+        documentation: said.documentation.clone(),
+    };
+    Ok(Wrapped { member, plan, item, code })
+}
+
+/// That a value takes no more room than those of generated code do.
+pub(crate) fn fits(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
+    let fields = fields.iter().map(|(field, of)| {
+        let message = format!(
+            "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
+        );
+        quote! { (::core::mem::size_of::<#of>(), #message) }
+    });
+    quote_spanned! { ident.span() =>
+        ::castile::codegen::fits(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
+    }
+}
+
+/// That what is flattened has elements of the same namespace, so that the tags mean the same.
+pub(crate) fn same_namespace(expansion: &Expansion, members: &[Member]) -> TokenStream {
+    let namespace = expansion.namespace_of_elements();
+    let flattened = members.iter().filter(|member| member.kind == Kind::Flattened).map(|member| {
+        let of = &member.of;
+        quote_spanned! { of.span() =>
+            ::castile::codegen::is_of(<#of as ::castile::codegen::Group>::NAMESPACE, #namespace);
+        }
+    });
+    quote! { #(#flattened)* }
+}

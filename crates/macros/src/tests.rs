@@ -1,0 +1,69 @@
+//! What the macros refuse, and what they say then: `tests/errors` has an item in each file, and beside it the errors with their
+//! places. `BLESS=1 cargo test -p castile-macros --lib` writes them anew.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use syn::{DeriveInput, Item, Meta};
+
+/// What the macro that is named first makes of an item.
+fn expanded(source: &str) -> syn::Result<proc_macro2::TokenStream> {
+    match syn::parse_str::<Item>(source)? {
+        Item::Trait(mut item) => {
+            let attribute = item.attrs.remove(0);
+            let of = match attribute.meta {
+                Meta::Path(_) => crate::service::OfService::default(),
+                _ => attribute.parse_args()?,
+            };
+            crate::service::service(&of, item)
+        }
+        _ => {
+            let input: DeriveInput = syn::parse_str(source)?;
+            match source.lines().next() {
+                Some("#[derive(FaultDetail)]") => crate::messages::fault_detail(&input),
+                Some("#[derive(Header)]") => crate::messages::header(&input),
+                _ => crate::derived(&input),
+            }
+        }
+    }
+}
+
+/// The errors with their places.
+fn errors(source: &str) -> String {
+    let mut out = String::new();
+    match expanded(source) {
+        Ok(code) => writeln!(out, "no error: {code}").unwrap(),
+        Err(errors) => {
+            for error in errors {
+                let start = error.span().start();
+                writeln!(out, "{}:{}: {error}", start.line, start.column + 1).unwrap();
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn errors_say_what_to_write() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors");
+    let mut different = Vec::new();
+    let mut count = 0;
+    for entry in fs::read_dir(&directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        count += 1;
+        let found = errors(&fs::read_to_string(&path).unwrap());
+        let expected = path.with_extension("txt");
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&expected, &found).unwrap();
+        }
+        if fs::read_to_string(&expected).unwrap_or_default() != found {
+            different.push(format!("{}: {found}", path.display()));
+        }
+    }
+    assert!(count > 50, "{count} files");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}

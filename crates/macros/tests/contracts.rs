@@ -1,0 +1,168 @@
+//! The contract of types of every kind is read without a word by the front end, and its schema takes what the types write.
+
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+#![allow(missing_docs, reason = "the contract has none either")]
+
+mod types;
+
+use castile::datatypes::List;
+use castile::{AnyElements, Encoder, Nillable, ToXml, service};
+use castile_codegen::{Files, Options, generate};
+use castile_xsd::validate::Validator;
+use tempfile::TempDir;
+use types::*;
+
+/// Echoes.
+#[service(namespace = "urn:orders", name = "Echo")]
+pub trait Everything {
+    async fn order(&self, order: Order) -> Order;
+    async fn item(&self, item: Item) -> Item;
+    async fn drawing(&self, drawing: Drawing) -> Shape;
+    async fn paid(&self, paid: Paid) -> elsewhere::Amount;
+    async fn host(&self, host: Host) -> Vec<Host>;
+    async fn size(&self, size: Vec<Size>) -> Sized_;
+    async fn payment(&self, #[xml(flatten)] payment: Payment) -> Option<Payment>;
+    async fn shadows(&self, element: shadows::Element) -> shadows::Fault;
+    async fn bare(&self, bare: Bare) -> Open;
+}
+
+/// A group in itself has no end.
+#[service(namespace = "urn:endless")]
+pub trait Endless {
+    async fn within(&self, service: Within, payload: i32, operation: bool);
+}
+
+/// In rpc style.
+#[service(namespace = "urn:rpc", rpc, soap = "1.1")]
+pub trait Calls {
+    async fn add(&self, a: i32, b: i32) -> i64;
+    async fn sum(&self, amount: elsewhere::Amount) -> elsewhere::Amount;
+    async fn shape(&self, shape: Shape) -> Shape;
+}
+
+struct Adder;
+
+impl Calls for Adder {
+    async fn add(&self, a: i32, b: i32) -> i64 {
+        i64::from(a) + i64::from(b)
+    }
+
+    async fn sum(&self, amount: elsewhere::Amount) -> elsewhere::Amount {
+        elsewhere::Amount { value: amount.value + 1 }
+    }
+
+    async fn shape(&self, shape: Shape) -> Shape {
+        shape
+    }
+}
+
+/// Parts are in no namespace, and what is in them is.
+#[tokio::test]
+async fn calls_in_rpc_style_have_parts() {
+    let client = CallsClient::with_transport("http://localhost/calls", CallsServer::new(Adder)).unwrap();
+    assert_eq!(client.add(&calls::AddRequest { a: 1, b: 2 }).await.unwrap().result, 3);
+    let sum = calls::SumRequest { amount: elsewhere::Amount { value: 4 } };
+    assert_eq!(client.sum(&sum).await.unwrap().result.value, 5);
+    let shape = Shape::Circle(Circle { radius: 1 });
+    assert_eq!(client.shape(&calls::ShapeRequest { shape: shape.clone() }).await.unwrap().result, shape);
+    let mut out = Encoder::default();
+    out.own_root("urn:rpc", "<sum>", &sum, "</sum>");
+    assert_eq!(
+        String::from_utf8(out.finish().unwrap()).unwrap(),
+        "<own:sum xmlns:own=\"urn:rpc\" xmlns=\"\"><amount><value xmlns=\"urn:money\">4</value></amount></own:sum>"
+    );
+}
+
+#[test]
+fn what_has_no_end_is_an_error() {
+    let error = endless::wsdl().unwrap_err().to_string();
+    assert_eq!(error, "Within is flattened into itself, so its content has no end");
+}
+
+fn kept(wsdl: &str) -> (TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("service.wsdl");
+    std::fs::write(&file, wsdl).unwrap();
+    (folder, file)
+}
+
+#[test]
+fn the_front_end_has_nothing_to_say() {
+    for (wsdl, types) in [
+        (
+            everything::wsdl(),
+            &["struct Order ", "enum Shape ", "struct Amount ", "struct Payment ", "enum Status "][..],
+        ),
+        (calls::wsdl(), &["struct Amount "]),
+    ] {
+        let wsdl = wsdl.unwrap();
+        let (_folder, file) = kept(&wsdl);
+        let generated = generate(&file, &Options::default());
+        let generated = generated.unwrap_or_else(|problems| panic!("{problems:?}\n{wsdl}"));
+        assert!(generated.diagnostics.is_empty(), "{:?}\n{wsdl}", generated.diagnostics);
+        for name in types {
+            assert!(generated.source.contains(name), "{name}: {}", generated.source);
+        }
+    }
+}
+
+fn element<T: ToXml>(name: &str, value: &T) -> String {
+    let mut out = Encoder::default();
+    out.own_root("urn:orders", &format!("<{name}>"), value, &format!("</{name}>"));
+    String::from_utf8(out.finish().unwrap()).unwrap()
+}
+
+#[test]
+fn what_types_write_is_valid_by_the_contract() {
+    let (_folder, file) = kept(&everything::wsdl().unwrap());
+    let (definitions, _) = castile_wsdl::open(&file, &Files::new());
+    let definitions = definitions.unwrap();
+    let mut validator = Validator::new(&definitions.schema);
+    let item = Item { sku: Sku("ABC-1".into()), price: "1.5".parse().unwrap(), tags: None, part: None };
+    let whole = Item { tags: Some(List(vec!["a".into()])), part: Some(Box::new(item.clone())), ..item.clone() };
+    let order = Order {
+        number: 1,
+        currency: "USD".into(),
+        customer_name: "A".into(),
+        date: "2026-02-03".parse().ok(),
+        item: vec![item, whole.clone()],
+        payment: Some(Payment::Cash(())),
+        note: Nillable::Nil,
+        status: Status::New,
+        rest: AnyElements::default(),
+    };
+    let circle = Shape::Circle(Circle { radius: 1 });
+    let square = Shape::Square(Box::new(Square { unit: Some("cm".into()), side: 2 }));
+    let amount = elsewhere::Amount { value: 3 };
+    let host = Host {
+        public: Some([1, 2, 3, 4].into()),
+        first: [127, 0, 0, 1].into(),
+        others: vec!["::1".parse().unwrap()],
+        name: Some(vec!["a".into()]),
+        hosts: Some(Vec::new()),
+    };
+    let card = Payment::Card(Card { number: "1".into(), valid: None });
+    let shadows = shadows::Element { xs: Some(shadows::Fault { error: "e".into(), decoder: None }), r#type: 1 };
+    let bare = Bare { paid: Paid { amount: amount.clone(), more: Vec::new(), of: None }, shape: circle.clone() };
+    for xml in [
+        element("order", &everything::OrderRequest { order }),
+        element("item", &everything::ItemRequest { item: whole }),
+        element("drawing", &everything::DrawingRequest { drawing: Drawing { shape: vec![circle.clone(), square] } }),
+        element("drawingResponse", &everything::DrawingResponse { result: circle }),
+        element(
+            "paid",
+            &everything::PaidRequest { paid: Paid { amount: amount.clone(), more: vec![amount.clone()], of: None } },
+        ),
+        element("paidResponse", &everything::PaidResponse { result: amount }),
+        element("host", &everything::HostRequest { host: host.clone() }),
+        element("hostResponse", &everything::HostResponse { result: vec![host.clone(), host] }),
+        element("size", &everything::SizeRequest { size: vec![Size::Number(1), Size::Name("x".into())] }),
+        element("payment", &everything::PaymentRequest { payment: card }),
+        element("paymentResponse", &everything::PaymentResponse { result: None }),
+        element("shadows", &everything::ShadowsRequest { element: shadows }),
+        element("bare", &everything::BareRequest { bare }),
+    ] {
+        let problems = validator.validate(xml.as_bytes());
+        assert!(problems.is_empty(), "{problems:?}: {xml}");
+    }
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", all, group)]
+struct Names {
+    first: String,
+}

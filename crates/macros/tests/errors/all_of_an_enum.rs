@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", all)]
+enum Payment {
+    Card(String),
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+struct Order {
+    scan: Vec<u8>,
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", rename_all = "kebab-case")]
+struct Order {
+    item: String,
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", derived, extends = Base)]
+enum Shape {
+    Circle(Circle),
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", derived)]
+struct Shape {
+    size: i32,
+}

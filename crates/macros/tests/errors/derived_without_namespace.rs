@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "", derived)]
+enum Shape {
+    Circle(Circle),
+}

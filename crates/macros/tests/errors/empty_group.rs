@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", group)]
+struct Extra {
+    note: Option<String>,
+}

@@ -1,0 +1,6 @@
+#[derive(FaultDetail)]
+#[xml(namespace = "urn:a")]
+enum Refusal {
+    #[xml(other)]
+    Other(String),
+}

@@ -1,0 +1,5 @@
+#[derive(FaultDetail)]
+#[xml(namespace = "urn:a")]
+enum Refusal {
+    SoldOut,
+}

@@ -1,0 +1,3 @@
+#[derive(FaultDetail)]
+#[xml(namespace = "urn:a")]
+enum Refusal {}

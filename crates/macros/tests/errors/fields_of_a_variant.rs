@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+enum Payment {
+    Card { number: String },
+}

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+struct Page<T> {
+    items: Vec<T>,
+}

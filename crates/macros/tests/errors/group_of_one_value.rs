@@ -1,0 +1,3 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", group)]
+struct Code(String);

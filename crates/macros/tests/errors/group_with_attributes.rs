@@ -1,0 +1,6 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", group)]
+struct Names {
+    #[xml(attribute)]
+    note: String,
+}

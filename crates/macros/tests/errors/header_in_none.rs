@@ -1,0 +1,5 @@
+#[derive(Header)]
+#[xml(namespace = "")]
+struct Session {
+    key: String,
+}

@@ -1,0 +1,3 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", max_length = 3)]
+struct Percent(u8);

@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+struct Payment {
+    _3d_secure: bool,
+}

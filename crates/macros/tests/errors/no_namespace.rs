@@ -1,0 +1,4 @@
+#[derive(Xml)]
+struct Order {
+    item: String,
+}

@@ -1,0 +1,4 @@
+#[service(namespace = "urn:a")]
+trait Orders {
+    fn place(&self, item: String);
+}

@@ -1,0 +1,5 @@
+#[service(namespace = "urn:a")]
+trait Orders {
+    #[soap(soap_action = "x")]
+    async fn place(&self, item: String);
+}

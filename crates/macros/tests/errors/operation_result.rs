@@ -1,0 +1,4 @@
+#[service(namespace = "urn:a")]
+trait Orders {
+    async fn place(&self, item: String) -> Result<u32>;
+}

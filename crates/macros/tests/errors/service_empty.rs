@@ -1,0 +1,2 @@
+#[service(namespace = "urn:a")]
+trait Orders {}

@@ -1,0 +1,4 @@
+#[service(namespace = "urn:a")]
+trait Orders<T> {
+    async fn place(&self, item: T);
+}

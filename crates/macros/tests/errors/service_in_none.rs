@@ -1,0 +1,4 @@
+#[service(namespace = "")]
+trait Orders {
+    async fn place(&self, item: String);
+}

@@ -1,0 +1,4 @@
+#[service]
+trait Orders {
+    async fn place(&self, item: String);
+}

@@ -1,0 +1,4 @@
+#[service(namespace = "urn:a", style = "rpc")]
+trait Orders {
+    async fn place(&self, item: String);
+}

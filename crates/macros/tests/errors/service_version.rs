@@ -1,0 +1,4 @@
+#[service(namespace = "urn:a", soap = "1.3")]
+trait Orders {
+    async fn place(&self, item: String);
+}

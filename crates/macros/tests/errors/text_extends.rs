@@ -1,0 +1,6 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", extends = Base)]
+struct Note {
+    #[xml(text)]
+    text: String,
+}

@@ -1,0 +1,3 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+struct Pair(String, i32);

@@ -1,0 +1,8 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+struct Order {
+    #[xml(text)]
+    note: String,
+    #[xml(text)]
+    item: String,
+}

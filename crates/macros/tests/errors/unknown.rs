@@ -1,0 +1,5 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a", rename = "b")]
+struct Order {
+    item: String,
+}

@@ -1,0 +1,208 @@
+//! Types of a program, for the tests.
+
+#![allow(dead_code, missing_docs, reason = "each test uses some")]
+
+use std::net::IpAddr;
+
+use castile::datatypes::{Date, Decimal, List};
+use castile::{Adapter, AnyElements, AnyType, Nillable, Xml};
+
+pub const NAMESPACE: &str = "urn:orders";
+
+/// An order.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Order {
+    /// Its number.
+    #[xml(attribute)]
+    pub number: u32,
+    #[xml(attribute, default = "EUR")]
+    pub currency: String,
+    pub customer_name: String,
+    #[xml(name = "when")]
+    pub date: Option<Date>,
+    pub item: Vec<Item>,
+    #[xml(flatten)]
+    pub payment: Option<Payment>,
+    pub note: Nillable<String>,
+    pub status: Status,
+    #[xml(any)]
+    pub rest: AnyElements,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Item {
+    pub sku: Sku,
+    pub price: Decimal,
+    pub tags: Option<List<String>>,
+    pub part: Option<Box<Item>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, pattern = "[A-Z]{3}-[0-9]+", max_length = 8)]
+pub struct Sku(pub String);
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub enum Payment {
+    Card(Card),
+    Cash(()),
+    Invoice(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Card {
+    #[xml(text)]
+    pub number: String,
+    #[xml(attribute)]
+    pub valid: Option<Date>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Status {
+    New,
+    OnItsWay,
+}
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, derived)]
+pub enum Shape {
+    Circle(Circle),
+    Square(Box<Square>),
+    #[xml(other)]
+    Other(AnyType),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = Shape)]
+pub struct Circle {
+    pub radius: i32,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = Shape)]
+pub struct Square {
+    #[xml(attribute)]
+    pub unit: Option<String>,
+    pub side: i32,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Drawing {
+    pub shape: Vec<Shape>,
+}
+
+pub mod elsewhere {
+    #[derive(Clone, Debug, PartialEq, castile::Xml)]
+    #[xml(namespace = "urn:money")]
+    pub struct Amount {
+        pub value: i32,
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Paid {
+    pub amount: elsewhere::Amount,
+    pub more: Vec<elsewhere::Amount>,
+    pub of: Option<String>,
+}
+
+/// Names that the library and the language have are a program's own, too.
+pub mod shadows {
+    use castile::Xml;
+
+    #[allow(dead_code)]
+    type Result<T> = std::result::Result<T, ()>;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:orders", unqualified)]
+    pub struct Element {
+        pub xs: Option<Fault>,
+        pub r#type: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "", all)]
+    pub struct Fault {
+        pub error: std::string::String,
+        pub decoder: std::option::Option<std::string::String>,
+    }
+}
+
+pub struct AsText;
+
+impl Adapter<IpAddr> for AsText {
+    type Xml = String;
+
+    fn from_xml(xml: String) -> Result<IpAddr, String> {
+        xml.parse().map_err(|_| format!("{xml:?} is no IP address"))
+    }
+
+    fn to_xml(value: &IpAddr) -> String {
+        value.to_string()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Host {
+    #[xml(attribute, with = AsText)]
+    pub public: Option<IpAddr>,
+    #[xml(with = AsText)]
+    pub first: IpAddr,
+    #[xml(wrap = "others", name = "other", with = AsText)]
+    pub others: Vec<IpAddr>,
+    #[xml(wrap = "names")]
+    pub name: Option<Vec<String>>,
+    #[xml(wrap = "hosts", name = "host")]
+    pub hosts: Option<Vec<Host>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, union)]
+pub enum Size {
+    Number(i32),
+    Name(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Sized_ {
+    #[xml(min = 1, max = 3)]
+    pub size: Vec<Size>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Nested {
+    pub part: Vec<Nested>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, unqualified)]
+pub struct Bare {
+    pub paid: Paid,
+    pub shape: Shape,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Open {
+    pub first: Option<i32>,
+    #[xml(any)]
+    pub rest: AnyElements,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, group)]
+pub struct Within {
+    pub a: i32,
+    #[xml(flatten)]
+    pub within: Option<Box<Within>>,
+}

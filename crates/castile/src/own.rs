@@ -1,5 +1,6 @@
 //! What the code of `castile-macros` asks while it is compiled, and what it takes from the library beside that.
 
+use castile_databinding::datatypes::SimpleType;
 use castile_databinding::declared::Extends;
 use castile_databinding::schema::TypeName;
 use castile_soap::{Fault, FaultDetail, Header, Request};
@@ -30,6 +31,9 @@ pub const fn is_of(found: Option<&str>, namespace: &str) {
         panic!("the elements within are in another namespace than those around them")
     }
 }
+
+/// Asks that a type is a simple one.
+pub const fn is_simple<T: SimpleType>() {}
 
 /// Asks that a type extends another one.
 pub const fn extends<T: Extends<B>, B>() {}

@@ -39,8 +39,8 @@ pub(crate) struct OfType {
 pub(crate) struct OfField {
     pub(crate) name: Option<LitStr>,
     pub(crate) role: Option<(Role, Span)>,
-    /// That it comes once at most, or any number of times, where its type doesn't show that.
-    pub(crate) occurrence: Option<(Occurrence, Span)>,
+    /// That a `Vec<u8>` is meant as numbers, and where that is said.
+    pub(crate) is_repeated: Option<Span>,
     pub(crate) min: Option<LitInt>,
     pub(crate) max: Option<LitInt>,
     pub(crate) default: Option<LitStr>,
@@ -234,7 +234,7 @@ impl OfField {
             "default" => return once(meta, &mut self.default, |meta| meta.value()?.parse()),
             "min" => return once(meta, &mut self.min, |meta| meta.value()?.parse()),
             "max" => return once(meta, &mut self.max, |meta| meta.value()?.parse()),
-            "repeated" => return self.occurs(meta, Occurrence::Repeated),
+            "repeated" => return once(meta, &mut self.is_repeated, |meta| Ok(meta.path.span())),
             _ => {
                 return Err(unknown(
                     meta,
@@ -254,10 +254,6 @@ impl OfField {
         Ok(())
     }
 
-    fn occurs(&mut self, meta: &ParseNestedMeta<'_>, occurrence: Occurrence) -> syn::Result<()> {
-        once(meta, &mut self.occurrence, |meta| Ok((occurrence, meta.path.span())))
-    }
-
     pub(crate) fn role(&self) -> Option<Role> {
         self.role.map(|(role, _)| role)
     }
@@ -266,7 +262,7 @@ impl OfField {
     pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
         let said = [
             (Said::Name, self.name.as_ref().map(Spanned::span)),
-            (Said::Occurrence, self.occurrence.map(|(_, span)| span)),
+            (Said::Repeated, self.is_repeated),
             (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
             (Said::Default, self.default.as_ref().map(Spanned::span)),
             (Said::With, self.with.as_ref().map(Spanned::span)),
@@ -285,7 +281,7 @@ impl OfField {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     Name,
-    Occurrence,
+    Repeated,
     Bounds,
     Default,
     With,
@@ -296,7 +292,7 @@ impl Said {
     fn word(self) -> &'static str {
         match self {
             Said::Name => "name of its own",
-            Said::Occurrence => "optional or repeated values",
+            Said::Repeated => "repeated values",
             Said::Bounds => "min or max",
             Said::Default => "default",
             Said::With => "adapter",

@@ -11,7 +11,7 @@ use crate::attributes::{Case, OfField, OfType, Role, Said};
 use crate::declaration::{Complex, ContentOf, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{Member, differ, elements, held_by, member};
-use crate::structs::{element_of_group, fits, same_namespace, without_facets};
+use crate::structs::{element_of_group, fits, sound, without_facets};
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
@@ -278,7 +278,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         content: ContentOf::Choice(&members),
     };
     let mut checks = fits(ident, &sizes);
-    checks.extend(same_namespace(&expansion, &members));
+    checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
     rest.extend(element_of_group(&expansion, &name));
     Ok(expansion.code(vec![Item::Choice(planned)], rest))

@@ -100,9 +100,8 @@ pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> 
 impl Shape {
     pub(crate) fn of(of: &Type, said: &OfField) -> syn::Result<Self> {
         let unboxed = |of: &Type| (held_by(of, "Box").is_some(), held_by(of, "Box").unwrap_or(of).clone());
-        let said = said.occurrence;
         if let Some(held) = held_by(of, "Option") {
-            if let Some((Occurrence::Repeated, span)) = said {
+            if let Some(span) = said.is_repeated {
                 return Err(syn::Error::new(span, "an `Option` comes once at most"));
             }
             let (is_boxed, of) = unboxed(held);
@@ -110,15 +109,15 @@ impl Shape {
         }
         let is_stream = held_by(of, "Items").is_some();
         if let Some(held) = held_by(of, "Vec").or_else(|| held_by(of, "Items")) {
-            if is_called(held, "u8") && said.is_none() {
+            if is_called(held, "u8") && said.is_repeated.is_none() {
                 let message = "a `Vec<u8>` is an element for each number: bytes are `castile::datatypes::Base64Binary` or \
                                `HexBinary`; numbers are meant by `#[xml(repeated)]`";
                 return Err(syn::Error::new(of.span(), message));
             }
             return Ok(Shape { occurrence: Occurrence::Repeated, is_boxed: false, is_stream, of: held.clone() });
         }
-        if let Some((_, span)) = said {
-            let message = "the type must be written as `Option<…>` or `Vec<…>`, so that it shows what one value is of";
+        if let Some(span) = said.is_repeated {
+            let message = "the type must be written as `Vec<…>`, so that it shows what one value is of";
             return Err(syn::Error::new(span, message));
         }
         let (is_boxed, of) = unboxed(of);
@@ -165,7 +164,7 @@ pub(crate) fn member(
     let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
     let (kind, term) = match said.role() {
         Some(Role::Any) => {
-            said.refuse(&[Said::Occurrence, Said::Bounds], "whatever element comes")?;
+            said.refuse(&[Said::Bounds], "whatever element comes")?;
             if shape.occurrence == Occurrence::Repeated && !is_called(of, "AnyElements") {
                 return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
             }
@@ -173,7 +172,7 @@ pub(crate) fn member(
             (Kind::Any, Term::Any(Wildcard::Not(NAMESPACE.to_owned())))
         }
         Some(Role::Flattened) => {
-            said.refuse(&[Said::Occurrence, Said::Bounds], "what is flattened")?;
+            said.refuse(&[Said::Bounds], "what is flattened")?;
             (Kind::Flattened, Term::Group(expansion.of(&shape.of)))
         }
         _ => {
@@ -186,7 +185,7 @@ pub(crate) fn member(
                 types: None,
             };
             // What holds no others needs no guard of the stack.
-            let base = match of_language(&shape.of) {
+            let base = match of_language(&shape.of).filter(|_| adapter.is_none()) {
                 Some((name, _)) => Base::Primitive(name),
                 None => expansion.base(&shape.of),
             };

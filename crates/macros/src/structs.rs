@@ -3,7 +3,7 @@
 use castile_plan::names;
 use castile_plan::plan::{
     Attribute, Base, Content, Element, Field, Held, Item, Made, Nil, Path, Presence, Role as PlanRole, Struct, Term,
-    TypeName, Value,
+    TypeName, Value, Wildcard,
 };
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -67,7 +67,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         sizes.push((name.clone(), field.ty.clone()));
         match said.role() {
             Some(Role::Attribute) => {
-                said.refuse(&[Said::Name, Said::Default, Said::Occurrence, Said::With], "an attribute")?;
+                said.refuse(&[Said::Name, Said::Default, Said::With], "an attribute")?;
                 let (plan, declared) = attribute(&mut expansion, of, name, &field.ty, &said)?;
                 attributes.push(plan);
                 declared_attributes.push(declared);
@@ -126,45 +126,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             }
         }
     }
-    let content = match &text {
-        Some((name, of)) => {
-            Content::Simple { ident: names::Ident::new(&name.to_string()), value: expansion.base(of), facets: None }
-        }
-        None if is_all => Content::All(particles),
-        None => Content::Sequence(particles),
-    };
-    let type_name = TypeName { namespace: NAMESPACE.to_owned(), name: of.name(ident)? };
     let has_table = !attributes.is_empty() || any_attributes.is_some();
-    let planned =
-        |role, content, attributes, has_table: bool, any_attributes: Option<names::Ident>, expansion: &Expansion| {
-            Struct {
-                path: expansion.itself(),
-                table: names::Ident::new(ELEMENTS),
-                documentation: String::new(),
-                role,
-                attributes,
-                attribute_table: has_table.then(|| names::Ident::new(ATTRIBUTES)),
-                any_attributes: any_attributes.map(|ident| (ident, castile_plan::plan::Wildcard::Any)),
-                content,
-                made: Made::Whole,
-            }
-        };
-    let declaration = Complex {
-        ident,
-        name: (!of.is_anonymous).then(|| type_name.name.clone()),
-        documentation: if of.is_anonymous { "" } else { &of.documentation },
-        extends: of.extends.as_ref(),
-        attributes: &declared_attributes,
-        has_any_attributes: any_attributes.is_some(),
-        content: match &text {
-            Some((_, of)) => ContentOf::Text(of),
-            None if is_all => ContentOf::All(&members),
-            None => ContentOf::Sequence(&members),
-        },
-    };
-    let mut checks = fits(ident, &sizes);
-    checks.extend(same_namespace(&expansion, &members));
-    let mut rest = declaration.code(&expansion, &checks);
     if let Some(base) = of.extends.as_ref().filter(|_| text.is_some()) {
         return Err(syn::Error::new_spanned(base, "an element with a text of its own extends no type with elements"));
     }
@@ -182,12 +144,46 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     if let Some(span) = of_text.or(has_table.then(|| ident.span())).filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others has elements alone"));
     }
+    let content = match &text {
+        Some((name, of)) => {
+            Content::Simple { ident: names::Ident::new(&name.to_string()), value: expansion.base(of), facets: None }
+        }
+        None if is_all => Content::All(particles),
+        None => Content::Sequence(particles),
+    };
+    let type_name = TypeName { namespace: NAMESPACE.to_owned(), name: of.name(ident)? };
+    let declaration = Complex {
+        ident,
+        name: (!of.is_anonymous).then(|| type_name.name.clone()),
+        documentation: if of.is_anonymous { "" } else { &of.documentation },
+        extends: of.extends.as_ref(),
+        attributes: &declared_attributes,
+        has_any_attributes: any_attributes.is_some(),
+        content: match &text {
+            Some((_, of)) => ContentOf::Text(of),
+            None if is_all => ContentOf::All(&members),
+            None => ContentOf::Sequence(&members),
+        },
+    };
+    let mut checks = fits(ident, &sizes);
+    checks.extend(sound(&expansion, &members));
+    let mut rest = declaration.code(&expansion, &checks);
     let role = match (of.is_group, of.is_anonymous) {
         (true, _) => PlanRole::Group,
         (false, true) => PlanRole::Type(None),
         (false, false) => PlanRole::Type(Some(type_name.clone())),
     };
-    let mut items = vec![Item::Struct(planned(role, content, attributes, has_table, any_attributes, &expansion))];
+    let mut items = vec![Item::Struct(Struct {
+        path: expansion.itself(),
+        table: names::Ident::new(ELEMENTS),
+        documentation: String::new(),
+        role,
+        attributes,
+        attribute_table: has_table.then(|| names::Ident::new(ATTRIBUTES)),
+        any_attributes: any_attributes.map(|ident| (ident, Wildcard::Any)),
+        content,
+        made: Made::Whole,
+    })];
     for (item, code) in wraps {
         items.push(item);
         rest.extend(code);
@@ -420,8 +416,8 @@ pub(crate) fn fits(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> To
     }
 }
 
-/// That what is flattened has elements of the same namespace, so that the tags mean the same.
-pub(crate) fn same_namespace(expansion: &Expansion, members: &[Member]) -> TokenStream {
+/// That what is flattened has elements of the same namespace, so that the tags mean the same, and that what has a default is a value.
+pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
     let namespace = expansion.namespace_of_elements();
     let flattened = members.iter().filter(|member| member.kind == Kind::Flattened).map(|member| {
         let of = &member.of;
@@ -429,5 +425,9 @@ pub(crate) fn same_namespace(expansion: &Expansion, members: &[Member]) -> Token
             ::castile::codegen::is_of(<#of as ::castile::codegen::Group>::NAMESPACE, #namespace);
         }
     });
-    quote! { #(#flattened)* }
+    let defaults = members.iter().filter(|member| member.default.is_some()).map(|member| {
+        let of = &member.of;
+        quote_spanned! { of.span() => ::castile::codegen::is_simple::<#of>(); }
+    });
+    quote! { #(#flattened)* #(#defaults)* }
 }

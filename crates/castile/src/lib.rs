@@ -92,6 +92,17 @@ pub use castile_http::server::Options as ServerOptions;
 /// }
 /// ```
 ///
+/// A default of what is no simple type:
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a")]
+/// struct Order {
+///     #[xml(default = "x")]
+///     inner: Option<Box<Order>>,
+/// }
+/// ```
+///
 /// A variant whose type extends nothing:
 ///
 /// ```compile_fail,E0277

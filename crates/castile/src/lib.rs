@@ -57,6 +57,7 @@ pub use castile_budget::{Budget, Charged, Reservation};
 pub use castile_contract::Error as ContractError;
 #[cfg(feature = "macros")]
 pub use castile_databinding::Adapter;
+pub use castile_databinding::document::Document;
 pub use castile_databinding::encoded::{Array, Shared};
 pub use castile_databinding::{
     Any, AnyAttribute, AnyContent, AnyElements, AnyPiece, AnyType, Decoder, Deviations, Encoder, ExpandedName, FromXml,
@@ -139,6 +140,41 @@ pub mod datatypes {
         Nmtoken, Nmtokens, NonNegativeInteger, NonPositiveInteger, NormalizedString, Notation, PositiveInteger,
         Prefixes, QName, Scope, SimpleType, StreamedBinary, Time, Token, Unscoped,
     };
+}
+
+/// Documents: XML whose root element has a type, without SOAP around it. Of a schema `castile gen` makes types that are a
+/// [`Document`], and so does `castile::include_contract!`.
+///
+/// ```
+/// # mod orders {
+/// #     use castile::codegen::*;
+/// #     pub struct Order { pub item: String }
+/// #     static ORDER: [Element; 1] = [Element::new("urn:orders", "item", 1)];
+/// #     impl ComplexType for Order {
+/// #         fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+/// #             Ok(Order { item: decoder.required(&ORDER, 0)? })
+/// #         }
+/// #         fn write(&self, out: &mut Encoder) { out.element("<item>", &self.item, "</item>"); }
+/// #     }
+/// #     impl castile::Document for Order {
+/// #         const ELEMENT: &'static Element = &Element::new("urn:orders", "order", 0);
+/// #         fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> { decoder.root(Self::ELEMENT) }
+/// #         fn write(&self, out: &mut Encoder) { out.element("<order xmlns=\"urn:orders\">", self, "</order>"); }
+/// #     }
+/// # }
+/// use castile::document;
+/// use orders::Order;
+///
+/// let order: Order = document::from_str("<order xmlns='urn:orders'><item>tea</item></order>")?;
+/// assert_eq!(order.item, "tea");
+/// assert!(document::to_string(&order)?.ends_with("<order xmlns=\"urn:orders\"><item>tea</item></order>"));
+/// # Ok::<(), document::Error>(())
+/// ```
+pub mod document {
+    pub use castile_databinding::document::{
+        Items, Options, Repeats, Stream, from_slice, from_str, open, to_string, to_vec,
+    };
+    pub use castile_databinding::{Error, ErrorKind};
 }
 
 /// What carries messages: SOAP over HTTP.
@@ -273,6 +309,7 @@ pub mod codegen {
     pub use std::sync::Arc;
 
     pub use castile_databinding::datatypes::SimpleType;
+    pub use castile_databinding::document::ItemPath;
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
         Boxed, ComplexType, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array,

@@ -13,7 +13,7 @@ use crate::{outcome, output, problems, source};
 /// Generate Rust from a contract: the same as the build script, as files to keep
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
+    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema, whose elements are documents; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
     /// Where to write: a folder, for a file that is called after the contract as modules are, or a file that ends in `.rs`. The contract is
@@ -121,7 +121,7 @@ enum Faults {
 
 /// Writes the source unless the contract has an error.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let (wsdl, files) = arguments.catalogs.contract(&arguments.wsdl)?;
+    let (wsdl, files, _) = arguments.catalogs.contract_or_schema(&arguments.wsdl)?;
     let mut options = Options::default();
     if arguments.client || arguments.server {
         (options.client, options.server) = (arguments.client, arguments.server);

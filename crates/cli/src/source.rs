@@ -35,14 +35,22 @@ impl Catalogs {
     /// # Errors
     /// It can't be read, or is something else.
     pub(crate) fn contract(&self, given: &Path) -> anyhow::Result<(PathBuf, Files)> {
-        let mut files = self.files()?;
-        if given != Path::new("-") {
-            expect_contract(given)?;
-            return Ok((given.to_owned(), files));
-        }
-        let (path, kind) = standard_input(&mut files)?;
+        let (path, files, kind) = self.contract_or_schema(given)?;
         expect_kind(&path, &kind)?;
         Ok((path, files))
+    }
+
+    /// The path of a contract or a schema, files that have it if it is read from standard input, and what it is.
+    ///
+    /// # Errors
+    /// It can't be read, or is clearly something else.
+    pub(crate) fn contract_or_schema(&self, given: &Path) -> anyhow::Result<(PathBuf, Files, Kind)> {
+        let mut files = self.files()?;
+        let (path, kind) = match given == Path::new("-") {
+            true => standard_input(&mut files)?,
+            false => (given.to_owned(), kind(given)?),
+        };
+        Ok((path, files, kind))
     }
 }
 

@@ -16,7 +16,7 @@ mod render;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_plan::plan::{Faults, HeaderBlock, Plan, Service};
+use castile_plan::plan::{Faults, Plan, Service, TypedRoot};
 pub use castile_plan::{Document, FaultTypes, Options, TypeOptions};
 use castile_plan::{names, planned, stem};
 pub use castile_wsdl::{Diagnostic, Severity};
@@ -132,7 +132,7 @@ pub fn implementations(plan: &Plan, namespace: &str) -> TokenStream {
 
 /// How a type of a program is a header block, for `castile-macros`.
 #[doc(hidden)]
-pub fn implementation_of_header(block: &HeaderBlock, plan: &Plan, namespace: &str) -> TokenStream {
+pub fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
     render::implementation_of_header(block, plan, namespace)
 }
 

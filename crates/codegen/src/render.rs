@@ -23,8 +23,8 @@ use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Element, Extras, Faults, Field, HeaderBlock, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload,
-    Plan, Service, Term, Value, Wildcard,
+    Base, Element, Extras, Faults, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan,
+    Repeats, Service, Term, TypedRoot, Value, Wildcard,
 };
 use piece::{Bugs, Piece};
 
@@ -46,7 +46,9 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
         match part {
             Part::Service(_) => services.push(piece),
-            Part::Headers(_) | Part::Faults { .. } | Part::Tables(..) => tables.push(piece),
+            Part::Headers(_) | Part::Document(_) | Part::Repeats(_) | Part::Faults { .. } | Part::Tables(..) => {
+                tables.push(piece);
+            }
             Part::Item(item) => {
                 let (imports, pieces) = &mut modules[item.path().module];
                 // All of an enumeration is made by a macro, which is called by its path.
@@ -58,7 +60,7 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     let mut modules = plan.modules.iter().zip(modules);
 
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
-    let imports = imports || !plan.services.is_empty();
+    let imports = imports || !plan.services.is_empty() || !plan.documents.is_empty();
     let body: Vec<Piece> = services.into_iter().chain(items).chain(tables).collect();
     // Names that are declared here hide those of the library; none of them is one that generated code takes from it.
     let library = quote! { use ::castile::codegen::*; };
@@ -127,7 +129,7 @@ pub(crate) fn implementations(plan: &Plan, namespace: &str) -> TokenStream {
 }
 
 /// How a type of a program is a header block.
-pub(crate) fn implementation_of_header(block: &HeaderBlock, plan: &Plan, namespace: &str) -> TokenStream {
+pub(crate) fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
     with_own(plan, namespace, |context| messages::header(block, context))
 }
 
@@ -189,8 +191,15 @@ enum Part<'a> {
     Tables(usize, &'a Service),
     /// What headers hold.
     Headers(&'a Service),
+    Document(&'a TypedRoot),
+    /// What can be read item by item.
+    Repeats(&'a Repeats),
     /// What the faults of an operation can say, and those of one before it that can say the same.
-    Faults { operation: &'a str, faults: &'a Faults, like: Option<&'a Faults> },
+    Faults {
+        operation: &'a str,
+        faults: &'a Faults,
+        like: Option<&'a Faults>,
+    },
     /// A type.
     Item(&'a Item),
 }
@@ -215,6 +224,8 @@ fn parts(plan: &Plan) -> Vec<Part<'_>> {
         }
         parts.push(Part::Tables(number, service));
     }
+    parts.extend(plan.documents.iter().map(Part::Document));
+    parts.extend(plan.repeats.iter().map(Part::Repeats));
     parts.extend(plan.items.iter().map(Part::Item));
     parts
 }
@@ -264,6 +275,12 @@ fn piece(part: &Part<'_>, beside: Beside<'_>, options: &Options, root: Context<'
         Part::Headers(service) => Piece::new(&format!("the header blocks of {}", of_service(service)), root, || {
             service.headers.iter().map(|header| messages::header(header, root)).collect()
         }),
+        Part::Document(document) => Piece::new(&format!("the document {}", document.root.element.name), root, || {
+            messages::document(document, root)
+        }),
+        Part::Repeats(repeats) => {
+            Piece::new(&format!("the items {}", repeats.element.name), root, || messages::repeats(repeats, root))
+        }
         Part::Faults { operation, faults, like } => {
             Piece::new(&format!("the type {}", faults.ident), root, || match like {
                 Some(like) => messages::same_faults(operation, faults, like),

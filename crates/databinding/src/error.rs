@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 
 use castile_xml::{Limits, Location};
@@ -36,6 +37,8 @@ pub enum ErrorKind {
     Outgrown,
     /// The memory for a value, or for a document, is not granted at this time. It may be later.
     Exhausted,
+    /// What a document comes from can't be read.
+    Io(io::ErrorKind),
 }
 
 impl Error {
@@ -74,6 +77,12 @@ impl Error {
     /// element named `within`.
     pub fn locate(self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
         let location = Location::of(input, self.0.offset, limits, within);
+        self.located(location)
+    }
+
+    /// The error at another place, where what was read is a part of a document.
+    pub(crate) fn relocated(mut self, offset: usize, location: Location) -> Self {
+        self.0.offset = offset;
         self.located(location)
     }
 

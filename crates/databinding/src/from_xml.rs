@@ -145,6 +145,8 @@ pub struct Decoder<'a> {
     lenient: Option<Box<Lenient>>,
     /// The leniency that waits while SOAP encoding is read, where only what types are named is tolerated.
     of_types: Option<Box<Lenient>>,
+    /// An element that may be absent though it must come, since it was cut out of the document.
+    cut: Option<&'static Element>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -194,7 +196,15 @@ impl<'a> Decoder<'a> {
             graph: None,
             lenient: None,
             of_types: None,
+            cut: None,
         }
+    }
+
+    /// A decoder of a document from which the occurrences of an element were cut out: there may be fewer of them than must come.
+    #[doc(hidden)]
+    pub fn cut_of(mut self, cut: Option<&'static Element>) -> Self {
+        self.cut = cut;
+        self
     }
 
     /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and

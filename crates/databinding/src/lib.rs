@@ -31,6 +31,7 @@ mod complex_type;
 pub mod datatypes;
 pub mod declared;
 mod deviations;
+pub mod document;
 pub mod encoded;
 mod error;
 mod expected;

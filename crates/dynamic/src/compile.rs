@@ -26,7 +26,7 @@ use crate::{json, kept};
 pub(crate) struct Types {
     items: HashMap<&'static Path, Slot>,
     /// The header blocks of all services, by their types.
-    headers: HashMap<HeaderKey, &'static plan::HeaderBlock>,
+    headers: HashMap<HeaderKey, &'static plan::TypedRoot>,
     text: &'static SimpleType,
     made: Mutex<Made>,
 }
@@ -46,10 +46,10 @@ enum HeaderKey {
 }
 
 impl HeaderKey {
-    fn of(header: &'static plan::HeaderType) -> Self {
+    fn of(header: &'static plan::RootType) -> Self {
         match header {
-            plan::HeaderType::Own(path) => HeaderKey::Own(path),
-            plan::HeaderType::Wrapper(ident) => HeaderKey::Wrapper(ident.as_str()),
+            plan::RootType::Own(path) => HeaderKey::Own(path),
+            plan::RootType::Wrapper(ident) => HeaderKey::Wrapper(ident.as_str()),
         }
     }
 }
@@ -236,7 +236,7 @@ impl Maker {
     }
 
     /// The header block of a type that a service has.
-    pub(crate) fn header(&self, of: &'static plan::HeaderType) -> Option<&'static plan::HeaderBlock> {
+    pub(crate) fn header(&self, of: &'static plan::RootType) -> Option<&'static plan::TypedRoot> {
         self.types.headers.get(&HeaderKey::of(of)).copied()
     }
 

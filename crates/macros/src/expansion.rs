@@ -144,6 +144,8 @@ impl Expansion {
             modules: vec![module],
             items,
             services: Vec::new(),
+            documents: Vec::new(),
+            repeats: Vec::new(),
             extras: Default::default(),
             sizes: Vec::new(),
             left_out: Vec::new(),

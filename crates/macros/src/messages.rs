@@ -1,6 +1,6 @@
 //! What messages hold beside their payloads: header blocks, and what faults say.
 
-use castile_plan::plan::{Element, FaultVariant, Faults, HeaderBlock, HeaderType, Held, Root};
+use castile_plan::plan::{Element, FaultVariant, Faults, Held, Root, RootType, TypedRoot};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields, Type};
@@ -51,8 +51,8 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     if expansion.is_in_none() {
         return Err(syn::Error::new(ident.span(), "a header block is in a namespace (SOAP 1.1 §4.2)"));
     }
-    let block = HeaderBlock {
-        of: HeaderType::Own(expansion.itself()),
+    let block = TypedRoot {
+        of: RootType::Own(expansion.itself()),
         documentation: String::new(),
         base: castile_plan::plan::Base::Rust(expansion.itself().ident.as_str().into()),
         root: root(&mut expansion, &name),

@@ -23,6 +23,12 @@ pub struct Plan {
     pub modules: Vec<Module>,
     pub items: Vec<Item>,
     pub services: Vec<Service>,
+    /// The documents of a schema that stands by itself.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub documents: Vec<TypedRoot>,
+    /// What can be read item by item.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub repeats: Vec<Repeats>,
     /// What types derive beside what all do.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub extras: HashMap<Path, Extras>,
@@ -795,7 +801,7 @@ pub struct Service {
     pub port_type_documentation: String,
     pub operations: Vec<Operation>,
     /// Those of its messages that no service before has, each once.
-    pub headers: Vec<HeaderBlock>,
+    pub headers: Vec<TypedRoot>,
     /// Whether the contract says that messages are MTOM.
     pub is_mtom: bool,
 }
@@ -836,7 +842,7 @@ pub struct Message {
     pub base: Base,
     pub payload: Payload,
     /// The types of the header blocks that it is declared to have and that are understood.
-    pub headers: Vec<HeaderType>,
+    pub headers: Vec<RootType>,
 }
 
 /// What the body of a message holds.
@@ -863,25 +869,36 @@ impl Payload {
     }
 }
 
-/// A header block that messages are declared to have.
+/// An element that stands by itself: a header block that messages are declared to have, or a document.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
-pub struct HeaderBlock {
-    pub of: HeaderType,
+pub struct TypedRoot {
+    pub of: RootType,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub base: Base,
     pub root: Root,
 }
 
-/// The Rust type of a header block.
+/// The Rust type of an element that stands by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
-pub enum HeaderType {
-    /// That of its value, which no other header block has.
+pub enum RootType {
+    /// That of its value, which no other such element has.
     Own(Path),
     /// A struct around its value.
     Wrapper(Ident),
+}
+
+/// Elements that come any number of times in one place within a document or a message.
+#[derive(Debug)]
+pub struct Repeats {
+    /// What they are in.
+    pub of: RootType,
+    /// The namespaces and names of the elements on the way to them.
+    pub through: Vec<(String, String)>,
+    pub element: Element,
+    pub value: Value,
 }
 
 /// An element with the tags that it is written with as a payload.

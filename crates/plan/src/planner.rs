@@ -12,6 +12,7 @@ mod nesting;
 mod operations;
 mod particles;
 mod policy;
+mod repeats;
 mod simple;
 mod sizes;
 mod types;
@@ -25,10 +26,10 @@ use castile_wsdl::{
     PortTypeId, Protocol, Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
-use castile_xsd::{Location, Schema, SimpleTypes, TypeId};
+use castile_xsd::{ElementId, ExpandedName, Location, Schema, SimpleTypes, TypeId};
 
 use crate::names::{Ident, Modules, Names, ServiceNames};
-use crate::plan::{self, HeaderBlock, Item, Module, Operation, Path, Plan, Service};
+use crate::plan::{self, Base, Item, Module, Operation, Path, Plan, RootType, Service, TypedRoot};
 use crate::{FaultTypes, Options};
 pub use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
@@ -79,6 +80,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         reported: [0; 3],
         simple_types: SimpleTypes::new(schema),
         headers: Vec::new(),
+        documents: Vec::new(),
         header_blocks: HeaderBlocks::default(),
         namespaces: Vec::new(),
         attribute_namespaces: BTreeSet::new(),
@@ -104,8 +106,11 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     let lacks: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
     let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && lacks.is_empty());
     if services.is_empty() && options.operations.is_empty() && !has_lost_all {
-        planner.all_types();
-        if planner.items.is_empty() && !is_broken {
+        match definitions.is_schema {
+            true => planner.documents(),
+            false => planner.all_types(),
+        }
+        if planner.items.is_empty() && planner.documents.is_empty() && !is_broken {
             planner.nothing(options.strict);
         }
     }
@@ -114,11 +119,13 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     planner.count_the_rest();
     let namespaces = std::mem::take(&mut planner.namespaces);
     let mut services = services;
+    let mut documents = std::mem::take(&mut planner.documents);
     let order = nesting::nest(&mut items);
-    let sizes = sizes::hold(&mut items, &order, &mut services);
-    let (items, services, namespaces) = finish::finish(items, services, namespaces, &mut planner);
+    let sizes = sizes::hold(&mut items, &order, &mut services, &documents);
+    let (items, services, namespaces) = finish::finish(items, services, &mut documents, namespaces, &mut planner);
+    let repeats = repeats::repeats(&items, &services, &documents);
     let Planner { modules, left_out, .. } = planner;
-    Plan { namespaces, modules, items, services, extras, sizes, left_out, lacks }
+    Plan { namespaces, modules, items, services, documents, repeats, extras, sizes, left_out, lacks }
 }
 
 struct Planner<'a> {
@@ -186,7 +193,8 @@ struct Planner<'a> {
     reported: [usize; 3],
     simple_types: SimpleTypes<'a>,
     /// The header blocks of the service that is being planned that no service before has.
-    headers: Vec<HeaderBlock>,
+    headers: Vec<TypedRoot>,
+    documents: Vec<TypedRoot>,
     header_blocks: HeaderBlocks,
     /// The namespace of every element, as often as there are elements.
     namespaces: Vec<String>,
@@ -565,6 +573,42 @@ impl Planner<'_> {
         }
     }
 
+    /// The documents of a schema that stands by itself: its global elements, with all types of its namespace and what they need. Of
+    /// schemas that it imports nothing else is wanted.
+    fn documents(&mut self) {
+        let (schema, target) = (self.schema, self.definitions.target_namespace.as_str());
+        let is_document = |id: &ElementId| {
+            let declared = &schema[*id];
+            declared.name.namespace() == target
+                && !declared.is_abstract
+                && is_of_contract(declared.location)
+                && schema.element_defect(*id).is_none()
+        };
+        let elements: Vec<ElementId> = schema.global_elements().filter(is_document).collect();
+        let mut of_types: HashMap<TypeId, usize> = HashMap::new();
+        for element in &elements {
+            *of_types.entry(schema[*element].type_id).or_default() += 1;
+        }
+        for element in elements {
+            let declared = &schema[element];
+            self.location = declared.location;
+            if !self.count(1) {
+                return;
+            }
+            let base = self.base(declared.type_id, element);
+            let name = declared.name.local();
+            let of = match &base {
+                Base::Item(path) if of_types.get(&declared.type_id) == Some(&1) => RootType::Own(path.clone()),
+                _ => RootType::Wrapper(self.names[0].item(&format!("{name} document"))),
+            };
+            let documentation = self.text(&[&declared.annotation.documentation]);
+            let documentation = documentation.unwrap_or_else(|| format!("The document `{name}`."));
+            let root = self.root(element);
+            self.documents.push(TypedRoot { of, documentation, base, root });
+        }
+        self.types_of(|name| name.namespace() == target);
+    }
+
     /// All types and elements of the contract.
     fn all_types(&mut self) {
         let schema = self.schema;
@@ -572,7 +616,14 @@ impl Planner<'_> {
         for element in elements.filter(|id| is_of_contract(schema[*id].location)) {
             self.base(schema[element].type_id, element);
         }
+        self.types_of(|_| true);
+    }
+
+    /// The types of the contract that are called so.
+    fn types_of(&mut self, is_wanted: impl Fn(&ExpandedName) -> bool) {
+        let schema = self.schema;
         let types = schema.global_types().filter(|id| schema.type_defect(*id).is_none());
+        let types = types.filter(|id| schema[*id].name().is_some_and(&is_wanted));
         for id in types.filter(|id| is_of_contract(schema[*id].location())) {
             match &schema[id] {
                 TypeDefinition::Simple(_) => drop(self.simple(id)),

@@ -7,11 +7,16 @@ use castile_xsd::{Diagnostics, FileId, Loader, Location, Opened, Reference, Requ
 
 use crate::extensions::{WSDL, wsdl_children};
 
-/// Opens the document and those that it imports, in that order, and gives their schemas to the loader.
+/// Opens the document and those that it imports, in that order, and gives their schemas to the loader. A schema is one by itself.
 pub(crate) fn load(uri: &str, loader: &mut Loader<'_>) -> Vec<Opened> {
     let mut documents = Vec::new();
     let mut seen: HashSet<FileId> = HashSet::new();
     let mut queue: Vec<Opened> = loader.open(uri, None).into_iter().collect();
+    if let Some(opened) = queue.first().filter(|opened| opened.document.root().is(XSD_NAMESPACE, "schema")) {
+        let root = opened.document.root().id();
+        loader.schema(opened, root);
+        return queue;
+    }
     let mut next = 0;
     while next < queue.len() {
         let opened = queue[next].clone();

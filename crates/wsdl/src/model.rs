@@ -51,6 +51,8 @@ pub struct Definitions {
     pub name: Option<String>,
     /// `targetNamespace` of the first document.
     pub target_namespace: String,
+    /// Whether the first document is no WSDL but a schema: its global elements are documents.
+    pub is_schema: bool,
     /// Documentation of the first document.
     pub documentation: Option<String>,
     /// In the order of the documents; those of imported documents follow.

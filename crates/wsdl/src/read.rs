@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use castile_xml::tree::Element;
-use castile_xsd::{Defect, Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema};
+use castile_xsd::{
+    Defect, Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema, XSD_NAMESPACE,
+};
 
 use crate::bindings;
 use crate::documents::load;
@@ -15,9 +17,9 @@ use crate::model::{
 };
 use crate::names::{Kind, Names};
 
-/// Reads the WSDL document `uri` and all that it imports.
+/// Reads the WSDL document `uri`, or a schema that stands by itself, and all that it imports.
 ///
-/// There are no definitions only if the document itself can't be read or is no WSDL.
+/// There are no definitions only if the document itself can't be read or is neither.
 #[must_use]
 pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Diagnostic>) {
     let mut loader = Loader::new(resolver);
@@ -28,6 +30,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
     let mut definitions = Definitions {
         name: root.attribute("name").map(str::to_owned),
         target_namespace: root.attribute("targetNamespace").unwrap_or_default().trim().to_owned(),
+        is_schema: root.namespace() == XSD_NAMESPACE,
         documentation: documentation(root),
         services: Vec::new(),
         bindings: Vec::new(),
@@ -41,7 +44,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         said: Default::default(),
     };
     let mut names = Names::of(&documents);
-    for document in &documents {
+    for document in documents.iter().filter(|_| !definitions.is_schema) {
         let kept = extensions(document.document.root(), document.file, &mut diagnostics, |_| false);
         definitions.extensions.extend(kept);
     }

@@ -212,8 +212,22 @@ impl<'a> Reader<'a> {
         declarations: impl IntoIterator<Item = (&'d str, &'d str)>,
         limits: Limits,
     ) -> Result<Self, Error> {
+        Self::of_content_with(content, declarations, limits, &mut Memory::default())
+    }
+
+    /// A reader of content with the buffers of an earlier reader, which it takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if it is too large; the buffers are left where they are then.
+    #[doc(hidden)]
+    pub fn of_content_with<'d>(
+        content: &'a str,
+        declarations: impl IntoIterator<Item = (&'d str, &'d str)>,
+        limits: Limits,
+        memory: &mut Memory,
+    ) -> Result<Self, Error> {
         check_size(content.len(), limits)?;
-        let mut reader = Self::over(content, limits, Memory::default(), true);
+        let mut reader = Self::over(content, limits, std::mem::take(memory), true);
         // A mark inside is text.
         reader.at = 0;
         for (prefix, name) in declarations {

@@ -5,10 +5,10 @@ use quote::quote;
 
 use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
-use super::{Context, base, boxed, boxed_reader, by_index, element};
+use super::{Context, base, boxed, boxed_reader, by_index, element, value as value_of};
 use castile_plan::plan::{
-    Content, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Message, Operation, Payload, Root,
-    Service, Struct,
+    Content, FaultVariant, Faults, Field, Held, Item, Message, Operation, Payload, Repeats, Root, RootType, Service,
+    Struct, TypedRoot,
 };
 
 /// The table of a service's operations.
@@ -45,7 +45,7 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
 /// The elements of header blocks that are understood.
 fn understood(message: &Message, context: Context<'_>) -> Vec<TokenStream> {
     let elements = message.headers.iter().map(|of| {
-        let of = header_type(of, context);
+        let of = root_type(of, context);
         quote! { <#of as ::castile::Header>::ELEMENT }
     });
     elements.collect()
@@ -79,43 +79,47 @@ fn first(fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     elements.into_iter().chain(fields.iter().filter_map(|field| first_of(field, context))).collect()
 }
 
-fn header_type(of: &HeaderType, context: Context<'_>) -> TokenStream {
+fn root_type(of: &RootType, context: Context<'_>) -> TokenStream {
     match of {
-        HeaderType::Own(path) => context.path(path),
-        HeaderType::Wrapper(ident) => quote! { #ident },
+        RootType::Own(path) => context.path(path),
+        RootType::Wrapper(ident) => quote! { #ident },
+    }
+}
+
+/// What an element that stands by itself is in Rust: a type around its value, if it has one; what makes that of the value; and the value.
+fn typed(plan: &TypedRoot, context: Context<'_>) -> (Option<TokenStream>, Option<TokenStream>, TokenStream) {
+    let TypedRoot { of, documentation: text, base: value, .. } = plan;
+    let RootType::Wrapper(ident) = of else { return (None, None, quote! { self }) };
+    let (text, unused, of_value) = (documentation(text), context.allow_unused(), base(value, context));
+    let wrapper = quote! {
+        #text
+        #[derive(Clone, Debug, PartialEq)]
+        #unused
+        pub struct #ident(pub #of_value);
+    };
+    (Some(wrapper), Some(quote! { .map(Self) }), quote! { &self.0 })
+}
+
+/// What writes an element that stands by itself.
+fn write_root(root: &Root, inner: &TokenStream, context: Context<'_>) -> TokenStream {
+    let Root { element: declared, start, end, .. } = root;
+    match context.own {
+        Some(_) => {
+            let namespace = context.namespace(&declared.namespace);
+            quote! { out.own_root(#namespace, #start, #inner, #end) }
+        }
+        None => quote! { out.element(#start, #inner, #end) },
     }
 }
 
 /// A header block as a value.
-pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
-    let HeaderBlock { of, documentation: text, base: value, root } = plan;
-    let Root { element: declared, is_encoded, start, end, .. } = root;
-    let (element, of_value) = (element(declared, context), base(value, context));
-    let (wrapper, wrap, inner) = match of {
-        HeaderType::Own(_) => (None, None, quote! { self }),
-        HeaderType::Wrapper(ident) => {
-            let text = documentation(text);
-            let wrapper = quote! {
-                #text
-                #[derive(Clone, Debug, PartialEq)]
-                pub struct #ident(pub #of_value);
-            };
-            (Some(wrapper), Some(quote! { .map(Self) }), quote! { &self.0 })
-        }
-    };
+pub(super) fn header(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
+    let Root { element: declared, is_encoded, start, end, .. } = &plan.root;
+    let (wrapper, wrap, inner) = typed(plan, context);
     let (read, write) = match (is_encoded, &wrap) {
-        (false, None) => {
-            let write = match context.own {
-                Some(_) => {
-                    let namespace = context.namespace(&declared.namespace);
-                    quote! { out.own_root(#namespace, #start, #inner, #end) }
-                }
-                None => quote! { out.element(#start, #inner, #end) },
-            };
-            (quote! { decoder.root(Self::ELEMENT).map(Some) }, write)
-        }
+        (false, None) => (quote! { decoder.root(Self::ELEMENT).map(Some) }, write_root(&plan.root, &inner, context)),
         (false, Some(_)) => {
-            (quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) }, quote! { out.element(#start, #inner, #end) })
+            (quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) }, write_root(&plan.root, &inner, context))
         }
         (true, None) => {
             (quote! { decoder.independent(Self::ELEMENT) }, quote! { out.independent(#start, Some(#inner), #end) })
@@ -125,7 +129,7 @@ pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
             quote! { out.independent(#start, Some(#inner), #end) },
         ),
     };
-    let of = header_type(of, context);
+    let (element, of) = (element(declared, context), root_type(&plan.of, context));
     quote! {
         #wrapper
         impl ::castile::Header for #of {
@@ -138,6 +142,46 @@ pub(super) fn header(plan: &HeaderBlock, context: Context<'_>) -> TokenStream {
             fn write(&self, out: &mut Encoder) {
                 #write;
             }
+        }
+    }
+}
+
+/// A document as a value.
+pub(super) fn document(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
+    let (wrapper, wrap, inner) = typed(plan, context);
+    let write = write_root(&plan.root, &inner, context);
+    let (element, of) = (element(&plan.root.element, context), root_type(&plan.of, context));
+    quote! {
+        #wrapper
+        impl ::castile::Document for #of {
+            const ELEMENT: &'static Element = &#element;
+
+            fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+                decoder.root(Self::ELEMENT) #wrap
+            }
+
+            fn write(&self, out: &mut Encoder) {
+                #write;
+            }
+        }
+    }
+}
+
+/// That what a document or a message repeats can be read item by item.
+pub(super) fn repeats(plan: &Repeats, context: Context<'_>) -> TokenStream {
+    let Repeats { of, through, element: declared, value } = plan;
+    let (of, value) = (root_type(of, context), value_of(value, Held::InPlace, context));
+    let through = through.iter().map(|(namespace, name)| {
+        let namespace = context.namespace(namespace);
+        quote! { (#namespace, #name) }
+    });
+    let element = element(declared, context);
+    quote! {
+        impl ::castile::document::Repeats<#value> for #of {
+            const PATH: &'static ItemPath = {
+                static ITEMS: Element = #element;
+                &ItemPath::to(&[#(#through),*], &ITEMS)
+            };
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use castile_plan::names::{self, ServiceNames};
 use castile_plan::plan::{
-    Base, Element, Faults, HeaderType, Message, Operation, Payload, Port, Root, Service as Planned,
+    Base, Element, Faults, Message, Operation, Payload, Port, Root, RootType, Service as Planned,
 };
 use castile_xml::escape::push_attribute;
 use heck::{ToSnakeCase, ToUpperCamelCase};
@@ -295,7 +295,7 @@ impl Service<'_> {
                 start: format!("<{name} xmlns=\"{}\">", String::from_utf8_lossy(&namespace)),
                 end: format!("</{name}>"),
             };
-            let headers = headers.iter().map(|of| HeaderType::Own(expansion.of(of))).collect();
+            let headers = headers.iter().map(|of| RootType::Own(expansion.of(of))).collect();
             Message { base, payload: Payload::Element(root), headers }
         };
         let planned_request = message(request, &method.of.headers);

@@ -7,7 +7,7 @@ use castile_xml::XML_NAMESPACE;
 use crate::names::Ident;
 use crate::plan::{
     Base, Content, DefaultValue, Element, EncodedValue, Enumeration, Field, Item, Made, Nil, Occurrence, Path, Payload,
-    Presence, Role, Root, Service, Struct, Term, TypeName,
+    Presence, Role, Root, Service, Struct, Term, TypeName, TypedRoot,
 };
 use crate::tags::Tags;
 
@@ -40,6 +40,7 @@ const ENCODED_DECLARATIONS: &str =
 pub(super) fn finish(
     mut items: Vec<Item>,
     mut services: Vec<Service>,
+    documents: &mut [TypedRoot],
     namespaces: Vec<String>,
     planner: &mut Planner<'_>,
 ) -> (Vec<Item>, Vec<Service>, Vec<String>) {
@@ -72,8 +73,9 @@ pub(super) fn finish(
         }
         root.end = format!("</{}>", tags.name(namespace, name));
     };
-    for block in services.iter_mut().flat_map(|service| &mut service.headers) {
-        set_tags(&mut block.root, &block.base, planner);
+    let headers = services.iter_mut().flat_map(|service| &mut service.headers);
+    for TypedRoot { root, base, .. } in headers.chain(documents) {
+        set_tags(root, base, planner);
     }
     for operation in services.iter_mut().flat_map(|service| &mut service.operations) {
         for message in std::iter::once(&mut operation.request).chain(&mut operation.response) {

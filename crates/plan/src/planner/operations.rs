@@ -12,8 +12,8 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::Planner;
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, HeaderBlock, HeaderType, Held, Item, Made, Message, Nil,
-    Operation, Path, Payload, Role, Root, Struct, Term, Value,
+    Base, Content, Element, FaultVariant, Faults, Field, Held, Item, Made, Message, Nil, Operation, Path, Payload,
+    Role, Root, RootType, Struct, Term, TypedRoot, Value,
 };
 
 /// The names of an operation, given in the order of the contract whether or not it is needed.
@@ -49,7 +49,7 @@ pub(super) struct HeaderBlocks {
 struct HeaderName {
     wrapper: Ident,
     /// What it is called, once that is known.
-    of: Option<HeaderType>,
+    of: Option<RootType>,
 }
 
 /// The header blocks that only a layer understands, which is what checks them.
@@ -351,7 +351,7 @@ impl Planner<'_> {
     }
 
     /// The element of a payload; its tags come when all namespaces are known.
-    fn root(&mut self, element: ElementId) -> Root {
+    pub(super) fn root(&mut self, element: ElementId) -> Root {
         let element = self.element(&self.schema[element]);
         let (start, end) = (String::new(), String::new());
         Root { element, is_encoded: false, wraps_parts: false, type_name: None, start, end }
@@ -360,7 +360,7 @@ impl Planner<'_> {
     // ---- headers ----
 
     /// The header blocks that a binding declares for a message.
-    fn headers(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Vec<HeaderType> {
+    fn headers(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Vec<RootType> {
         let mut headers = Vec::new();
         for header in &message.headers {
             if !self.count(1) {
@@ -391,7 +391,7 @@ impl Planner<'_> {
     }
 
     /// The type of a header block, which is planned when it is asked for first.
-    fn header_type(&mut self, block: &Block) -> HeaderType {
+    fn header_type(&mut self, block: &Block) -> RootType {
         let name = &self.header_blocks.names[block];
         if let Some(of) = &name.of {
             return of.clone();
@@ -402,11 +402,11 @@ impl Planner<'_> {
         // A type can be one header block only, and one of another crate can't be made one.
         let of = match &base {
             Base::Item(path) if self.header_blocks.types.get(&self.type_of_block(block)) == Some(&1) => {
-                HeaderType::Own(path.clone())
+                RootType::Own(path.clone())
             }
-            _ => HeaderType::Wrapper(wrapper),
+            _ => RootType::Wrapper(wrapper),
         };
-        self.headers.push(HeaderBlock { of: of.clone(), documentation, base, root });
+        self.headers.push(TypedRoot { of: of.clone(), documentation, base, root });
         if let Some(name) = self.header_blocks.names.get_mut(block) {
             name.of = Some(of.clone());
         }

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use crate::plan::{
-    Attribute, Base, Content, Field, HeaderType, Held, Item, Nil, Occurrence, Path, Presence, Service, Struct, Term,
+    Attribute, Base, Content, Field, Held, Item, Nil, Occurrence, Path, Presence, RootType, Service, Struct, Term,
+    TypedRoot,
 };
 
 /// The size in bytes beyond which fields of complex types are boxed, the largest first. Fields of simple types stay in place, so a
@@ -20,7 +21,12 @@ const POINTER: usize = 8;
 
 /// Boxes what is large among fields and variants. `order` has each item behind those that its values have in them. Returns
 /// what each type takes.
-pub(super) fn hold(items: &mut [Item], order: &[usize], services: &mut [Service]) -> Vec<(Path, usize)> {
+pub(super) fn hold(
+    items: &mut [Item],
+    order: &[usize],
+    services: &mut [Service],
+    documents: &[TypedRoot],
+) -> Vec<(Path, usize)> {
     let mut sizes = Sizes::default();
     let mut found = Vec::new();
     for &number in order {
@@ -30,13 +36,14 @@ pub(super) fn hold(items: &mut [Item], order: &[usize], services: &mut [Service]
         found.push((path.clone(), known.held.size));
         sizes.known.insert(path, known);
     }
-    for service in services {
-        for block in &service.headers {
-            if let HeaderType::Wrapper(ident) = &block.of {
-                let size = sizes.base(&block.base).held.size;
-                found.push((Path { module: 0, ident: ident.clone() }, size));
-            }
+    let headers = services.iter().flat_map(|service| &service.headers);
+    for root in headers.chain(documents) {
+        if let RootType::Wrapper(ident) = &root.of {
+            let size = sizes.base(&root.base).held.size;
+            found.push((Path { module: 0, ident: ident.clone() }, size));
         }
+    }
+    for service in services {
         for faults in service.operations.iter_mut().filter_map(|operation| operation.faults.as_mut()) {
             let variants = faults.variants.iter_mut();
             let variants = variants.map(|variant| variant_of(sizes.base(&variant.base), &mut variant.held));

@@ -77,6 +77,8 @@ struct State {
 pub struct Piece<'p> {
     reader: Reader<'p>,
     state: &'p mut State,
+    /// Up to where [`source`](Self::source) was told.
+    told: usize,
 }
 
 impl Pieces {
@@ -160,8 +162,8 @@ impl Pieces {
             return;
         }
         let result = decoder.decode(bytes, is_last, window);
-        // The window never passed it before.
-        let room = state.memory.limits.message_size.min(u32::MAX as usize) - state.offset;
+        // The window never passed it before. Its own offsets are 32 bits wide, those of the document aren't.
+        let room = state.memory.limits.message_size.saturating_sub(state.offset).min(u32::MAX as usize);
         if window.len() > room {
             window.truncate(window.floor_char_boundary(room));
             state.refused = Some(too_large(state.memory.limits));
@@ -196,7 +198,7 @@ impl Pieces {
         let goes_on = state.is_in_cdata || window.as_bytes().get(state.at) != Some(&b'<');
         reader.text_before = if goes_on { state.text_before } else { 0 };
         reader.more_follows = !is_last || state.outcome.is_some();
-        Piece { reader, state }
+        Piece { told: reader.at, reader, state }
     }
 }
 
@@ -315,6 +317,18 @@ impl<'p> Piece<'p> {
         self.reader.resolve(prefix)
     }
 
+    /// Every prefix in scope with its namespace name, as [`Reader::namespaces`] gives them.
+    pub fn namespaces(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.reader.namespaces()
+    }
+
+    /// What was read of the piece since this was asked last, as it stands there: the token that was read last, and comments and
+    /// the like before it. All answers together are the document, decoded, up to where it was read.
+    pub fn source(&mut self) -> &'p str {
+        let from = std::mem::replace(&mut self.told, self.reader.at);
+        self.reader.input.get(from..self.reader.at).unwrap_or_default()
+    }
+
     /// How many elements are open.
     pub fn depth(&self) -> usize {
         self.reader.depth()
@@ -328,7 +342,7 @@ impl<'p> Piece<'p> {
 
 impl Drop for Piece<'_> {
     fn drop(&mut self) {
-        let Piece { reader, state } = self;
+        let Piece { reader, state, .. } = self;
         std::mem::swap(&mut reader.memory, &mut state.memory);
         state.at = reader.at;
         state.stage = reader.stage;

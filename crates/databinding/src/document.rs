@@ -1,0 +1,238 @@
+//! Documents: XML whose root element has a type, without SOAP around it.
+//!
+//! A [`Document`] is read whole ([`from_str`], [`from_slice`]) and written ([`to_string`], [`to_vec`]). One that has many elements of a
+//! kind is read one element after another, in memory that doesn't grow with the document ([`open`]).
+
+mod cut;
+mod stream;
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+
+use castile_budget::{Allowance, Budget, Reservation};
+use castile_xml::{Limits, Memory, Reader, Token};
+
+use crate::expected::Expected;
+use crate::schema::Element;
+use crate::{Decoder, Encoder, Error, ErrorKind};
+
+#[doc(hidden)]
+pub use cut::{Cut, CutItem, Step};
+pub use stream::{Items, Stream};
+
+/// How many bytes of values are not charged, so that small documents never touch the budget.
+const FREE: usize = 16 << 10;
+
+thread_local! {
+    /// The buffers of the last reader on this thread, with the tags that were learned.
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// A type whose values are documents: that of a global element of a schema, or one that derives `castile::Document`.
+///
+/// ```ignore
+/// let order: Order = castile::document::from_str(text)?;
+/// let text = castile::document::to_string(&order)?;
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "no element of a schema has `{Self}` as its type",
+    note = "derive `castile::Document` to make documents of it"
+)]
+pub trait Document: Sized {
+    /// The root element.
+    #[doc(hidden)]
+    const ELEMENT: &'static Element;
+
+    /// Reads the element, whose start tag was read.
+    ///
+    /// # Errors
+    /// What the document has instead.
+    #[doc(hidden)]
+    fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error>;
+
+    /// Writes the element.
+    #[doc(hidden)]
+    fn write(&self, out: &mut Encoder);
+}
+
+/// A document, or what a message holds, in which elements with values of type `T` come any number of times, in one place.
+///
+/// They can be read one after another: those of a document with [`Stream::items`], those of an answer with `Call::items`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no place where values of type `{T}` come any number of times",
+    note = "a type of a program says which of its fields it is with `#[xml(items)]`"
+)]
+pub trait Repeats<T> {
+    /// Where that is.
+    #[doc(hidden)]
+    const PATH: &'static ItemPath;
+}
+
+/// The way from an element to those within it that come any number of times.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ItemPath {
+    /// The namespaces and names of the elements on the way.
+    through: &'static [(&'static str, &'static str)],
+    end: End,
+}
+
+#[derive(Debug)]
+enum End {
+    Items(&'static Element),
+    /// It goes on.
+    Way(&'static ItemPath),
+}
+
+impl ItemPath {
+    /// Through elements of these namespaces and names to those that are meant.
+    pub const fn to(through: &'static [(&'static str, &'static str)], items: &'static Element) -> Self {
+        ItemPath { through, end: End::Items(items) }
+    }
+
+    /// Through an element of this namespace and name, and on.
+    pub const fn through(element: &'static [(&'static str, &'static str); 1], way: &'static ItemPath) -> Self {
+        ItemPath { through: element, end: End::Way(way) }
+    }
+
+    /// The names on the way, behind `before`, and the elements at its end.
+    pub fn steps(&'static self, before: Vec<Step>) -> (Vec<Step>, &'static Element) {
+        let (mut steps, mut at) = (before, self);
+        loop {
+            steps.extend(at.through.iter().map(|(namespace, local)| Step::new(namespace, local)));
+            match at.end {
+                End::Way(next) => at = next,
+                End::Items(element) => {
+                    steps.push(Step::new(element.namespace, element.name));
+                    return (steps, element);
+                }
+            }
+        }
+    }
+}
+
+/// How documents are read.
+///
+/// ```
+/// # use castile_databinding::document::Options;
+/// let mut options = Options::default();
+/// options.limits.message_size = 1 << 20;
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What a document may take. A document that is read item by item may have any size: these limits hold for each item, and for all
+    /// that is around the items together.
+    pub limits: Limits,
+    /// What the values of a document, or of an item, are charged to while they are read. The default is that of the process.
+    pub budget: Budget,
+}
+
+impl Options {
+    /// Reads a document, in UTF-8, UTF-16 or the encoding that it declares.
+    ///
+    /// # Errors
+    /// What the document has instead of what its schema says, with path, line and column.
+    pub fn read<D: Document>(&self, document: &[u8]) -> Result<D, Error> {
+        let text = castile_xml::decode(document, None)?;
+        let reservation = self.reservation()?;
+        read(&text, None, self.limits, &reservation).map_err(|error| error.locate(text.as_bytes(), self.limits, None))
+    }
+
+    /// A document that is read item by item from `source`.
+    pub fn open<D: Document, R: io::Read>(&self, source: R) -> Stream<D, R> {
+        Stream::new(source, self.clone())
+    }
+
+    fn reservation(&self) -> Result<Arc<Reservation>, Error> {
+        // Nothing is taken yet, so nothing is refused.
+        let reservation = self.budget.reserve(0);
+        reservation.map(Arc::new).map_err(|exhausted| Error::new(ErrorKind::Exhausted, 0, exhausted.to_string()))
+    }
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// What the document has instead of what its schema says, with path, line and column.
+pub fn from_str<D: Document>(document: &str) -> Result<D, Error> {
+    let options = Options::default();
+    let reservation = options.reservation()?;
+    let read = read(document, None, options.limits, &reservation);
+    read.map_err(|error| error.locate(document.as_bytes(), options.limits, None))
+}
+
+/// Reads a document, in UTF-8, UTF-16 or the encoding that it declares.
+///
+/// # Errors
+/// What the document has instead of what its schema says, with path, line and column.
+pub fn from_slice<D: Document>(document: &[u8]) -> Result<D, Error> {
+    Options::default().read(document)
+}
+
+/// A document that is read item by item, so that its size doesn't matter.
+///
+/// ```ignore
+/// for quake in document::open::<Catalogue, _>(File::open("quakes.xml")?).items::<Quake>() {
+///     println!("{}", quake?.magnitude);
+/// }
+/// ```
+pub fn open<D: Document, R: io::Read>(source: R) -> Stream<D, R> {
+    Options::default().open(source)
+}
+
+/// Writes a document, in UTF-8 and with an XML declaration.
+///
+/// # Errors
+/// A value has what XML can't carry.
+pub fn to_vec<D: Document>(document: &D) -> Result<Vec<u8>, Error> {
+    let mut out = Encoder::default();
+    out.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    document.write(&mut out);
+    out.finish()
+}
+
+/// Writes a document with an XML declaration.
+///
+/// # Errors
+/// A value has what XML can't carry.
+pub fn to_string<D: Document>(document: &D) -> Result<String, Error> {
+    // An encoder writes texts and tags, which are UTF-8.
+    Ok(String::from_utf8(to_vec(document)?).unwrap_or_default())
+}
+
+/// Reads a document whose encoding was looked at. `cut` is the element whose occurrences were cut out of it.
+fn read<D: Document>(
+    text: &str,
+    cut: Option<&'static Element>,
+    limits: Limits,
+    reservation: &Arc<Reservation>,
+) -> Result<D, Error> {
+    let reader = MEMORY.with_borrow_mut(|memory| Reader::decoded(text, limits, memory));
+    let mut reader = reader?;
+    let tag = loop {
+        match reader.next()? {
+            Token::StartTag(tag) => break tag,
+            Token::End => return Err(Error::new(ErrorKind::Structure, reader.offset(), "the document has no element")),
+            _ => {}
+        }
+    };
+    let (namespace, expected) = (reader.namespace(tag.namespace), D::ELEMENT);
+    if !expected.is(namespace, tag.name.local()) {
+        return Err(other_root(namespace, tag.name.local(), tag.offset, expected));
+    }
+    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE)).cut_of(cut);
+    let value = D::read(&mut decoder)?;
+    while decoder.reader().next()? != Token::End {}
+    MEMORY.set(decoder.into_memory());
+    Ok(value)
+}
+
+/// That the root element is another one.
+#[cold]
+fn other_root(namespace: &str, local: &str, offset: usize, expected: &'static Element) -> Error {
+    let named = if namespace.is_empty() { "no namespace" } else { namespace };
+    let expected = Expected::elements([expected]).instead_of(namespace);
+    Error::new(ErrorKind::Structure, offset, format!("found <{local}> of {named}, where {expected} was expected"))
+}

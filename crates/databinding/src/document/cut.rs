@@ -1,0 +1,350 @@
+//! Cuts the elements at the end of a path out of a document that comes in pieces.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use castile_budget::{Allowance, Reservation};
+use castile_xml::escape::push_attribute;
+use castile_xml::{Charset, Limits, Location, Memory, Piece, Pieces, Reader, Token};
+
+use super::FREE;
+use crate::schema::Element;
+use crate::{Decoder, Error, ErrorKind, FromXml};
+
+/// A name on the way to the elements that are cut out.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    namespaces: [&'static str; 2],
+    local: &'static str,
+}
+
+impl Step {
+    /// An element of this namespace and name.
+    pub const fn new(namespace: &'static str, local: &'static str) -> Self {
+        Step { namespaces: [namespace; 2], local }
+    }
+
+    /// An element of this name in either namespace.
+    pub const fn of_either(namespaces: [&'static str; 2], local: &'static str) -> Self {
+        Step { namespaces, local }
+    }
+
+    fn is(&self, namespace: &str, local: &str) -> bool {
+        self.local == local && self.namespaces.contains(&namespace)
+    }
+}
+
+/// What is declared around the elements that are cut out, outermost first.
+type Declarations = Arc<[(Box<str>, Box<str>)]>;
+
+/// A document that comes in pieces, and is taken apart: elements at the end of a path, and the rest.
+///
+/// The whole is held to the rules of XML. An element that is cut out, and all the rest together, are documents within the limits; the whole
+/// may have any size. White space between the elements is dropped.
+#[derive(Debug)]
+pub struct Cut {
+    pieces: Pieces,
+    inner: Inner,
+}
+
+/// What is known of the document so far.
+#[derive(Debug)]
+struct Inner {
+    path: Vec<Step>,
+    limits: Limits,
+    /// How many elements are open, and how many of the outermost of them are on the path.
+    depth: usize,
+    on_path: usize,
+    declared: Declarations,
+    /// The element that is being cut out, if one is.
+    item: Option<CutItem>,
+    items: VecDeque<CutItem>,
+    count: u64,
+    at: Place,
+    rest: String,
+    /// Where the parts of the rest stood: by their offsets in the rest.
+    parts: Vec<(usize, Place)>,
+    /// Whether the rest goes on where its last part ends.
+    goes_on: bool,
+}
+
+/// A place in the document.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    /// The place behind this text.
+    fn behind(self, text: &str) -> Place {
+        let offset = self.offset + text.len();
+        match memchr::memrchr(b'\n', text.as_bytes()) {
+            None => Place { offset, line: self.line, column: self.column + text.chars().count() },
+            Some(last) => {
+                let line = self.line + memchr::memchr_iter(b'\n', text.as_bytes()).count();
+                Place { offset, line, column: 1 + text[last + 1..].chars().count() }
+            }
+        }
+    }
+
+    /// A place in a text that begins here, by its line and column there.
+    fn within(self, line: usize, column: usize) -> (usize, usize) {
+        match line {
+            1 => (self.line, self.column + column - 1),
+            _ => (self.line + line - 1, column),
+        }
+    }
+}
+
+/// An element that was cut out.
+#[derive(Debug)]
+pub struct CutItem {
+    text: String,
+    declared: Declarations,
+    at: Place,
+    /// Which it is, from 1.
+    number: u64,
+}
+
+impl Cut {
+    /// Nothing has come yet. `charset` is that of the media type, if there is one. `path` leads to the elements to be cut out, from the root
+    /// element on.
+    pub fn new(path: Vec<Step>, charset: Option<Charset>, limits: Limits) -> Self {
+        let mut whole = limits;
+        whole.message_size = usize::MAX;
+        let inner = Inner {
+            path,
+            limits,
+            depth: 0,
+            on_path: 0,
+            declared: Arc::default(),
+            item: None,
+            items: VecDeque::new(),
+            count: 0,
+            at: Place { offset: 0, line: 1, column: 1 },
+            rest: String::new(),
+            parts: Vec::new(),
+            goes_on: false,
+        };
+        Cut { pieces: Pieces::new(charset, whole), inner }
+    }
+
+    /// Takes the bytes that come next. What they complete can be had then.
+    ///
+    /// # Errors
+    /// The first rule of XML that the document breaks, or the limit that it passes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let Cut { pieces, inner } = self;
+        inner.take(pieces.push(bytes))
+    }
+
+    /// Takes the end of the document.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push), or that the document isn't complete.
+    pub fn end(&mut self) -> Result<(), Error> {
+        let Cut { pieces, inner } = self;
+        inner.take(pieces.end())
+    }
+
+    /// The next element that was cut out, if one is complete.
+    pub fn next(&mut self) -> Option<CutItem> {
+        self.inner.items.pop_front()
+    }
+
+    /// What has come of the rest and was not taken yet. It begins at the root element.
+    pub fn take_rest(&mut self) -> String {
+        self.inner.parts.clear();
+        self.inner.goes_on = false;
+        std::mem::take(&mut self.inner.rest)
+    }
+
+    /// What has come of the rest and was not taken yet.
+    pub fn rest(&self) -> &str {
+        &self.inner.rest
+    }
+
+    /// The error with its place in the document, not in the rest, where it was found.
+    pub(super) fn of_rest(&self, error: Error) -> Error {
+        let Inner { rest, limits, parts, .. } = &self.inner;
+        let Location { path, .. } = Location::of(rest.as_bytes(), error.offset(), *limits, None);
+        let part = parts.partition_point(|(from, _)| *from <= error.offset());
+        let Some((from, place)) = part.checked_sub(1).and_then(|part| parts.get(part)) else { return error };
+        let text = rest.get(*from..error.offset()).unwrap_or_default();
+        let Place { offset, line, column } = place.behind(text);
+        error.relocated(offset, Location { path, line, column })
+    }
+}
+
+impl Inner {
+    fn take(&mut self, mut piece: Piece<'_>) -> Result<(), Error> {
+        // A byte order mark is passed over.
+        self.at.offset = piece.offset();
+        loop {
+            let at = self.at;
+            let token = piece.next().map_err(|error| {
+                let (offset, line, column) = (error.offset(), at.line, at.column);
+                Error::from(error).relocated(offset, Location { path: String::new(), line, column })
+            })?;
+            let (is_last, is_end) = (token.is_none(), matches!(token, Some(Token::EndTag(_))));
+            if let Some(Token::StartTag(tag)) = &token {
+                let source = piece.source();
+                // Comments and the like stand before it.
+                let (before, tag_source) = source.split_at(tag.offset.saturating_sub(at.offset).min(source.len()));
+                self.keep(before, false);
+                self.start(&piece, piece.namespace(tag.namespace), tag.name.local());
+                self.keep(tag_source, true);
+            } else {
+                self.keep(piece.source(), is_end);
+            }
+            if is_end {
+                self.end();
+            }
+            self.check_size()?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A start tag was read.
+    fn start(&mut self, piece: &Piece<'_>, namespace: &str, local: &str) {
+        let is_next = self.item.is_none()
+            && self.on_path == self.depth
+            && self.path.get(self.depth).is_some_and(|step| step.is(namespace, local));
+        self.depth += 1;
+        if !is_next {
+            return;
+        }
+        if self.depth == self.path.len() {
+            self.count += 1;
+            let declared = self.declared.clone();
+            self.item = Some(CutItem { text: String::new(), declared, at: self.at, number: self.count });
+            return;
+        }
+        self.on_path = self.depth;
+        if self.depth + 1 == self.path.len() {
+            let mut declared: Vec<(Box<str>, Box<str>)> =
+                piece.namespaces().map(|(prefix, name)| (prefix.into(), name.into())).collect();
+            declared.reverse();
+            self.declared = declared.into();
+        }
+    }
+
+    /// An end tag was read.
+    fn end(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth + 1 == self.path.len()
+            && let Some(item) = self.item.take()
+        {
+            self.items.push_back(item);
+            return;
+        }
+        self.on_path = self.on_path.min(self.depth);
+    }
+
+    /// Keeps what was read where it belongs. White space and comments around elements that are cut out belong nowhere.
+    fn keep(&mut self, source: &str, is_tag: bool) {
+        let at = self.at;
+        self.at = at.behind(source);
+        if let Some(item) = &mut self.item {
+            item.text.push_str(source);
+            return;
+        }
+        let is_among_items = self.depth > 0 && self.depth == self.on_path && self.depth + 1 == self.path.len();
+        // What stands before the root element says how the document was encoded.
+        let is_before = self.depth == 0 && self.rest.is_empty();
+        if !is_tag && (is_before || is_among_items && is_nothing(source)) {
+            self.goes_on = false;
+            return;
+        }
+        if !self.goes_on && !source.is_empty() {
+            self.parts.push((self.rest.len(), at));
+            self.goes_on = true;
+        }
+        self.rest.push_str(source);
+    }
+
+    fn check_size(&mut self) -> Result<(), Error> {
+        let most = self.limits.message_size;
+        let (what, length, at) = match &self.item {
+            Some(item) => ("an element", item.text.len(), item.at),
+            None => ("a document without what it repeats", self.rest.len(), self.at),
+        };
+        if length <= most {
+            return Ok(());
+        }
+        let message = format!("{what} longer than {most} bytes, which is the limit");
+        let error = Error::new(ErrorKind::Xml(castile_xml::ErrorKind::Limit), at.offset, message);
+        Err(error.located(Location { path: String::new(), line: at.line, column: at.column }))
+    }
+}
+
+/// Whether a text has no more than white space and comments, as it stands in the document.
+fn is_nothing(mut source: &str) -> bool {
+    loop {
+        source = source.trim_start_matches([' ', '\t', '\r', '\n']);
+        let end = match source {
+            "" => return true,
+            _ if source.starts_with("<!--") => "-->",
+            _ if source.starts_with("<?") => "?>",
+            _ => return false,
+        };
+        match source.find(end) {
+            Some(at) => source = &source[at + end.len()..],
+            None => return false,
+        }
+    }
+}
+
+impl CutItem {
+    /// The value of the element, which is one of `element`.
+    ///
+    /// # Errors
+    /// What the element has instead, with its place in the document.
+    pub fn read<T: FromXml>(
+        &self,
+        element: &'static Element,
+        limits: Limits,
+        reservation: &Arc<Reservation>,
+        memory: &mut Memory,
+    ) -> Result<T, Error> {
+        let declarations = self.declared.iter().map(|(prefix, name)| (&**prefix, &**name));
+        let reader = Reader::of_content_with(&self.text, declarations, limits, memory);
+        let read = reader.map_err(Error::from).and_then(|mut reader| {
+            reader.next()?;
+            let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE));
+            let value = decoder.root(element)?;
+            *memory = decoder.into_memory();
+            Ok(value)
+        });
+        reservation.release();
+        read.map_err(|error| self.locate(error, element, limits))
+    }
+
+    /// The error with its place in the document.
+    #[cold]
+    fn locate(&self, error: Error, element: &'static Element, limits: Limits) -> Error {
+        const AROUND: &str = "castile";
+        let mut around = format!("<{AROUND}");
+        let mut known: HashSet<&str> = HashSet::new();
+        for (prefix, name) in self.declared.iter().rev().filter(|(prefix, _)| known.insert(prefix)) {
+            let mut value = Vec::new();
+            // It came out of XML, so XML can carry it.
+            let _ = push_attribute(&mut value, name);
+            let colon = if prefix.is_empty() { "" } else { ":" };
+            around += &format!(" xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&value));
+        }
+        around.push('>');
+        let text = format!("{around}{}", self.text);
+        let found = Location::of(text.as_bytes(), around.len() + error.offset(), limits, Some(AROUND));
+        let within = found.path.split_once('/').map_or(String::new(), |(_, rest)| format!("/{rest}"));
+        let column = if found.line == 1 { found.column - around.chars().count() } else { found.column };
+        let (line, column) = self.at.within(found.line, column);
+        let path = format!("{}[{}]{within}", element.name, self.number);
+        let offset = self.at.offset + error.offset();
+        error.relocated(offset, Location { path, line, column })
+    }
+}

@@ -1,0 +1,144 @@
+//! Documents that are read item by item.
+
+use std::io::{self, Read};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use castile_budget::Reservation;
+use castile_xml::{Limits, Memory};
+
+use super::cut::{Cut, Step};
+use super::{Document, Options, Repeats, read};
+use crate::schema::Element;
+use crate::{Error, ErrorKind, FromXml};
+
+/// How many bytes are asked for at a time.
+const CHUNK: usize = 64 << 10;
+
+/// A document that is not read yet: its items are read one after another.
+#[derive(Debug)]
+pub struct Stream<D, R> {
+    source: R,
+    options: Options,
+    of: PhantomData<fn() -> D>,
+}
+
+impl<D: Document, R: Read> Stream<D, R> {
+    pub(super) fn new(source: R, options: Options) -> Self {
+        Stream { source, options, of: PhantomData }
+    }
+
+    /// The values of the elements that hold a `T`, one after another. The memory that this takes is that of the largest of them, and of
+    /// all that is around them.
+    ///
+    /// The whole document is held to the rules of XML, and each item to its type. [`Items::rest`] does so for what is around them.
+    pub fn items<T: FromXml>(self) -> Items<D, T, R>
+    where
+        D: Repeats<T>,
+    {
+        let Stream { source, options, .. } = self;
+        let Element { namespace, name, .. } = D::ELEMENT;
+        let (steps, element) = D::PATH.steps(vec![Step::new(namespace, name)]);
+        Items {
+            source,
+            chunk: vec![0; CHUNK].into(),
+            cut: Cut::new(steps, None, options.limits),
+            element,
+            limits: options.limits,
+            reservation: options.reservation(),
+            memory: Memory::default(),
+            state: State::Open,
+            of: PhantomData,
+        }
+    }
+}
+
+/// The items of a document ([`Stream::items`]): an iterator that ends with the document, or behind the first error.
+#[derive(Debug)]
+pub struct Items<D, T, R> {
+    source: R,
+    chunk: Box<[u8]>,
+    cut: Cut,
+    element: &'static Element,
+    limits: Limits,
+    reservation: Result<Arc<Reservation>, Error>,
+    memory: Memory,
+    state: State,
+    of: PhantomData<fn() -> (D, T)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// All of it was read.
+    Read,
+    Failed,
+}
+
+impl<D: Document, T: FromXml, R: Read> Iterator for Items<D, T, R> {
+    type Item = Result<T, Error>;
+
+    fn next(&mut self) -> Option<Result<T, Error>> {
+        let next = self.advance().transpose();
+        if matches!(next, Some(Err(_))) {
+            self.state = State::Failed;
+        }
+        next
+    }
+}
+
+impl<D: Document, T: FromXml, R: Read> std::iter::FusedIterator for Items<D, T, R> {}
+
+impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
+    fn advance(&mut self) -> Result<Option<T>, Error> {
+        if self.state == State::Failed {
+            return Ok(None);
+        }
+        loop {
+            if let Some(item) = self.cut.next() {
+                let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
+                return item.read(self.element, self.limits, reservation, &mut self.memory).map(Some);
+            }
+            if self.state == State::Read {
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Takes more of the document.
+    fn fill(&mut self) -> Result<(), Error> {
+        let length = loop {
+            match self.source.read(&mut self.chunk) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read.map_err(unread)?,
+            }
+        };
+        // A source that says more than it has is not to be believed.
+        match self.chunk.get(..length) {
+            Some([]) | None => {
+                self.state = State::Read;
+                self.cut.end()
+            }
+            Some(bytes) => self.cut.push(bytes),
+        }
+    }
+
+    /// The document without its items. Items that were not read yet are passed over, and are not held to their type.
+    ///
+    /// # Errors
+    /// What the document has instead of what its schema says, or that it can't be read.
+    pub fn rest(mut self) -> Result<D, Error> {
+        while self.state == State::Open {
+            while self.cut.next().is_some() {}
+            self.fill()?;
+        }
+        let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
+        read(self.cut.rest(), Some(self.element), self.limits, reservation).map_err(|error| self.cut.of_rest(error))
+    }
+}
+
+/// That the source of a document gave an error.
+fn unread(error: io::Error) -> Error {
+    Error::new(ErrorKind::Io(error.kind()), 0, format!("the document can't be read: {error}"))
+}

@@ -1,5 +1,7 @@
 //! What generated clients call.
 
+mod items;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
@@ -9,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use castile_http::client::{self, ClientReply, ExchangeOptions, Transport};
+use castile_databinding::FromXml;
+use castile_databinding::document::Repeats;
+use castile_http::client::{self, ClientReply, ExchangeOptions, Sift, Transport};
 use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
@@ -17,6 +21,9 @@ use castile_soap::{
     Version, WriteHeader, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
+
+use items::ItemSift;
+pub use items::ItemStream;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -387,22 +394,26 @@ where
     // It says that it is `Send`. Where the compiler works that out from a transport with a trait object, in a method of a service, it
     // forgets that the object is `'static` (rust-lang/rust#110338).
     pub fn send(self) -> impl Future<Output = Result<crate::Response<R>, CallError<D>>> + Send {
-        self.run(true)
+        self.run(true, None)
     }
 
-    async fn run(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {
+    async fn run(self, takes_attachments: bool, sift: Option<ItemSift>) -> Result<crate::Response<R>, CallError<D>> {
         match self.timeout {
-            None => self.exchange(takes_attachments).await,
+            None => self.exchange(takes_attachments, sift).await,
             Some(limit) => {
                 let Caller { url, .. } = self.caller;
                 // Boxed, so that other calls don't have the room for it twice.
-                let answer = client::within(url, limit, Box::pin(self.exchange(takes_attachments))).await;
+                let answer = client::within(url, limit, Box::pin(self.exchange(takes_attachments, sift))).await;
                 answer.map_err(CallError::Transport)?
             }
         }
     }
 
-    async fn exchange(self, takes_attachments: bool) -> Result<crate::Response<R>, CallError<D>> {
+    async fn exchange(
+        self,
+        takes_attachments: bool,
+        mut sift: Option<ItemSift>,
+    ) -> Result<crate::Response<R>, CallError<D>> {
         let Call { caller, operation, request, http_headers, parts, soap_action, is_repeatable, accepted, .. } = self;
         let Caller { url, transport, options, description } = caller;
         let version = options.version.unwrap_or(description.version);
@@ -417,6 +428,9 @@ where
         }
         // Whoever says one means it.
         action = soap_action.unwrap_or(action);
+        if let Some(ItemSift { element, .. }) = &sift {
+            reading = Cow::Owned(reading.into_owned().of_cut(element));
+        }
         let of_client = options.headers.iter().map(|block| &**block as &dyn WriteHeader);
         let is_replaced = |block: &&dyn WriteHeader| self.headers.iter().any(|of_call| of_call.name() == block.name());
         let mut headers: Vec<_> = of_client.filter(|block| !is_replaced(block)).collect();
@@ -432,9 +446,11 @@ where
         exchange.gzip_above = options.gzip_above;
         exchange.is_repeatable = is_repeatable;
         let transport = transport.service();
-        let reply = client::exchange(transport, url, version, action, written, exchange).await;
+        let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
+        let reply = client::exchange_sifted(transport, url, version, action, written, exchange, sifts).await;
         let ClientReply { status, http_headers, received } = reply.map_err(CallError::Transport)?;
         let answer = match accepted {
+            None if sift.is_some() && received.packaging.is_some() => Err(items::in_a_package()),
             None => castile_soap::client::response_package(operation, received, &reading, takes_attachments).await,
             Some(nothing) => {
                 let taken = castile_soap::client::accepted(operation, &received.message, received.charset, &reading);
@@ -454,6 +470,26 @@ where
     }
 }
 
+impl<'a, Q, R, D, S> Call<'a, Q, R, D, S>
+where
+    Q: ToPayload + Sync,
+    R: FromPayload + Send + 'static,
+    D: FaultDetail + 'a,
+    S: HttpService,
+{
+    /// Sends the call and gives what its response repeats, one value after another, in memory that doesn't grow with the response. The
+    /// generator makes this of elements that are asked for as streams, and `castile::Xml` of a field with `#[xml(items)]`.
+    ///
+    /// Each item is held to its type, and the rest of the message when the last of them came, header blocks too. Nothing is
+    /// tolerated in an item. Limits of size hold for each item, and for the rest.
+    pub fn items<T: FromXml>(self) -> ItemStream<'a, T, R, D>
+    where
+        R: Repeats<T>,
+    {
+        ItemStream::new(self)
+    }
+}
+
 impl<'a, Q, R, D, S> IntoFuture for Call<'a, Q, R, D, S>
 where
     Q: ToPayload + Sync,
@@ -465,7 +501,7 @@ where
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.run(false).await.map(crate::Response::into_inner) })
+        Box::pin(async move { self.run(false, None).await.map(crate::Response::into_inner) })
     }
 }
 

@@ -128,7 +128,7 @@ pub use castile_soap::{
     AnyHeader, Detail, Directed, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
 };
 #[cfg(feature = "client")]
-pub use client::{AnswerHead, Call, CallError, ClientOptions, HttpService};
+pub use client::{AnswerHead, Call, CallError, ClientOptions, HttpService, ItemStream};
 #[cfg(feature = "server")]
 pub use server::ContractServer;
 

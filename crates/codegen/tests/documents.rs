@@ -134,7 +134,7 @@ fn errors_say_where() {
 fn a_path_says_which_item_it_was() {
     let text = fs::read("tests/documents/quakes/bad-event.xml").unwrap();
     let error = in_pieces::<Bulletin, Event>(&text, 3).unwrap_err();
-    assert_eq!(error.location().unwrap().path, "event[2]/magnitude");
+    assert_eq!(error.location().unwrap().path, "bulletin/event[2]/magnitude");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn other_encodings_are_read() {
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let events: Vec<_> = document::open::<Bulletin, _>(Pieces(&utf16, 3)).items::<Event>().collect();
     assert_eq!(events[0].as_ref().unwrap().id, "ü");
-    let expected = "event[2]: <event> has no attribute \"id\", which was expected (line 2, column 54)";
+    let expected = "bulletin/event[2]: <event> has no attribute \"id\", which was expected (line 2, column 54)";
     assert_eq!(events[1].as_ref().unwrap_err().to_string(), expected);
 }
 

@@ -222,7 +222,8 @@ fn read<D: Document>(
     if !expected.is(namespace, tag.name.local()) {
         return Err(other_root(namespace, tag.name.local(), tag.offset, expected));
     }
-    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE)).cut_of(cut);
+    let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE));
+    decoder.lack(cut);
     let value = D::read(&mut decoder)?;
     while decoder.reader().next()? != Token::End {}
     MEMORY.set(decoder.into_memory());

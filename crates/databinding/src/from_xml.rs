@@ -200,11 +200,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A decoder of a document from which the occurrences of an element were cut out: there may be fewer of them than must come.
+    /// Says that the occurrences of an element were cut out of the document: there may be fewer of them than must come.
     #[doc(hidden)]
-    pub fn cut_of(mut self, cut: Option<&'static Element>) -> Self {
+    pub fn lack(&mut self, cut: Option<&'static Element>) {
         self.cut = cut;
-        self
     }
 
     /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and

@@ -8,6 +8,7 @@ mod legacy_tls;
 mod proxy;
 mod redirects;
 mod retries;
+mod sift;
 #[cfg(feature = "tls")]
 mod tls;
 mod transport;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
-use castile_xml::visible;
+use castile_xml::{Charset, visible};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use hyper_util::client::legacy;
@@ -39,6 +40,8 @@ pub use self::proxy::Proxies;
 pub use self::redirects::Redirects;
 use self::retries::Repeatable;
 pub use self::retries::Retries;
+pub use self::sift::Sift;
+use self::sift::{Sieved, Sifted};
 #[cfg(feature = "tls")]
 pub use self::tls::{Roots, Tls, TlsOptions};
 use self::transport::{Due, Redirected};
@@ -140,7 +143,7 @@ where
 /// # Errors
 /// As for [`call`], or that a package is broken.
 pub async fn exchange<T, B>(
-    mut transport: T,
+    transport: T,
     url: &Uri,
     version: Version,
     action: &str,
@@ -153,8 +156,34 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
+    exchange_sifted(transport, url, version, action, written, options, None).await
+}
+
+/// Sends a message as [`exchange`] does, and has `sift` take something out of the message that answers it, unless that comes in a
+/// package. The answer may take longer then than its time, as long as it comes at [`Options::response_rate`].
+///
+/// # Errors
+/// As for [`exchange`].
+pub async fn exchange_sifted<T, B>(
+    mut transport: T,
+    url: &Uri,
+    version: Version,
+    action: &str,
+    written: Written,
+    options: ExchangeOptions,
+    sift: Option<&mut dyn Sift>,
+) -> Result<ClientReply, Error>
+where
+    T: tower_service::Service<Request<Body>, Response = Response<B>>,
+    T::Error: Into<BoxError>,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
     let (message_size, package) = (options.message_size, options.package);
-    let request = request(url, version, action, written, options).await.map_err(|error| error.about(url))?;
+    let mut request = request(url, version, action, written, options).await.map_err(|error| error.about(url))?;
+    if sift.is_some() {
+        request.extensions_mut().insert(Sifted);
+    }
     let ready = poll_fn(|cx| transport.poll_ready(cx)).await;
     ready.map_err(|error| exchange_failed(url, error.into()))?;
     let response = transport.call(request).await;
@@ -162,7 +191,8 @@ where
     let (status, due) = (head.status, head.extensions.remove::<Due>());
     let redirected = head.extensions.remove::<Redirected>();
     let url = redirected.as_ref().map_or(url, |Redirected(to)| to);
-    match receive(url, status, &head.headers, body, message_size, package, due).await {
+    let received = receive(url, status, &head.headers, body, message_size, package, due, sift).await;
+    match received {
         Ok(received) => Ok(ClientReply { status, http_headers: head.headers, received }),
         Err(error) => Err(error.about(url).answered(status, head.headers)),
     }
@@ -177,6 +207,7 @@ async fn receive<B>(
     message_size: usize,
     package: castile_mime::Limits,
     due: Option<Due>,
+    sift: Option<&mut dyn Sift>,
 ) -> Result<Received, Error>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -191,7 +222,13 @@ where
     let may_be_message = (is_success || is_fault) && encoding.is_none();
     match content_type.single().map(ContentType::read) {
         Ok(Ok(ContentType::Message(MessageType { charset, .. }))) if may_be_message => {
-            let message = body::read(body, message_size).await;
+            let (message, charset) = match sift {
+                None => (body::read(body, message_size).await, charset),
+                Some(sift) => {
+                    let left = Sieved::new(Box::pin(body), charset, sift);
+                    (body::read(left, message_size).await, Some(Charset::UTF_8))
+                }
+            };
             let message = message.map_err(|failure| body_failed(url, failure, message_size))?;
             Ok(Received { charset, ..message.into() })
         }

@@ -160,7 +160,8 @@ fn read_response<R: FromPayload, D: FaultDetail>(
         let answer = match answer::<D>(&mut reader, operation, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
                 let text = reader.input();
-                let decoder = message::decoder(reader, leniency, included, None)?;
+                let mut decoder = message::decoder(reader, leniency, included, None)?;
+                decoder.lack(options.cut);
                 let payload = incoming.payload(decoder, first, included)?;
                 return Ok(Ok((payload, Blocks::received(envelope, text, shared, options, Some(operation), None))));
             }

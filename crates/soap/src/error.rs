@@ -75,6 +75,12 @@ impl Error {
         Error(Box::new(Inner::new(kind, message.into())))
     }
 
+    /// An error of a message as a whole.
+    #[doc(hidden)]
+    pub fn of_message(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Document, message)
+    }
+
     /// A fault of WS-Addressing at a byte of the message, and why in words.
     pub(crate) fn of_addressing(offset: usize, refusal: Refusal, why: impl Into<String>) -> Self {
         let mut error = Error::at(offset, ErrorKind::Addressing, why);

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use castile_databinding::schema::Element;
 use castile_databinding::{Deviations, ExpandedName};
 use castile_xml::Limits;
 
@@ -23,6 +24,8 @@ pub struct Options {
     pub addressing: addressing::Policy,
     /// The request that is sent with WS-Addressing, to which its answer must relate.
     pub(crate) call: Option<addressing::Call>,
+    /// An element of answers whose occurrences were taken out before they are read.
+    pub(crate) cut: Option<&'static Element>,
     /// What packages may take: messages with attachments. The envelope is bounded by [`limits`](Self::limits) as well.
     pub attachments: castile_mime::Limits,
     /// Whether messages that are sent are MTOM.
@@ -47,6 +50,7 @@ impl From<Limits> for Options {
             understood: Vec::new(),
             addressing: addressing::Policy::default(),
             call: None,
+            cut: None,
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
@@ -92,6 +96,12 @@ impl Options {
     #[doc(hidden)]
     pub fn of_call(self, call: addressing::Call) -> Self {
         Options { call: Some(call), ..self }
+    }
+
+    /// These options for an answer from which the occurrences of an element were taken out.
+    #[doc(hidden)]
+    pub fn of_cut(self, cut: &'static Element) -> Self {
+        Options { cut: Some(cut), ..self }
     }
 
     /// Whether header blocks of this name are understood, whatever an operation declares.

@@ -3,11 +3,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use castile_budget::{Allowance, Reservation};
+use castile_budget::Allowance;
 use castile_xml::escape::push_attribute;
 use castile_xml::{Charset, Limits, Location, Memory, Piece, Pieces, Reader, Token};
 
-use super::FREE;
 use crate::schema::Element;
 use crate::{Decoder, Error, ErrorKind, FromXml};
 
@@ -29,6 +28,10 @@ impl Step {
         Step { namespaces, local }
     }
 
+    fn is_of_envelope(&self) -> bool {
+        self.namespaces[0] != self.namespaces[1]
+    }
+
     fn is(&self, namespace: &str, local: &str) -> bool {
         self.local == local && self.namespaces.contains(&namespace)
     }
@@ -44,6 +47,8 @@ type Declarations = Arc<[(Box<str>, Box<str>)]>;
 #[derive(Debug)]
 pub struct Cut {
     pieces: Pieces,
+    /// Those of the whole.
+    limits: Limits,
     inner: Inner,
 }
 
@@ -56,6 +61,8 @@ struct Inner {
     depth: usize,
     on_path: usize,
     declared: Declarations,
+    /// The elements around those that are cut out, as a path for people.
+    around: Arc<str>,
     /// The element that is being cut out, if one is.
     item: Option<CutItem>,
     items: VecDeque<CutItem>,
@@ -103,6 +110,7 @@ impl Place {
 pub struct CutItem {
     text: String,
     declared: Declarations,
+    around: Arc<str>,
     at: Place,
     /// Which it is, from 1.
     number: u64,
@@ -114,8 +122,12 @@ impl Cut {
     pub fn new(path: Vec<Step>, charset: Option<Charset>, limits: Limits) -> Self {
         let mut whole = limits;
         whole.message_size = usize::MAX;
+        let around: Vec<&str> =
+            path.iter().rev().skip(1).rev().filter(|step| !step.is_of_envelope()).map(|step| step.local).collect();
+        let around = around.iter().fold(String::new(), |path, local| path + local + "/").into();
         let inner = Inner {
             path,
+            around,
             limits,
             depth: 0,
             on_path: 0,
@@ -128,7 +140,12 @@ impl Cut {
             parts: Vec::new(),
             goes_on: false,
         };
-        Cut { pieces: Pieces::new(charset, whole), inner }
+        Cut { pieces: Pieces::new(charset, whole), limits: whole, inner }
+    }
+
+    /// Says what the media type says of the encoding, before anything has come.
+    pub fn begin(&mut self, charset: Option<Charset>) {
+        self.pieces = Pieces::new(charset, self.limits);
     }
 
     /// Takes the bytes that come next. What they complete can be had then.
@@ -136,7 +153,7 @@ impl Cut {
     /// # Errors
     /// The first rule of XML that the document breaks, or the limit that it passes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let Cut { pieces, inner } = self;
+        let Cut { pieces, inner, .. } = self;
         inner.take(pieces.push(bytes))
     }
 
@@ -145,7 +162,7 @@ impl Cut {
     /// # Errors
     /// As for [`push`](Self::push), or that the document isn't complete.
     pub fn end(&mut self) -> Result<(), Error> {
-        let Cut { pieces, inner } = self;
+        let Cut { pieces, inner, .. } = self;
         inner.take(pieces.end())
     }
 
@@ -220,8 +237,8 @@ impl Inner {
         }
         if self.depth == self.path.len() {
             self.count += 1;
-            let declared = self.declared.clone();
-            self.item = Some(CutItem { text: String::new(), declared, at: self.at, number: self.count });
+            let (declared, around) = (self.declared.clone(), self.around.clone());
+            self.item = Some(CutItem { text: String::new(), declared, around, at: self.at, number: self.count });
             return;
         }
         self.on_path = self.depth;
@@ -308,19 +325,18 @@ impl CutItem {
         &self,
         element: &'static Element,
         limits: Limits,
-        reservation: &Arc<Reservation>,
+        allowance: Allowance,
         memory: &mut Memory,
     ) -> Result<T, Error> {
         let declarations = self.declared.iter().map(|(prefix, name)| (&**prefix, &**name));
         let reader = Reader::of_content_with(&self.text, declarations, limits, memory);
         let read = reader.map_err(Error::from).and_then(|mut reader| {
             reader.next()?;
-            let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE));
+            let mut decoder = Decoder::new(reader).within(allowance);
             let value = decoder.root(element)?;
             *memory = decoder.into_memory();
             Ok(value)
         });
-        reservation.release();
         read.map_err(|error| self.locate(error, element, limits))
     }
 
@@ -343,7 +359,8 @@ impl CutItem {
         let within = found.path.split_once('/').map_or(String::new(), |(_, rest)| format!("/{rest}"));
         let column = if found.line == 1 { found.column - around.chars().count() } else { found.column };
         let (line, column) = self.at.within(found.line, column);
-        let path = format!("{}[{}]{within}", element.name, self.number);
+        let number = if self.number == 1 { String::new() } else { format!("[{}]", self.number) };
+        let path = format!("{}{}{number}{within}", self.around, element.name);
         let offset = self.at.offset + error.offset();
         error.relocated(offset, Location { path, line, column })
     }

@@ -4,11 +4,11 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use castile_budget::Reservation;
+use castile_budget::{Allowance, Reservation};
 use castile_xml::{Limits, Memory};
 
 use super::cut::{Cut, Step};
-use super::{Document, Options, Repeats, read};
+use super::{Document, FREE, Options, Repeats, read};
 use crate::schema::Element;
 use crate::{Error, ErrorKind, FromXml};
 
@@ -97,7 +97,11 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         loop {
             if let Some(item) = self.cut.next() {
                 let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
-                return item.read(self.element, self.limits, reservation, &mut self.memory).map(Some);
+                let allowance = Allowance::of(reservation.clone(), FREE);
+                let value = item.read(self.element, self.limits, allowance, &mut self.memory);
+                // From here on it is the caller's.
+                reservation.release();
+                return value.map(Some);
             }
             if self.state == State::Read {
                 return Ok(None);

@@ -27,6 +27,7 @@ use super::credentials::{Credentials, Sent};
 use super::proxy::{Proxies, Route};
 use super::redirects::{self, Redirects, origin};
 use super::retries::{Repeatable, Retries};
+use super::sift::Sifted;
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Tls};
 use super::{root, shown_url, without_login};
@@ -66,10 +67,10 @@ pub struct Options {
     /// retries. 30 s by default.
     ///
     /// A request that is sent as a stream may take longer, as long as the server takes more of it within this time. So may the
-    /// attachments of an answer, as long as more of them comes within this time, and comes at
+    /// attachments of an answer, and one that is read item by item, as long as more of them comes within this time, and comes at
     /// [`response_rate`](Self::response_rate).
     pub request_timeout: Duration,
-    /// The rate at which an answer with attachments must come, in bytes per second. It rises with time: one
+    /// The rate at which an answer with attachments must come, or one that is read item by item, in bytes per second. It rises with time: one
     /// [`request_timeout`](Self::request_timeout) is free, and each further one adds this rate to what is required, for as long
     /// as somebody waits. What is sent of the request in the meantime counts as well. 100 by default; 0 requires nothing.
     pub response_rate: u32,
@@ -352,6 +353,7 @@ impl Shared {
     ) -> Result<Response<ResponseBody>, Error> {
         let (limit, rate) = (self.request_timeout, self.response_rate);
         let (sent, is_whole) = (Taken::new(), request.body().is_whole());
+        let is_sifted = request.extensions().get::<Sifted>().is_some();
         let request = match is_whole {
             true => request,
             false => request.map(|body| Body::stream(Counted { body, sent: sent.clone() })),
@@ -383,7 +385,13 @@ impl Shared {
             let due = Due { deadline: deadline.deadline(), limit, sent: sent.clone() };
             response.extensions_mut().insert(due);
         }
-        let paced = is_package.then_some(Paced { rate, since: None, waited: Duration::ZERO, came: 0, is_slow: false });
+        let paced = (is_package || is_sifted).then_some(Paced {
+            rate,
+            since: None,
+            waited: Duration::ZERO,
+            came: 0,
+            is_slow: false,
+        });
         let url = url.clone();
         Ok(response.map(|body| ResponseBody { body, url, deadline, limit, paced, sent, seen: 0 }))
     }

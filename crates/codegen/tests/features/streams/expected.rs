@@ -160,3 +160,10 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
         )
         .with_actions("echo", "urn:streams:Feature:echoResponse"),
 ];
+
+impl ::castile::document::Repeats<Item> for Value {
+    const PATH: &'static ItemPath = {
+        static ITEMS: Element = Element::new(NAMESPACE, "item", 2);
+        &ItemPath::to(&[], &ITEMS)
+    };
+}

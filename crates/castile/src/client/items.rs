@@ -1,0 +1,210 @@
+//! Responses that are read item by item.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use castile_budget::Allowance;
+use castile_databinding::FromXml;
+use castile_databinding::document::{Cut, CutItem, Repeats, Step};
+use castile_databinding::schema::Element;
+use castile_http::client::Sift;
+use castile_soap::{Error, FaultDetail, FromPayload, NoDetail, ToPayload, Version};
+use castile_xml::{Charset, Limits, Memory};
+use futures_core::Stream;
+
+use super::{BoxError, Call, CallError, HttpService};
+use crate::Response;
+
+/// What a response repeats ([`Call::items`]): its values, as they come. It is a [`Stream`], too.
+///
+/// ```ignore
+/// let mut quakes = client.find(&request).items::<Quake>();
+/// while let Some(quake) = quakes.next().await? {
+///     println!("{}", quake.magnitude);
+/// }
+/// ```
+///
+/// The call is sent when the first item is asked for. Whoever drops this before its end closes the connection.
+pub struct ItemStream<'a, T, R, D = NoDetail> {
+    exchange: Option<Pin<Box<dyn Future<Output = Result<Response<R>, CallError<D>>> + Send + 'a>>>,
+    found: Arc<Mutex<VecDeque<CutItem>>>,
+    element: &'static Element,
+    limits: Limits,
+    memory: Memory,
+    rest: Option<Response<R>>,
+    of: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<'a, T: FromXml, R, D> ItemStream<'a, T, R, D>
+where
+    R: FromPayload + Repeats<T> + Send + 'static,
+    D: FaultDetail + 'a,
+{
+    pub(super) fn new<Q, S>(call: Call<'a, Q, R, D, S>) -> Self
+    where
+        Q: ToPayload + Sync,
+        S: HttpService,
+    {
+        let limits = call.caller.options.messages.limits;
+        let namespaces = [Version::Soap11.namespace(), Version::Soap12.namespace()];
+        let mut before = vec![Step::of_either(namespaces, "Envelope"), Step::of_either(namespaces, "Body")];
+        before.extend(call.operation.response.iter().map(|root| Step::new(root.element.namespace, root.element.name)));
+        let (path, element) = R::PATH.steps(before);
+        let found = Arc::default();
+        let sift = ItemSift { cut: Cut::new(path, None, limits), element, found: Arc::clone(&found) };
+        ItemStream {
+            exchange: Some(Box::pin(call.run(false, Some(sift)))),
+            found,
+            element,
+            limits,
+            memory: Memory::default(),
+            rest: None,
+            of: std::marker::PhantomData,
+        }
+    }
+
+    /// The next value; `None` when all came, and the rest of the response is what the contract says.
+    ///
+    /// # Errors
+    /// A [`CallError`]. Nothing comes behind one.
+    pub async fn next(&mut self) -> Result<Option<T>, CallError<D>> {
+        std::future::poll_fn(|cx| self.poll(cx)).await
+    }
+
+    /// The response without its items. Items that were not asked for yet are passed over, and are not held to their type.
+    ///
+    /// # Errors
+    /// A [`CallError`], also if one came before.
+    pub async fn rest(mut self) -> Result<Response<R>, CallError<D>> {
+        std::future::poll_fn(|cx| {
+            while self.exchange.is_some() {
+                self.found().clear();
+                match self.poll_exchange(cx) {
+                    // Something was found, and nobody is woken for it.
+                    Poll::Pending if !self.found().is_empty() => {}
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(result) => result?,
+                }
+            }
+            Poll::Ready(Ok::<_, CallError<D>>(()))
+        })
+        .await?;
+        let failed = || Error::of_message("the response was given up at an error before");
+        self.rest.ok_or_else(|| CallError::unwritten(failed()))
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<T>, CallError<D>>> {
+        loop {
+            let next = self.found().pop_front();
+            if let Some(item) = next {
+                let value = item.read(self.element, self.limits, Allowance::unlimited(), &mut self.memory);
+                if value.is_err() {
+                    (self.exchange, self.rest) = (None, None);
+                    self.found().clear();
+                }
+                return Poll::Ready(value.map(Some).map_err(|error| CallError::unwritten(error.into())));
+            }
+            if self.exchange.is_none() {
+                return Poll::Ready(Ok(None));
+            }
+            match self.poll_exchange(cx) {
+                Poll::Pending if !self.found().is_empty() => {}
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(result) => result?,
+            }
+        }
+    }
+
+    fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError<D>>> {
+        let Some(exchange) = &mut self.exchange else { return Poll::Ready(Ok(())) };
+        exchange.as_mut().poll(cx).map(|result| {
+            self.exchange = None;
+            self.rest = Some(result.map_err(sound)?);
+            Ok(())
+        })
+    }
+
+    fn found(&self) -> MutexGuard<'_, VecDeque<CutItem>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An error of the message that was noticed while it came is one of the message, not of the network.
+fn sound<D>(error: CallError<D>) -> CallError<D> {
+    let CallError::Transport(transport) = &error else { return error };
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(transport);
+    while let Some(error) = cause {
+        if let Some(found) = error.downcast_ref::<castile_databinding::Error>() {
+            return CallError::unwritten(found.clone().into());
+        }
+        cause = error.source();
+    }
+    error
+}
+
+impl<'a, T: FromXml, R, D> Stream for ItemStream<'a, T, R, D>
+where
+    R: FromPayload + Repeats<T> + Send + 'static,
+    D: FaultDetail + 'a,
+{
+    type Item = Result<T, CallError<D>>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx).map(Result::transpose)
+    }
+}
+
+/// Nothing in it is pinned but what stands in a box.
+impl<T, R, D> Unpin for ItemStream<'_, T, R, D> {}
+
+impl<T, R, D> fmt::Debug for ItemStream<'_, T, R, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ItemStream").field("element", &self.element.name).finish_non_exhaustive()
+    }
+}
+
+/// Takes the items out of a response.
+pub(super) struct ItemSift {
+    cut: Cut,
+    pub(super) element: &'static Element,
+    found: Arc<Mutex<VecDeque<CutItem>>>,
+}
+
+impl ItemSift {
+    fn kept(&mut self) -> Bytes {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.extend(std::iter::from_fn(|| self.cut.next()));
+        Bytes::from(self.cut.take_rest())
+    }
+}
+
+impl Sift for ItemSift {
+    fn begin(&mut self, charset: Option<Charset>) {
+        self.cut.begin(charset);
+    }
+
+    fn sift(&mut self, bytes: &[u8]) -> Result<Bytes, BoxError> {
+        self.cut.push(bytes)?;
+        Ok(self.kept())
+    }
+
+    fn end(&mut self) -> Result<Bytes, BoxError> {
+        self.cut.end()?;
+        Ok(self.kept())
+    }
+
+    fn is_full(&self) -> bool {
+        !self.found.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+/// That items of a package can't be read one by one: parts that they refer to come behind them.
+pub(super) fn in_a_package() -> Error {
+    Error::of_message(
+        "the answer comes with attachments, and its items can't be read one by one: await the call instead",
+    )
+}

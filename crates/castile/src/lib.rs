@@ -123,7 +123,7 @@ pub use castile_http::server::Options as ServerOptions;
 struct Refused;
 
 #[cfg(feature = "macros")]
-pub use castile_macros::{FaultDetail, Header, Xml, service};
+pub use castile_macros::{Document, FaultDetail, Header, Xml, service};
 pub use castile_soap::{
     AnyHeader, Detail, Directed, Fault, FaultCode, Header, Leniency, NoDetail, Raw, Request, Response, WriteHeader,
 };

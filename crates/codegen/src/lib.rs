@@ -136,6 +136,12 @@ pub fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace: &str)
     render::implementation_of_header(block, plan, namespace)
 }
 
+/// How a type of a program is a document, for `castile-macros`.
+#[doc(hidden)]
+pub fn implementation_of_document(document: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
+    render::implementation_of_document(document, plan, namespace)
+}
+
 /// How an enum of a program is what faults say, for `castile-macros`.
 #[doc(hidden)]
 pub fn implementation_of_faults(faults: &Faults, plan: &Plan, namespace: &str) -> TokenStream {

@@ -133,6 +133,11 @@ pub(crate) fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace
     with_own(plan, namespace, |context| messages::header(block, context))
 }
 
+/// How a type of a program is a document.
+pub(crate) fn implementation_of_document(document: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
+    with_own(plan, namespace, |context| messages::document(document, context))
+}
+
 /// How an enum of a program is what faults say.
 pub(crate) fn implementation_of_faults(faults: &Faults, plan: &Plan, namespace: &str) -> TokenStream {
     with_own(plan, namespace, |context| messages::implementation_of_faults(faults, context))

@@ -48,6 +48,8 @@ pub(crate) struct OfField {
     pub(crate) with: Option<Type>,
     /// The name of an element around all values.
     pub(crate) wrap: Option<LitStr>,
+    /// That its values can be read one after another, and where that is said.
+    pub(crate) is_items: Option<Span>,
     pub(crate) documentation: String,
 }
 
@@ -235,11 +237,12 @@ impl OfField {
             "min" => return once(meta, &mut self.min, |meta| meta.value()?.parse()),
             "max" => return once(meta, &mut self.max, |meta| meta.value()?.parse()),
             "repeated" => return once(meta, &mut self.is_repeated, |meta| Ok(meta.path.span())),
+            "items" => return once(meta, &mut self.is_items, |meta| Ok(meta.path.span())),
             _ => {
                 return Err(unknown(
                     meta,
                     "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, min, max, \
-                     repeated",
+                     repeated, items",
                 ));
             }
         };
@@ -263,6 +266,7 @@ impl OfField {
         let said = [
             (Said::Name, self.name.as_ref().map(Spanned::span)),
             (Said::Repeated, self.is_repeated),
+            (Said::Items, self.is_items),
             (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
             (Said::Default, self.default.as_ref().map(Spanned::span)),
             (Said::With, self.with.as_ref().map(Spanned::span)),
@@ -282,6 +286,7 @@ impl OfField {
 pub(crate) enum Said {
     Name,
     Repeated,
+    Items,
     Bounds,
     Default,
     With,
@@ -293,6 +298,7 @@ impl Said {
         match self {
             Said::Name => "name of its own",
             Said::Repeated => "repeated values",
+            Said::Items => "items to be read one after another",
             Said::Bounds => "min or max",
             Said::Default => "default",
             Said::With => "adapter",

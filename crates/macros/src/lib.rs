@@ -40,6 +40,13 @@ pub fn header(input: TokenStream) -> TokenStream {
     messages::header(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
+/// Lets a type that derives `Xml` be a document.
+#[proc_macro_derive(Document, attributes(xml))]
+pub fn document(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    messages::document(&input).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
 /// Makes a service of a trait.
 #[proc_macro_attribute]
 pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {

@@ -68,6 +68,22 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(expansion.code_of(&|plan, namespace| castile_codegen::implementation_of_header(&block, plan, namespace), rest))
 }
 
+/// A type as a document.
+pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let ident = &input.ident;
+    let of = OfType::read(&input.attrs)?;
+    let mut expansion = Expansion::new(ident, &of)?;
+    let name = element_name(&of, ident)?;
+    let document = TypedRoot {
+        of: RootType::Own(expansion.itself()),
+        documentation: String::new(),
+        base: castile_plan::plan::Base::Rust(expansion.itself().ident.as_str().into()),
+        root: root(&mut expansion, &name),
+    };
+    let render = |plan: &_, namespace: &_| castile_codegen::implementation_of_document(&document, plan, namespace);
+    Ok(expansion.code_of(&render, TokenStream::new()))
+}
+
 /// The name of the element that a type is the value of.
 fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
     match &of.element {

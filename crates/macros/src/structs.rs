@@ -61,6 +61,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
     let mut sizes = Vec::new();
     let mut wraps = Vec::new();
+    let mut repeats = Repeats::default();
     for field in &fields.named {
         let Some(name) = &field.ident else { continue };
         let said = OfField::read(&field.attrs)?;
@@ -93,16 +94,26 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             None if said.wrap.is_some() => {
                 let Wrapped { member, plan, item, code } =
                     wrapped(&mut expansion, of, name, &field.ty, &said, wraps.len())?;
+                if said.is_items.is_some() {
+                    repeats.wrapped(&expansion, &member.name, &field.ty, wraps.len());
+                }
                 particles.push(plan);
                 members.push((member, name.span()));
                 wraps.push((item, code));
             }
             None | Some(Role::Flattened | Role::Any) => {
                 let (member, plan) = fields::member(&mut expansion, of, name, &field.ty, &said, Case::Camel)?;
+                if let Some(span) = said.is_items {
+                    let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element).count();
+                    repeats.field(&expansion, &member, &plan, elements, span)?;
+                }
                 particles.push(plan);
                 members.push((member, name.span()));
             }
         }
+    }
+    if let Some(span) = repeats.said.filter(|_| of.is_group) {
+        return Err(syn::Error::new(span, "what is flattened into others is no place for items"));
     }
     differ(fields::elements(&members))?;
     differ(declared_attributes.iter().map(|declared| (declared.name.as_str(), declared.span)))?;
@@ -188,6 +199,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         items.push(item);
         rest.extend(code);
     }
+    rest.extend(repeats.code);
     if of.is_group {
         // It may be an element of its own, too.
         rest.extend(element_of_group(&expansion, &type_name.name));
@@ -269,6 +281,73 @@ fn attribute(
         adapter,
     };
     Ok((plan, declared))
+}
+
+/// What of a struct can be read item by item.
+#[derive(Default)]
+struct Repeats {
+    code: TokenStream,
+    said: Option<proc_macro2::Span>,
+    /// Whether one field has items of any type in it.
+    leads_on: bool,
+}
+
+impl Repeats {
+    /// The values of a `Vec` in an element of its own, which is the one of this number.
+    fn wrapped(&mut self, expansion: &Expansion, around: &str, of: &syn::Type, number: usize) {
+        let values = held_by(of, "Option").unwrap_or(of);
+        let Some(item) = held_by(values, "Vec") else { return };
+        let table = quote::format_ident!("{ELEMENTS}_{number}");
+        let namespace = expansion.namespace_of_elements();
+        self.to(expansion, &quote! { (#namespace, #around) }, item, &quote! { #table[0] });
+    }
+
+    /// The values of a field, which is the element of this index; or what is in its value.
+    fn field(
+        &mut self,
+        expansion: &Expansion,
+        member: &Member,
+        plan: &Field,
+        index: usize,
+        span: proc_macro2::Span,
+    ) -> syn::Result<()> {
+        self.said = Some(span);
+        if member.kind != Kind::Element || plan.adapter.is_some() {
+            return Err(syn::Error::new(span, "items are elements with values of their own type"));
+        }
+        if plan.occurrence() == castile_plan::plan::Occurrence::Repeated {
+            let table = quote::format_ident!("{ELEMENTS}");
+            self.to(expansion, &TokenStream::new(), &member.of, &quote! { #table[#index] });
+            return Ok(());
+        }
+        if std::mem::replace(&mut self.leads_on, true) {
+            return Err(syn::Error::new(span, "another field leads to items already"));
+        }
+        let (ident, of, name, namespace) =
+            (expansion.ident(), &member.of, &member.name, expansion.namespace_of_elements());
+        self.code.extend(quote! {
+            impl<CastileItem> ::castile::document::Repeats<CastileItem> for #ident
+            where
+                #of: ::castile::document::Repeats<CastileItem>,
+            {
+                const PATH: &'static ::castile::codegen::ItemPath = &::castile::codegen::ItemPath::through(
+                    &[(#namespace, #name)],
+                    <#of as ::castile::document::Repeats<CastileItem>>::PATH,
+                );
+            }
+        });
+        Ok(())
+    }
+
+    fn to(&mut self, expansion: &Expansion, through: &TokenStream, item: &syn::Type, element: &TokenStream) {
+        let ident = expansion.ident();
+        self.code.extend(quote! {
+            impl ::castile::document::Repeats<#item> for #ident {
+                const PATH: &'static ::castile::codegen::ItemPath =
+                    &::castile::codegen::ItemPath::to(&[#through], &#element);
+            }
+        });
+    }
 }
 
 /// What stands for a field whose values are in an element of their own.

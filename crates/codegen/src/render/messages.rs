@@ -178,9 +178,9 @@ pub(super) fn repeats(plan: &Repeats, context: Context<'_>) -> TokenStream {
     let element = element(declared, context);
     quote! {
         impl ::castile::document::Repeats<#value> for #of {
-            const PATH: &'static ItemPath = {
+            const PATH: &'static ::castile::codegen::ItemPath = {
                 static ITEMS: Element = #element;
-                &ItemPath::to(&[#(#through),*], &ITEMS)
+                &::castile::codegen::ItemPath::to(&[#(#through),*], &ITEMS)
             };
         }
     }

@@ -431,21 +431,21 @@ impl ::castile::Document for MagnitudeDocument {
 }
 
 impl ::castile::document::Repeats<Station> for Catalogue {
-    const PATH: &'static ItemPath = {
+    const PATH: &'static ::castile::codegen::ItemPath = {
         static ITEMS: Element = Element::new(NAMESPACE, "station", 10);
-        &ItemPath::to(&[], &ITEMS)
+        &::castile::codegen::ItemPath::to(&[], &ITEMS)
     };
 }
 impl ::castile::document::Repeats<Event> for Catalogue {
-    const PATH: &'static ItemPath = {
+    const PATH: &'static ::castile::codegen::ItemPath = {
         static ITEMS: Element = Element::new(NAMESPACE, "event", 7);
-        &ItemPath::to(&[(NAMESPACE, "parameters")], &ITEMS)
+        &::castile::codegen::ItemPath::to(&[(NAMESPACE, "parameters")], &ITEMS)
     };
 }
 impl ::castile::document::Repeats<Event> for Bulletin {
-    const PATH: &'static ItemPath = {
+    const PATH: &'static ::castile::codegen::ItemPath = {
         static ITEMS: Element = Element::new(NAMESPACE, "event", 14);
-        &ItemPath::to(&[], &ITEMS)
+        &::castile::codegen::ItemPath::to(&[], &ITEMS)
     };
 }
 

@@ -162,8 +162,8 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 impl ::castile::document::Repeats<Item> for Value {
-    const PATH: &'static ItemPath = {
+    const PATH: &'static ::castile::codegen::ItemPath = {
         static ITEMS: Element = Element::new(NAMESPACE, "item", 2);
-        &ItemPath::to(&[], &ITEMS)
+        &::castile::codegen::ItemPath::to(&[], &ITEMS)
     };
 }

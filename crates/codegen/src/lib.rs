@@ -16,15 +16,15 @@ mod render;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_plan::plan::{Faults, Plan, Service, TypedRoot};
 pub use castile_plan::{Document, FaultTypes, Options, TypeOptions};
 use castile_plan::{names, planned, stem};
 pub use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};
 pub use cost::Cost;
-use proc_macro2::TokenStream;
 use render::Beside;
+#[doc(hidden)]
+pub use render::OfProgram;
 
 /// What came out of a contract.
 #[derive(Clone, Debug)]
@@ -121,37 +121,6 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     }
     let module = module_name(&stem);
     Ok(Generated { source, documents, page, module, files, sizes: plan.named_sizes(), diagnostics, summary })
-}
-
-/// What makes types of a program out of those that it has, for `castile-macros`: the tables of a plan's items, and how they are
-/// read and written. `namespace` is the default one of their tags, and one of the plan's.
-#[doc(hidden)]
-pub fn implementations(plan: &Plan, namespace: &str) -> TokenStream {
-    render::implementations(plan, namespace)
-}
-
-/// How a type of a program is a header block, for `castile-macros`.
-#[doc(hidden)]
-pub fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
-    render::implementation_of_header(block, plan, namespace)
-}
-
-/// How a type of a program is a document, for `castile-macros`.
-#[doc(hidden)]
-pub fn implementation_of_document(document: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
-    render::implementation_of_document(document, plan, namespace)
-}
-
-/// How an enum of a program is what faults say, for `castile-macros`.
-#[doc(hidden)]
-pub fn implementation_of_faults(faults: &Faults, plan: &Plan, namespace: &str) -> TokenStream {
-    render::implementation_of_faults(faults, plan, namespace)
-}
-
-/// The client of a service of a program and the table of its operations, for `castile-macros`.
-#[doc(hidden)]
-pub fn client_of(service: &Service, plan: &Plan, namespace: &str) -> TokenStream {
-    render::client_of(service, plan, namespace)
 }
 
 /// What makes the code large that is generated for the contract at `path`, the largest first: types, operations, faults.

@@ -122,39 +122,53 @@ fn module_of_messages(plan: &Plan) -> Option<&Module> {
     plan.modules.get(module.min()?)
 }
 
-/// What makes types of a program out of those that it has: their tables, and how they are read and written. `namespace` is the
-/// default one of their tags; whatever else there is stands as `CASTILE_NAMESPACE`. Paths are absolute.
-pub(crate) fn implementations(plan: &Plan, namespace: &str) -> TokenStream {
-    with_own(plan, namespace, |context| items(plan, context))
+/// Renders what makes types and a trait of a program those of a contract, for `castile-macros`. Paths are absolute.
+#[doc(hidden)]
+pub struct OfProgram<'a> {
+    /// What is planned of types.
+    pub plan: &'a Plan,
+    /// The default namespace of their tags, and one of the plan's. It stands as `CASTILE_NAMESPACE`.
+    pub namespace: &'a str,
+    /// The path of what generated code takes from the library.
+    pub library: &'a dyn Fn() -> TokenStream,
+    /// What names in the plan stand for.
+    pub meant: &'a dyn Fn(&str) -> Option<TokenStream>,
 }
 
-/// How a type of a program is a header block.
-pub(crate) fn implementation_of_header(block: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
-    with_own(plan, namespace, |context| messages::header(block, context))
-}
+impl OfProgram<'_> {
+    /// The tables of types, and how they are read and written.
+    pub fn types(&self) -> TokenStream {
+        self.render(|context| items(self.plan, context))
+    }
 
-/// How a type of a program is a document.
-pub(crate) fn implementation_of_document(document: &TypedRoot, plan: &Plan, namespace: &str) -> TokenStream {
-    with_own(plan, namespace, |context| messages::document(document, context))
-}
+    /// How a type is a header block.
+    pub fn header(&self, block: &TypedRoot) -> TokenStream {
+        self.render(|context| messages::header(block, context))
+    }
 
-/// How an enum of a program is what faults say.
-pub(crate) fn implementation_of_faults(faults: &Faults, plan: &Plan, namespace: &str) -> TokenStream {
-    with_own(plan, namespace, |context| messages::implementation_of_faults(faults, context))
-}
+    /// How a type is a document.
+    pub fn document(&self, document: &TypedRoot) -> TokenStream {
+        self.render(|context| messages::document(document, context))
+    }
 
-/// The client of a service, and the table of its operations.
-pub(crate) fn client_of(service: &Service, plan: &Plan, namespace: &str) -> TokenStream {
-    with_own(plan, namespace, |context| {
-        let (client, table) = (service::client(service, context), messages::table(service, context));
-        quote! { #client #table }
-    })
-}
+    /// How an enum is what faults say.
+    pub fn faults(&self, faults: &Faults) -> TokenStream {
+        self.render(|context| messages::implementation_of_faults(faults, context))
+    }
 
-fn with_own(plan: &Plan, namespace: &str, render: impl FnOnce(Context<'_>) -> TokenStream) -> TokenStream {
-    let rendering = Rendering::new(plan);
-    let context = Context { own: Some(namespace), ..rendering.context(plan, &Options::default()) };
-    absolute::absolute(render(context))
+    /// The client of a service, and the table of its operations.
+    pub fn client(&self, service: &Service) -> TokenStream {
+        self.render(|context| {
+            let (client, table) = (service::client(service, context), messages::table(service, context));
+            quote! { #client #table }
+        })
+    }
+
+    fn render(&self, render: impl FnOnce(Context<'_>) -> TokenStream) -> TokenStream {
+        let rendering = Rendering::new(self.plan);
+        let context = Context { own: Some(self.namespace), ..rendering.context(self.plan, &Options::default()) };
+        absolute::absolute(render(context), self.library, self.meant)
+    }
 }
 
 fn items(plan: &Plan, context: Context<'_>) -> TokenStream {
@@ -456,9 +470,13 @@ fn occurrence(min: u32, max: Option<u32>) -> (TokenStream, TokenStream) {
     (quote! { #min }, max)
 }
 
-fn wildcard(wildcard: &Wildcard) -> TokenStream {
+fn wildcard(wildcard: &Wildcard, context: Context<'_>) -> TokenStream {
     let namespaces = match wildcard {
         Wildcard::Any => quote! { Any },
+        Wildcard::Not(target) if context.own.is_some() => {
+            let target = context.namespace(target);
+            quote! { Not(#target) }
+        }
         Wildcard::Not(target) => quote! { Not(#target) },
         Wildcard::OneOf(list) => quote! { OneOf(&[#(#list),*]) },
     };
@@ -567,15 +585,19 @@ impl Context<'_> {
         self.own.map(|namespace| self.namespace(namespace))
     }
 
-    /// What a function of a type of a program does, on more stack if there is little left: its values may hold each other, and
-    /// nothing but the compiler knows which.
-    fn guarded(self, fields: &[Field], body: TokenStream) -> TokenStream {
+    /// Whether values of a type of a program may hold each other: nothing but the compiler knows which do.
+    fn needs_guard(self, fields: &[Field]) -> bool {
         let is_own = |field: &Field| match &field.term {
             Term::Element { value, .. } => matches!(value.base, Base::Rust(_)),
             Term::Group(_) => true,
             Term::Any(_) => false,
         };
-        match self.own.is_some() && fields.iter().any(is_own) {
+        self.own.is_some() && fields.iter().any(is_own)
+    }
+
+    /// What a function of a group of a program does, on more stack if there is little left.
+    fn guarded(self, fields: &[Field], body: TokenStream) -> TokenStream {
+        match self.needs_guard(fields) {
             true => quote! { ::castile::codegen::deeper::<Self, _>(|| { #body }) },
             false => body,
         }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
+use crate::recursive::deeper;
 use crate::schema::{Attributes, Content, Element, Model, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
@@ -18,6 +19,10 @@ pub trait ComplexType: Sized + Send + Sync + 'static {
     /// The default namespace that tags within need, for types of a program.
     #[doc(hidden)]
     const NAMESPACE: Option<&'static str> = None;
+    /// Whether values may hold each other without a [`Recursive`](crate::Recursive), which types of a program may. Then there is a
+    /// look at the stack for each.
+    #[doc(hidden)]
+    const IS_GUARDED: bool = false;
 
     /// Reads all children. The attributes are at hand until the first one is read.
     ///
@@ -44,7 +49,8 @@ impl<T: ComplexType> FromXml for T {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         // As in a sequence: `?` would move the value once more, and be more functions for each type.
-        match T::read(decoder) {
+        let read = if T::IS_GUARDED { deeper::<T, _>(|| T::read(decoder)) } else { T::read(decoder) };
+        match read {
             Ok(value) => match decoder.leave(element, outer) {
                 Ok(()) => Ok(value),
                 Err(error) => Err(error),
@@ -66,6 +72,6 @@ impl<T: ComplexType> ToXml for T {
 
     #[inline]
     fn content(&self, out: &mut Encoder) {
-        self.write(out);
+        if T::IS_GUARDED { deeper::<T, _>(|| self.write(out)) } else { self.write(out) }
     }
 }

@@ -269,6 +269,16 @@ impl ParticleDeclaration {
         }))
     }
 
+    /// An element that comes at most once.
+    pub const fn optional<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
+        ParticleDeclaration::element::<T>(namespace, name).occurs(0, Some(1))
+    }
+
+    /// An element that comes any number of times.
+    pub const fn repeated<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
+        ParticleDeclaration::element::<T>(namespace, name).occurs(0, None)
+    }
+
     /// The content of a type.
     pub const fn content_of<T: Declared>() -> Self {
         ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration))

@@ -46,7 +46,7 @@ impl Complex<'_> {
             let default = default.as_ref().map(|default| quote! { .default(#default) });
             let documented = documented(documentation);
             quote! {
-                ::castile::codegen::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
+                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
             }
         });
         let (compositor, members): (_, &[Member]) = match self.content {
@@ -63,19 +63,19 @@ impl Complex<'_> {
         let extending = extends.map(|base| quote! { .extending::<#base>() });
         let extended_by = match self.content {
             ContentOf::Nothing(types) => {
-                Some(quote! { .extended_by(&[#(<#types as ::castile::codegen::declared::Declared>::declaration),*]) })
+                Some(quote! { .extended_by(&[#(<#types as castile_codegen_::declared::Declared>::declaration),*]) })
             }
             _ => None,
         };
         let any_attributes = has_any_attributes.then(|| quote! { .with_any_attributes() });
         let made = quote! {
-            ::castile::codegen::declared::Declaration::complex(
+            castile_codegen_::declared::Declaration::complex(
                 #name,
                 &[#(#attributes),*],
-                ::castile::codegen::declared::ContentDefinition::#compositor #particles,
+                castile_codegen_::declared::ContentDefinition::#compositor #particles,
             ) #documented #extending #extended_by #any_attributes
         };
-        let extends = extends.map(|base| quote! { impl ::castile::codegen::declared::Extends<#base> for #ident {} });
+        let extends = extends.map(|base| quote! { impl castile_codegen_::declared::Extends<#base> for #ident {} });
         let declared = declared(ident, checks, &made);
         quote! { #declared #extends }
     }
@@ -84,15 +84,15 @@ impl Complex<'_> {
 /// The declaration of a simple type.
 pub(crate) fn simple(expansion: &Expansion, name: &str, documentation: &str, definition: &TokenStream) -> TokenStream {
     let (name, documented) = (type_name(expansion, name), documented(documentation));
-    let made = quote! { ::castile::codegen::declared::Declaration::simple(#name, #definition) #documented };
+    let made = quote! { castile_codegen_::declared::Declaration::simple(#name, #definition) #documented };
     declared(expansion.ident(), &TokenStream::new(), &made)
 }
 
 fn declared(ident: &Ident, checks: &TokenStream, made: &TokenStream) -> TokenStream {
     quote! {
-        impl ::castile::codegen::declared::Declared for #ident {
-            fn declaration() -> &'static ::castile::codegen::declared::Declaration {
-                static DECLARATION: ::castile::codegen::declared::Declaration = { #checks #made };
+        impl castile_codegen_::declared::Declared for #ident {
+            fn declaration() -> &'static castile_codegen_::declared::Declaration {
+                static DECLARATION: castile_codegen_::declared::Declaration = { #checks #made };
                 &DECLARATION
             }
         }
@@ -101,7 +101,7 @@ fn declared(ident: &Ident, checks: &TokenStream, made: &TokenStream) -> TokenStr
 
 fn type_name(expansion: &Expansion, name: &str) -> TokenStream {
     let namespace = expansion.namespace();
-    quote! { ::castile::codegen::xs::TypeName::new(#namespace, #name) }
+    quote! { castile_codegen_::xs::TypeName::new(#namespace, #name) }
 }
 
 fn documented(documentation: &str) -> Option<TokenStream> {
@@ -110,12 +110,17 @@ fn documented(documentation: &str) -> Option<TokenStream> {
 
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
     let Member { name, of, kind, min, max, default, documentation } = member;
+    let (occurs, constructor) = match (kind, *min, *max) {
+        (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
+        (Kind::Element, 0, None) => (None, quote! { repeated }),
+        (_, min, max) => (Some((min, max)).filter(|occurs| *occurs != (1, Some(1))), quote! { element }),
+    };
     let what = match kind {
         Kind::Element => {
             let namespace = expansion.namespace_of_elements();
             let default = default.as_ref().map(|default| quote! { .default(#default) });
             let documented = documented(documentation);
-            quote! { element::<#of>(#namespace, #name) #default #documented }
+            quote! { #constructor::<#of>(#namespace, #name) #default #documented }
         }
         Kind::Flattened => quote! { content_of::<#of>() },
         Kind::Any => {
@@ -123,11 +128,11 @@ fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
             quote! { any_but(#namespace) }
         }
     };
-    let occurs = ((*min, *max) != (1, Some(1))).then(|| {
+    let occurs = occurs.map(|(min, max)| {
         let max = option(max.as_ref());
         quote! { .occurs(#min, #max) }
     });
-    quote! { ::castile::codegen::declared::ParticleDeclaration::#what #occurs }
+    quote! { castile_codegen_::declared::ParticleDeclaration::#what #occurs }
 }
 
 pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {

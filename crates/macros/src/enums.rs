@@ -101,7 +101,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
         None => (
             quote! {
                 _ => ::core::result::Result::Err(::core::option::Option::Some(
-                    ::castile::codegen::not_listed(&[#(#values),*])
+                    castile_codegen_::not_listed(&[#(#values),*])
                 )),
             },
             None,
@@ -116,23 +116,23 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
         quote! { &[#(#facets),*] }
     };
     let definition = quote! {
-        ::castile::codegen::declared::Definition::Restriction {
+        castile_codegen_::declared::Definition::Restriction {
             // The reader takes away white space around it.
-            base: <::castile::datatypes::Token as ::castile::codegen::declared::Declared>::declaration,
+            base: <::castile::datatypes::Token as castile_codegen_::declared::Declared>::declaration,
             facets: #facets,
         }
     };
     let declaration = simple(&expansion, &name, &of.documentation, &definition);
     let rest = quote! {
         const _: () = {
-            use ::castile::codegen::SimpleType;
+            use castile_codegen_::SimpleType;
 
             impl SimpleType for #ident {
                 const NAME: &'static str = #name;
                 const IS_OF_CONTRACT: bool = true;
 
                 fn parse(text: &str) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
-                    match &*::castile::codegen::xs::WhiteSpace::Collapse.normalise(text) {
+                    match &*castile_codegen_::xs::WhiteSpace::Collapse.normalise(text) {
                         #(#read)*
                         #read_other
                     }
@@ -143,11 +143,11 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
                         #(#write)*
                         #write_other
                     };
-                    ::castile::codegen::push_text(out, text)
+                    castile_codegen_::push_text(out, text)
                 }
             }
 
-            ::castile::codegen::simple_type!(#ident);
+            castile_codegen_::simple_type!(#ident);
         };
         #declaration
     };
@@ -177,9 +177,8 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let has_names = members.iter().map(|(_, of)| quote! { || <#of as SimpleType>::HAS_NAMES });
     let heap = members.iter().map(|(_, of)| quote! { .max(<#of as SimpleType>::heap_of(text)) });
     let variants: Vec<_> = members.iter().map(|(variant, _)| variant).collect();
-    let declared =
-        members.iter().map(|(_, of)| quote! { <#of as ::castile::codegen::declared::Declared>::declaration });
-    let definition = quote! { ::castile::codegen::declared::Definition::Union(&[#(#declared),*]) };
+    let declared = members.iter().map(|(_, of)| quote! { <#of as castile_codegen_::declared::Declared>::declaration });
+    let definition = quote! { castile_codegen_::declared::Definition::Union(&[#(#declared),*]) };
     let declaration = simple(&expansion, &name, &of.documentation, &definition);
     let rest = quote! {
         const _: () = {
@@ -215,7 +214,7 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
                 }
             }
 
-            ::castile::codegen::simple_type!(#ident);
+            castile_codegen_::simple_type!(#ident);
         };
         #declaration
     };
@@ -324,9 +323,9 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         let namespace = expansion.namespace();
         extended_by.push(inner.clone());
         checks.push(quote_spanned! { inner.span() =>
-            ::castile::codegen::extends::<#inner, #ident>();
-            ::castile::codegen::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name);
-            ::castile::codegen::is_of(<#inner as ::castile::ToXml>::NAMESPACE, #namespace);
+            castile_codegen_::extends::<#inner, #ident>();
+            castile_codegen_::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name);
+            castile_codegen_::is_of(<#inner as ::castile::ToXml>::NAMESPACE, #namespace);
         });
         variants.push(DerivedVariant {
             ident: names::Ident::new(&variant.ident.to_string()),

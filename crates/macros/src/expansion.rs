@@ -3,6 +3,7 @@
 //! The plan knows the type, its fields' types and its namespace by names that stand for them: what a program calls them may mean
 //! something else where the code stands.
 
+use castile_codegen::OfProgram;
 use castile_plan::names;
 use castile_plan::plan::{Base, Item, Module, Path, Plan};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
@@ -24,6 +25,9 @@ const CONSTANT: &str = "CASTILE_NAMESPACE";
 
 /// How many places there are for the tags of types of programs. Those of two types that share one cost time where both come.
 const SLOTS: u32 = 1024;
+
+/// What a block calls the library.
+const LIBRARY: fn() -> TokenStream = || quote! { castile_codegen_ };
 
 pub(crate) struct Expansion {
     ident: Ident,
@@ -113,31 +117,34 @@ impl Expansion {
 
     /// The code of types that were planned, with what else is to stand in the same block.
     pub(crate) fn code(self, items: Vec<Item>, rest: TokenStream) -> TokenStream {
-        self.code_with(items, &|plan, namespace| castile_codegen::implementations(plan, namespace), rest)
+        let code = self.rendered(items, &LIBRARY, |program| program.types());
+        Self::block(&code, &rest)
     }
 
     /// The code of what `render` makes, with what else is to stand in the same block.
-    pub(crate) fn code_of(self, render: &dyn Fn(&Plan, &str) -> TokenStream, rest: TokenStream) -> TokenStream {
-        self.code_with(Vec::new(), render, rest)
+    pub(crate) fn code_of(self, render: impl FnOnce(&OfProgram<'_>) -> TokenStream, rest: TokenStream) -> TokenStream {
+        let code = self.rendered(Vec::new(), &LIBRARY, render);
+        Self::block(&code, &rest)
     }
 
-    fn code_with(
-        self,
-        items: Vec<Item>,
-        render: &dyn Fn(&Plan, &str) -> TokenStream,
-        rest: TokenStream,
-    ) -> TokenStream {
-        let implementations = self.rendered(items, render);
+    fn block(code: &TokenStream, rest: &TokenStream) -> TokenStream {
+        // A short path is less for the compiler to read: there are dozens for each of thousands of types.
         quote! {
             const _: () = {
-                #implementations
+                use ::castile::codegen as castile_codegen_;
+                #code
                 #rest
             };
         }
     }
 
-    /// What `render` makes of a plan.
-    pub(crate) fn rendered(&self, items: Vec<Item>, render: &dyn Fn(&Plan, &str) -> TokenStream) -> TokenStream {
+    /// What `render` makes of a plan, with the library under this path.
+    pub(crate) fn rendered(
+        &self,
+        items: Vec<Item>,
+        library: &dyn Fn() -> TokenStream,
+        render: impl FnOnce(&OfProgram<'_>) -> TokenStream,
+    ) -> TokenStream {
         let module = Module { namespace: NAMESPACE.to_owned(), ident: names::Ident::new("module") };
         let plan = Plan {
             namespaces: vec![NAMESPACE.to_owned()],
@@ -151,34 +158,14 @@ impl Expansion {
             left_out: Vec::new(),
             lacks: Vec::new(),
         };
-        self.substitute(render(&plan, self.of_elements()))
-    }
-
-    /// The tokens with what names stand for.
-    fn substitute(&self, tokens: TokenStream) -> TokenStream {
-        let mut out = TokenStream::new();
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => {
-                    let mut inner = Group::new(group.delimiter(), self.substitute(group.stream()));
-                    inner.set_span(group.span());
-                    out.extend([TokenTree::Group(inner)]);
-                }
-                TokenTree::Ident(ident) => match self.meant_by(&ident.to_string()) {
-                    Some(meant) => out.extend(meant),
-                    None => out.extend([TokenTree::Ident(ident)]),
-                },
-                // A wildcard has it as a text.
-                TokenTree::Literal(literal) if literal.to_string() == format!("{NAMESPACE:?}") => {
-                    out.extend(self.namespace());
-                }
-                other => out.extend([other]),
-            }
-        }
-        out
+        let meant = |name: &str| self.meant_by(name);
+        render(&OfProgram { plan: &plan, namespace: self.of_elements(), library, meant: &meant })
     }
 
     fn meant_by(&self, name: &str) -> Option<TokenStream> {
+        if !name.starts_with('C') {
+            return None;
+        }
         match name {
             ITSELF => Some(self.ident.to_token_stream()),
             CONSTANT => Some(self.namespace()),

@@ -85,6 +85,40 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
     TYPES.into_iter().find(|(name, _)| is_called(of, name))
 }
 
+/// How many bytes a value takes at most on a 64-bit machine, where what the type is called tells.
+pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
+    const POINTER: usize = 8;
+    /// Those of `castile::datatypes` that are small. A program may have types of its own that are called so; when they are large, they
+    /// are said to be themselves.
+    const DATATYPES: [&str; 12] = [
+        "AnyUri",
+        "Base64Binary",
+        "Date",
+        "DateTime",
+        "Decimal",
+        "Duration",
+        "GYear",
+        "GYearMonth",
+        "HexBinary",
+        "Integer",
+        "QName",
+        "Time",
+    ];
+    let is_pointer = |of: &Type| held_by(of, "Box").is_some();
+    let inner = held_by(of, "Option").unwrap_or(of);
+    match of_language(inner) {
+        _ if is_pointer(inner) => Some(POINTER),
+        _ if held_by(inner, "Vec").is_some() => Some(3 * POINTER),
+        Some(("String", _)) => Some(3 * POINTER),
+        // A number, and whether there is one.
+        Some(_) => Some(2 * POINTER),
+        None => DATATYPES.iter().any(|name| is_called(inner, name)).then_some(MOST_OF_DATATYPE),
+    }
+}
+
+/// How many bytes a value of one of the datatypes takes at most, if it is there.
+pub(crate) const MOST_OF_DATATYPE: usize = 64;
+
 /// That a default is a value of its type, as far as that is known here.
 pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> {
     let Some(datatype) = of_language(of).and_then(|(_, name)| Datatype::from_name(name)) else { return Ok(()) };
@@ -208,7 +242,7 @@ pub(crate) fn member(
 
 /// What reads values of a type by an adapter.
 pub(crate) fn adapted(expansion: &mut Expansion, with: &Type, of: &Type) -> Base {
-    expansion.base(&syn::parse_quote!(::castile::codegen::Adapted<#with, #of>))
+    expansion.base(&syn::parse_quote!(castile_codegen_::Adapted<#with, #of>))
 }
 
 /// The type that an adapter reads in place of one.

@@ -34,10 +34,10 @@ pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {
 fn declared(expansion: &Expansion, name: &str, of: &TokenStream) -> TokenStream {
     let namespace = expansion.namespace();
     quote! {
-        ::castile::codegen::declared::DeclaredElement {
-            name: ::castile::codegen::xs::TypeName::new(#namespace, #name),
-            of: <#of as ::castile::codegen::declared::Declared>::declaration,
-            is_nillable: <#of as ::castile::codegen::declared::Declared>::IS_NILLABLE,
+        castile_codegen_::declared::DeclaredElement {
+            name: castile_codegen_::xs::TypeName::new(#namespace, #name),
+            of: <#of as castile_codegen_::declared::Declared>::declaration,
+            is_nillable: <#of as castile_codegen_::declared::Declared>::IS_NILLABLE,
         }
     }
 }
@@ -59,13 +59,13 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     };
     let element = declared(&expansion, &name, &quote! { #ident });
     let rest = quote! {
-        impl ::castile::codegen::declared::DeclaredHeader for #ident {
-            fn element() -> ::castile::codegen::declared::DeclaredElement {
+        impl castile_codegen_::declared::DeclaredHeader for #ident {
+            fn element() -> castile_codegen_::declared::DeclaredElement {
                 #element
             }
         }
     };
-    Ok(expansion.code_of(&|plan, namespace| castile_codegen::implementation_of_header(&block, plan, namespace), rest))
+    Ok(expansion.code_of(|program| program.header(&block), rest))
 }
 
 /// A type as a document.
@@ -80,8 +80,7 @@ pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
         base: castile_plan::plan::Base::Rust(expansion.itself().ident.as_str().into()),
         root: root(&mut expansion, &name),
     };
-    let render = |plan: &_, namespace: &_| castile_codegen::implementation_of_document(&document, plan, namespace);
-    Ok(expansion.code_of(&render, TokenStream::new()))
+    Ok(expansion.code_of(|program| program.document(&document), TokenStream::new()))
 }
 
 /// The name of the element that a type is the value of.
@@ -142,13 +141,13 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     let details = variants.len();
     let planned = Faults { ident: expansion.itself().ident, variants, details };
     let rest = quote! {
-        impl ::castile::codegen::declared::DeclaredDetails for #ident {
-            fn elements() -> ::std::vec::Vec<::castile::codegen::declared::DeclaredElement> {
+        impl castile_codegen_::declared::DeclaredDetails for #ident {
+            fn elements() -> ::std::vec::Vec<castile_codegen_::declared::DeclaredElement> {
                 ::std::vec::Vec::from([#(#elements),*])
             }
         }
     };
-    Ok(expansion.code_of(&|plan, namespace| castile_codegen::implementation_of_faults(&planned, plan, namespace), rest))
+    Ok(expansion.code_of(|program| program.faults(&planned), rest))
 }
 
 /// A type that is itself all that a fault says.
@@ -158,9 +157,10 @@ fn one_detail(expansion: &Expansion, name: &str) -> TokenStream {
     let (start, end) = (format!("<{name}>"), format!("</{name}>"));
     quote! {
         const _: () = {
+            use ::castile::codegen as castile_codegen_;
             use ::castile::codegen::{Decoder, Element, Encoder, Error};
 
-            impl ::castile::codegen::FaultDetail for #ident {
+            impl castile_codegen_::FaultDetail for #ident {
                 const ELEMENTS: &'static [Element] = &[Element::new(#namespace, #name, 0)];
 
                 fn read(decoder: &mut Decoder<'_>, index: usize) -> ::core::result::Result<Self, Error> {
@@ -176,8 +176,8 @@ fn one_detail(expansion: &Expansion, name: &str) -> TokenStream {
                 }
             }
 
-            impl ::castile::codegen::declared::DeclaredDetails for #ident {
-                fn elements() -> ::std::vec::Vec<::castile::codegen::declared::DeclaredElement> {
+            impl castile_codegen_::declared::DeclaredDetails for #ident {
+                fn elements() -> ::std::vec::Vec<castile_codegen_::declared::DeclaredElement> {
                     ::std::vec::Vec::from([#element])
                 }
             }

@@ -48,8 +48,8 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
     };
     let declared = of.facets.iter().map(|(facet, value, _)| quote! { (#facet, #value) });
     let definition = quote! {
-        ::castile::codegen::declared::Definition::Restriction {
-            base: <#inner as ::castile::codegen::declared::Declared>::declaration,
+        castile_codegen_::declared::Definition::Restriction {
+            base: <#inner as castile_codegen_::declared::Declared>::declaration,
             facets: &[#(#declared),*],
         }
     };
@@ -88,7 +88,7 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
                 }
             }
 
-            ::castile::codegen::simple_type!(#ident);
+            castile_codegen_::simple_type!(#ident);
         };
         #declaration
     };

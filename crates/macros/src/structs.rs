@@ -16,6 +16,9 @@ use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{self, Kind, Member, Shape, adapted, check_value, differ, held_by, type_of_adapted};
 use crate::simple;
 
+/// How many bytes fields of known types may take without a look at the whole.
+const MOST_KNOWN: usize = 512;
+
 pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
     if let Some(span) = of.is_derived.or(of.is_union) {
@@ -212,11 +215,11 @@ pub(crate) fn element_of_group(expansion: &Expansion, name: &str) -> TokenStream
     let ident = expansion.ident();
     let (namespace, of_elements) = (expansion.namespace(), expansion.namespace_of_elements());
     quote! {
-        impl ::castile::codegen::ComplexType for #ident {
+        impl castile_codegen_::ComplexType for #ident {
             const NAMESPACE: ::core::option::Option<&'static str> = ::core::option::Option::Some(#of_elements);
-            const MODEL: ::castile::codegen::xs::Model = ::castile::codegen::xs::Model::named(#namespace, #name);
+            const MODEL: castile_codegen_::xs::Model = castile_codegen_::xs::Model::named(#namespace, #name);
 
-            fn read(decoder: &mut ::castile::Decoder<'_>) -> ::core::result::Result<Self, ::castile::codegen::Error> {
+            fn read(decoder: &mut ::castile::Decoder<'_>) -> ::core::result::Result<Self, castile_codegen_::Error> {
                 decoder.group()
             }
 
@@ -330,7 +333,7 @@ impl Repeats {
             where
                 #of: ::castile::document::Repeats<CastileItem>,
             {
-                const PATH: &'static ::castile::codegen::ItemPath = &::castile::codegen::ItemPath::through(
+                const PATH: &'static castile_codegen_::ItemPath = &castile_codegen_::ItemPath::through(
                     &[(#namespace, #name)],
                     <#of as ::castile::document::Repeats<CastileItem>>::PATH,
                 );
@@ -343,8 +346,8 @@ impl Repeats {
         let ident = expansion.ident();
         self.code.extend(quote! {
             impl ::castile::document::Repeats<#item> for #ident {
-                const PATH: &'static ::castile::codegen::ItemPath =
-                    &::castile::codegen::ItemPath::to(&[#through], &#element);
+                const PATH: &'static castile_codegen_::ItemPath =
+                    &castile_codegen_::ItemPath::to(&[#through], &#element);
             }
         });
     }
@@ -387,7 +390,7 @@ fn wrapped(
     let adapter = plan.adapter.as_ref().map(|_| {
         let with = &said.with;
         let of = held_by(values, "Vec");
-        quote! { ::castile::codegen::Adapted<#with, #of> }
+        quote! { castile_codegen_::Adapted<#with, #of> }
     });
     let item = Item::Struct(Struct {
         path: Path { module: 0, ident: names::Ident::new(&wrapper.to_string()) },
@@ -482,16 +485,23 @@ fn wrapped(
     Ok(Wrapped { member, plan, item, code })
 }
 
-/// That a value takes no more room than those of generated code do.
+/// That a value takes no more room than those of generated code do. The compiler has thousands of types to look at, so it is asked only
+/// where a field may be large.
 pub(crate) fn fits(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
-    let fields = fields.iter().map(|(field, of)| {
+    let known: usize = fields.iter().filter_map(|(_, of)| fields::most_bytes(of)).sum();
+    let is_small = known <= MOST_KNOWN;
+    let doubtful: Vec<_> = fields.iter().filter(|(_, of)| !is_small || fields::most_bytes(of).is_none()).collect();
+    if doubtful.is_empty() {
+        return TokenStream::new();
+    }
+    let fields = doubtful.into_iter().map(|(field, of)| {
         let message = format!(
             "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
         );
         quote! { (::core::mem::size_of::<#of>(), #message) }
     });
     quote_spanned! { ident.span() =>
-        ::castile::codegen::fits(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
+        castile_codegen_::fits(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
     }
 }
 
@@ -501,12 +511,12 @@ pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
     let flattened = members.iter().filter(|member| member.kind == Kind::Flattened).map(|member| {
         let of = &member.of;
         quote_spanned! { of.span() =>
-            ::castile::codegen::is_of(<#of as ::castile::codegen::Group>::NAMESPACE, #namespace);
+            castile_codegen_::is_of(<#of as castile_codegen_::Group>::NAMESPACE, #namespace);
         }
     });
     let defaults = members.iter().filter(|member| member.default.is_some()).map(|member| {
         let of = &member.of;
-        quote_spanned! { of.span() => ::castile::codegen::is_simple::<#of>(); }
+        quote_spanned! { of.span() => castile_codegen_::is_simple::<#of>(); }
     });
     quote! { #(#flattened)* #(#defaults)* }
 }

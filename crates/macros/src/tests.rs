@@ -67,3 +67,23 @@ fn errors_say_what_to_write() {
     assert!(count > 50, "{count} files");
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
+
+/// What the compiler isn't asked about is as small as it is said to be.
+#[test]
+fn datatypes_are_small() {
+    use castile_databinding::datatypes::*;
+    macro_rules! are_small {
+        ($($datatype:ident)*) => {$(
+            let (bare, optional) = (size_of::<$datatype>(), size_of::<Option<$datatype>>());
+            let of: syn::Type = syn::parse_quote!(Option<$datatype>);
+            assert!(bare.max(optional) <= crate::fields::most_bytes(&of).unwrap(), "{bare} {optional}");
+        )*};
+    }
+    are_small!(AnyUri Base64Binary Date DateTime Decimal Duration GYear GYearMonth HexBinary Integer QName Time);
+    for of in
+        ["String", "Option<String>", "u64", "Option<f64>", "Option<bool>", "Vec<u8>", "Option<Vec<u8>>", "Box<u8>"]
+    {
+        assert!(crate::fields::most_bytes(&syn::parse_str(of).unwrap()).is_some(), "{of}");
+    }
+    assert!(crate::fields::most_bytes(&syn::parse_str("Order").unwrap()).is_none());
+}

@@ -2,11 +2,17 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
+use std::iter::Peekable;
 
 use castile_plan::names::IMPORTS;
 
-/// The tokens with absolute paths in place of what they take from the library and from the prelude.
-pub(super) fn absolute(tokens: TokenStream) -> TokenStream {
+/// The tokens with absolute paths in place of what they take from the library, which is called so, and from the prelude; and with what
+/// `meant` has in place of other names.
+pub(super) fn absolute(
+    tokens: TokenStream,
+    library: &dyn Fn() -> TokenStream,
+    meant: &dyn Fn(&str) -> Option<TokenStream>,
+) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
     // Whether what comes is a part of a path, or of a value.
@@ -15,19 +21,14 @@ pub(super) fn absolute(tokens: TokenStream) -> TokenStream {
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), absolute(group.stream()));
+                let mut inner = Group::new(group.delimiter(), absolute(group.stream(), library, meant));
                 inner.set_span(group.span());
                 out.extend([TokenTree::Group(inner)]);
                 (is_within, colons, dots) = (false, 0, 0);
             }
             TokenTree::Ident(ident) => {
-                // A field: its name is not a path.
-                let is_field = is_colon(tokens.peek()) && {
-                    let mut ahead = tokens.clone();
-                    ahead.next();
-                    !is_colon(ahead.next().as_ref())
-                };
-                match path(&ident).filter(|_| !is_within && !is_field) {
+                let name = ident.to_string();
+                match meant(&name).or_else(|| path(&name, library).filter(|_| !is_within && !is_field(&tokens))) {
                     Some(path) => out.extend(path),
                     None => out.extend([TokenTree::Ident(ident)]),
                 }
@@ -49,27 +50,43 @@ pub(super) fn absolute(tokens: TokenStream) -> TokenStream {
     out
 }
 
+/// Whether what was read is the name of a field, and not a path.
+fn is_field(behind: &Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
+    let mut behind = behind.clone();
+    is_colon(behind.next().as_ref()) && !is_colon(behind.next().as_ref())
+}
+
 fn is_colon(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
 }
 
 /// The path of a name that is one of the library or of the prelude.
-fn path(ident: &Ident) -> Option<TokenStream> {
-    let name = ident.to_string();
-    let ident = Ident::new(name.trim_start_matches("r#"), Span::call_site());
-    Some(match name.as_str() {
+fn path(name: &str, library: &dyn Fn() -> TokenStream) -> Option<TokenStream> {
+    // Types have capital letters: most names are told by that, in code that is seldom optimised.
+    if !name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "xs" {
+        return None;
+    }
+    let ident = || Ident::new(name.trim_start_matches("r#"), Span::call_site());
+    Some(match name {
         "Box" => quote! { ::std::boxed::Box },
         "Clone" => quote! { ::core::clone::Clone },
         "Default" => quote! { ::core::default::Default },
-        "Err" | "Ok" => quote! { ::core::result::Result::#ident },
-        "From" | "Into" => quote! { ::core::convert::#ident },
-        "None" | "Some" => quote! { ::core::option::Option::#ident },
+        "Err" => quote! { ::core::result::Result::Err },
+        "Ok" => quote! { ::core::result::Result::Ok },
+        "From" => quote! { ::core::convert::From },
+        "Into" => quote! { ::core::convert::Into },
+        "None" => quote! { ::core::option::Option::None },
+        "Some" => quote! { ::core::option::Option::Some },
         "Option" => quote! { ::core::option::Option },
         "Result" => quote! { ::core::result::Result },
-        "Send" | "Sync" => quote! { ::core::marker::#ident },
+        "Send" => quote! { ::core::marker::Send },
+        "Sync" => quote! { ::core::marker::Sync },
         "String" => quote! { ::std::string::String },
         "Vec" => quote! { ::std::vec::Vec },
-        name if IMPORTS.contains(&name) => quote! { ::castile::codegen::#ident },
+        name if IMPORTS.contains(&name) => {
+            let (library, ident) = (library(), ident());
+            quote! { #library::#ident }
+        }
         _ => return None,
     })
 }
@@ -100,6 +117,6 @@ mod tests {
                 }
             }
         };
-        assert_eq!(absolute(tokens).to_string(), expected.to_string());
+        assert_eq!(absolute(tokens, &|| quote! { ::castile::codegen }, &|_| None).to_string(), expected.to_string());
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn implementation_of_choice(plan: &Choice, context: Context<'_>) -> T
     let first = elements.into_iter().chain(variants.iter().filter_map(|variant| first_of(variant, context)));
     let first: Vec<TokenStream> = first.collect();
     let all = all_of(&first, table, variants, context);
-    let order = plan.order.as_ref().map(|order| order_of(order, table));
+    let order = plan.order.as_ref().map(|order| order_of(order, table, context));
     let mixed = plan.text.iter().map(|text| {
         quote! {
             impl ::castile::codegen::Mixed for #ident {
@@ -101,9 +101,9 @@ pub(super) fn implementation_of_choice(plan: &Choice, context: Context<'_>) -> T
 }
 
 /// In which order the pieces of mixed content may come; `table` has the elements among them.
-fn order_of(plan: &Particle, table: &Ident) -> TokenStream {
+fn order_of(plan: &Particle, table: &Ident, context: Context<'_>) -> TokenStream {
     let mut leaves = Vec::new();
-    let particle = ordered(plan, table, &mut leaves);
+    let particle = ordered(plan, table, &mut leaves, context);
     quote! {
         fn order() -> Option<&'static xs::Order> {
             static ORDER: xs::LazyLock<xs::Order> =
@@ -114,7 +114,7 @@ fn order_of(plan: &Particle, table: &Ident) -> TokenStream {
 }
 
 /// A particle; what its leaves take goes to `leaves`.
-fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>) -> TokenStream {
+fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>, context: Context<'_>) -> TokenStream {
     let (min, max) = occurrence(plan.min, plan.max);
     let (compositor, particles) = match &plan.kind {
         ParticleKind::Element(number) => {
@@ -123,7 +123,7 @@ fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>) -> Tok
             return quote! { xs::Particle::leaf(#min, #max) };
         }
         ParticleKind::Any(any) => {
-            let any = super::wildcard(any);
+            let any = super::wildcard(any, context);
             leaves.push(quote! { xs::First::Wildcard(const { &#any }) });
             return quote! { xs::Particle::leaf(#min, #max) };
         }
@@ -131,7 +131,8 @@ fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>) -> Tok
         ParticleKind::Choice(particles) => (quote! { choice }, particles),
         ParticleKind::All(particles) => (quote! { all }, particles),
     };
-    let particles: Vec<TokenStream> = particles.iter().map(|particle| ordered(particle, table, leaves)).collect();
+    let particles: Vec<TokenStream> =
+        particles.iter().map(|particle| ordered(particle, table, leaves, context)).collect();
     quote! { xs::Particle::#compositor(#min, #max, vec![#(#particles),*]) }
 }
 
@@ -139,7 +140,10 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { table, variants, .. } = plan;
     let (elements, others): (Vec<&Field>, Vec<&Field>) =
         variants.iter().partition(|variant| variant.element().is_some());
-    let arms = elements.iter().enumerate().map(|(index, variant)| made(variant, &read(variant, table, index), context));
+    let arms = elements
+        .iter()
+        .enumerate()
+        .map(|(index, variant)| made(variant, &read(variant, table, index, context), context));
     let arms: Vec<TokenStream> = arms.collect();
     let matched = by_index(&quote! { index }, &arms);
     if others.is_empty() {
@@ -173,7 +177,7 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     };
     let others = others.iter().map(|variant| match (&variant.term, variant.occurrence()) {
         (Term::Any(any), Occurrence::Required) => {
-            let (any, ident) = (super::wildcard(any), &variant.ident);
+            let (any, ident) = (super::wildcard(any, context), &variant.ident);
             quote! {
                 if let Some(any) = decoder.optional_any(const { &#any })? {
                     return Ok(Some(Self::#ident(any)));
@@ -189,7 +193,7 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
             }
         }
         _ => {
-            let (first, read) = (first_of(variant, context), read(variant, table, 0));
+            let (first, read) = (first_of(variant, context), read(variant, table, 0, context));
             let made = made(variant, &read, context);
             quote! {
                 if decoder.begins(&[#first])? {

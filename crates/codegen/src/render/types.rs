@@ -11,7 +11,7 @@ use super::{
 };
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Attribute, Content, DefaultValue, Field, Held, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
+    Attribute, Base, Content, DefaultValue, Field, Held, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
     ValueConstraint, Wildcard,
 };
 
@@ -206,8 +206,7 @@ fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) ->
         Content::Sequence(fields) | Content::All(fields) => fields,
         Content::Simple { .. } | Content::Mixed { .. } => &[],
     };
-    let read = context.guarded(fields, read_content(plan, context));
-    let write = context.guarded(fields, write_content(plan, context));
+    let (read, write) = (read_content(plan, context), write_content(plan, context));
     let write_attributes = write_attributes(plan, context);
     let attributes = plan.attribute_table.as_ref();
     let name = name.map(|name| (context.namespace(&name.namespace), &name.name));
@@ -250,6 +249,7 @@ fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) ->
         write_attributes.map(|write| quote! { fn write_attributes(&self, out: &mut Encoder) { #write } });
     let has_attributes = write_attributes.is_some().then(|| quote! { const WRITES_ATTRIBUTES: bool = true; });
     let namespace = context.declares_namespace();
+    let guarded = context.needs_guard(fields).then(|| quote! { const IS_GUARDED: bool = true; });
     let is_empty = matches!(&plan.content, Content::Sequence(fields) | Content::All(fields) if fields.is_empty());
     let has_children = is_empty.then(|| quote! { const WRITES_CHILDREN: bool = false; });
     let out = if is_empty {
@@ -265,6 +265,7 @@ fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) ->
     quote! {
         impl ComplexType for #ident {
             #namespace
+            #guarded
             #model
             #has_attributes
             #has_children
@@ -351,7 +352,7 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         quote! { xs::Attribute::new(#namespace, #name) #constraint #facets }
     });
     let any = plan.any_attributes.iter().map(|(_, any)| {
-        let any = wildcard(any);
+        let any = wildcard(any, context);
         quote! { .and(#any) }
     });
     Some(quote! { static #table: xs::Attributes = xs::Attributes::new(&[#(#declared),*]) #(#any)*; })
@@ -404,8 +405,10 @@ fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenS
     let reads = fields.iter().enumerate().map(|(number, field)| {
         let name = &field.ident;
         let read = match &field.term {
-            Term::Any(any) => read_any(any, field, &after(any, &fields[number + 1..], table, elements, context)),
-            _ => read(field, table, elements),
+            Term::Any(any) => {
+                read_any(any, field, &after(any, &fields[number + 1..], table, elements, context), context)
+            }
+            _ => read(field, table, elements, context),
         };
         elements += usize::from(field.element().is_some());
         let read = unboxed(field, quote! { #read? }, context);
@@ -445,7 +448,7 @@ fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, conte
 }
 
 /// The call that reads a field of a sequence; `index` is that of its element in the table.
-pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
+pub(super) fn read(field: &Field, table: &Ident, index: usize, context: Context<'_>) -> TokenStream {
     let index = Literal::usize_unsuffixed(index);
     let occurrence = field.occurrence();
     let streamed = field.streams.then(|| quote! { .map(::castile::Items::from) });
@@ -462,13 +465,13 @@ pub(super) fn read(field: &Field, table: &Ident, index: usize) -> TokenStream {
             let (min, max) = occurs(field);
             quote! { decoder.repeated_group(#min, #max) }
         }
-        (Term::Any(any), _) => read_any(any, field, &[]),
+        (Term::Any(any), _) => read_any(any, field, &[], context),
     }
 }
 
 /// The call that reads what a wildcard takes, but for what comes `after` it.
-fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream]) -> TokenStream {
-    let any = wildcard(any);
+fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream], context: Context<'_>) -> TokenStream {
+    let any = wildcard(any, context);
     let before = (!after.is_empty() && field.occurrence() != Occurrence::Required)
         .then(|| quote! { .before(const { &[#(#after),*] }) });
     match field.occurrence() {
@@ -671,7 +674,7 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
             Some(quote! { xs::First::Group(<#path as #group>::FIRST) })
         }
         Term::Any(any) => {
-            let any = wildcard(any);
+            let any = wildcard(any, context);
             Some(quote! { xs::First::Wildcard(const { &#any }) })
         }
     }
@@ -725,24 +728,37 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-            if let Some(namespace) = context.own_namespace() {
-                let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
-                let value = match (&adapter, field.held) {
-                    (Some(adapter), _) => quote! { &<#adapter>::of(value) },
-                    (None, Held::Boxed) => quote! { &**value },
-                    (None, _) => quote! { value },
-                };
-                let write = match occurrence {
-                    Occurrence::Repeated if adapter.is_some() => {
-                        quote! { out.own_adapted(#namespace, #start, value.iter().map(<#adapter>::of), #end); }
+            let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
+            // Those of the language have no elements in them, and so no namespace.
+            let is_of_language =
+                matches!(&field.term, Term::Element { value, .. } if matches!(value.base, Base::Primitive(_)));
+            if let Some(namespace) = context.own_namespace().filter(|_| adapter.is_some() || !is_of_language) {
+                return match (occurrence, adapter, field.held) {
+                    (Occurrence::Repeated, Some(adapter), _) => {
+                        quote! { out.own_adapted(#namespace, #start, self.#name.iter().map(<#adapter>::of), #end); }
                     }
-                    Occurrence::Repeated if field.streams => quote! { out.own_items(#namespace, #start, value, #end); },
-                    Occurrence::Repeated => quote! { out.own_repeated(#namespace, #start, value, #end); },
-                    _ => quote! { out.own(#namespace, #start, #value, #end); },
-                };
-                return match occurrence {
-                    Occurrence::Optional => quote! { if let Some(value) = &self.#name { #write } },
-                    _ => quote! { { let value = &self.#name; #write } },
+                    (Occurrence::Repeated, None, _) if field.streams => {
+                        quote! { out.own_items(#namespace, #start, &self.#name, #end); }
+                    }
+                    (Occurrence::Repeated, None, _) => {
+                        quote! { out.own_repeated(#namespace, #start, &self.#name, #end); }
+                    }
+                    (Occurrence::Optional, Some(adapter), _) => quote! {
+                        out.own_optional(#namespace, #start, &self.#name.as_ref().map(<#adapter>::of), #end);
+                    },
+                    (Occurrence::Optional, None, Held::Boxed) => quote! {
+                        if let Some(value) = &self.#name { out.own(#namespace, #start, &**value, #end); }
+                    },
+                    (Occurrence::Optional, None, _) => {
+                        quote! { out.own_optional(#namespace, #start, &self.#name, #end); }
+                    }
+                    (Occurrence::Required, Some(adapter), _) => {
+                        quote! { out.own(#namespace, #start, &<#adapter>::of(&self.#name), #end); }
+                    }
+                    (Occurrence::Required, None, Held::Boxed) => {
+                        quote! { out.own(#namespace, #start, &*self.#name, #end); }
+                    }
+                    (Occurrence::Required, None, _) => quote! { out.own(#namespace, #start, &self.#name, #end); },
                 };
             }
             match (occurrence, field.held) {

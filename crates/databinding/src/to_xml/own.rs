@@ -3,6 +3,36 @@
 
 use super::{Encoder, ToXml};
 
+/// What declares a default namespace, as it is written.
+const DECLARATION: &[u8] = b" xmlns=\"";
+
+/// How long the markup is that begins here, as an encoder writes it.
+fn markup_length(markup: &[u8]) -> usize {
+    let until = |end: &[u8]| memchr::memmem::find(markup, end).map_or(markup.len(), |at| at + end.len());
+    match markup {
+        _ if markup.starts_with(b"<!--") => until(b"-->"),
+        _ if markup.starts_with(b"<![CDATA[") => until(b"]]>"),
+        _ if markup.starts_with(b"<?") => until(b"?>"),
+        _ => {
+            // A value may have a `>` in it.
+            let mut quote = None;
+            let is_end = |&byte: &u8| match (quote, byte) {
+                (None, b'>') => true,
+                (None, b'"' | b'\'') => {
+                    quote = Some(byte);
+                    false
+                }
+                (Some(open), _) if open == byte => {
+                    quote = None;
+                    false
+                }
+                _ => false,
+            };
+            markup.iter().position(is_end).map_or(markup.len(), |at| at + 1)
+        }
+    }
+}
+
 impl Encoder {
     /// Writes an element of a type of a program, whose tags have `namespace` as their default one.
     #[doc(hidden)]
@@ -10,8 +40,16 @@ impl Encoder {
     pub fn own<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
             Some(other) if other != namespace => self.foreign(namespace, other, start, value),
-            _ if self.undeclared => self.declaring(namespace, start, value, end),
             _ => value.element(self, start, end),
+        }
+    }
+
+    /// Writes an element as [`own`](Self::own) does, if there is a value.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn own_optional<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &Option<T>, end: &str) {
+        if let Some(value) = value {
+            self.own(namespace, start, value, end);
         }
     }
 
@@ -20,7 +58,12 @@ impl Encoder {
     pub fn own_root<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
             Some(other) if other != namespace => self.foreign(namespace, other, start, value),
-            _ => self.declaring(namespace, start, value, end),
+            _ => {
+                let start = self.with_declarations(start, &[(namespace, "")]);
+                let was_undeclared = std::mem::take(&mut self.undeclared);
+                value.element(self, &start, end);
+                self.undeclared = was_undeclared;
+            }
         }
     }
 
@@ -29,16 +72,15 @@ impl Encoder {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own_repeated<T: ToXml>(&mut self, namespace: &'static str, start: &str, values: &[T], end: &str) {
         match T::NAMESPACE {
-            None if !self.undeclared => self.repeated(start, values, end),
-            Some(own) if own == namespace && !self.undeclared => self.repeated(start, values, end),
-            _ => {
+            Some(other) if other != namespace => {
                 for value in values {
                     if self.is_outgrown() {
                         return;
                     }
-                    self.own(namespace, start, value, end);
+                    self.foreign(namespace, other, start, value);
                 }
             }
+            _ => self.repeated(start, values, end),
         }
     }
 
@@ -71,15 +113,6 @@ impl Encoder {
         self.type_of(&format!("own:{name}"));
     }
 
-    /// Writes an element with its default namespace.
-    #[cold]
-    fn declaring<T: ToXml>(&mut self, namespace: &str, start: &str, value: &T, end: &str) {
-        let start = self.with_declarations(start, &[(namespace, "")]);
-        let was_undeclared = std::mem::take(&mut self.undeclared);
-        value.element(self, &start, end);
-        self.undeclared = was_undeclared;
-    }
-
     /// Writes an element of `namespace` whose content has the default namespace `within`.
     #[cold]
     fn foreign<T: ToXml>(&mut self, namespace: &str, within: &str, start: &str, value: &T) {
@@ -89,9 +122,13 @@ impl Encoder {
         self.declares_more = true;
         let was_undeclared = self.undeclared;
         if namespace.is_empty() {
-            // A name in no namespace has no prefix, so the default one is declared by each child.
+            // A name in no namespace has no prefix, so the default one is declared by each child. Nothing within may count on
+            // there being none.
             self.undeclared = true;
+            self.default_namespace.1 = true;
+            let begin = self.out.len();
             value.element(self, &format!("<{name}>"), &format!("</{name}>"));
+            self.declare_in_children(begin, within);
         } else {
             self.undeclared = false;
             let declared = [(namespace, "own"), (within, "")];
@@ -99,6 +136,43 @@ impl Encoder {
             value.element(self, &start, &format!("</own:{name}>"));
         }
         self.undeclared = was_undeclared;
+    }
+
+    /// Declares a default namespace in the start tag of each child of the element that was written from `begin` on, unless the tag has
+    /// a prefix or declares one itself.
+    fn declare_in_children(&mut self, begin: usize, namespace: &str) {
+        let written = self.out.split_off(begin);
+        if !self.declare(vec![(namespace.to_owned(), String::new())]) {
+            self.fail();
+        }
+        let declaration = self.out.split_off(begin);
+        let (mut depth, mut at) = (0_usize, 0);
+        while let Some(length) = memchr::memchr(b'<', &written[at..]) {
+            let (text, markup) = written[at..].split_at(length);
+            self.out.extend_from_slice(text);
+            let markup = &markup[..markup_length(markup)];
+            at += length + markup.len();
+            match markup {
+                [b'<', b'!' | b'?', ..] => self.out.extend_from_slice(markup),
+                [b'<', b'/', ..] => {
+                    depth = depth.saturating_sub(1);
+                    self.out.extend_from_slice(markup);
+                }
+                _ => {
+                    let is_end = |byte: &u8| matches!(byte, b' ' | b'/' | b'>');
+                    let name = markup.iter().position(is_end).unwrap_or(markup.len());
+                    let is_bare = !markup[..name].contains(&b':')
+                        && !markup.windows(DECLARATION.len()).any(|declared| declared == DECLARATION);
+                    self.out.extend_from_slice(&markup[..name]);
+                    if depth == 1 && is_bare {
+                        self.out.extend_from_slice(&declaration);
+                    }
+                    self.out.extend_from_slice(&markup[name..]);
+                    depth += usize::from(!markup.ends_with(b"/>"));
+                }
+            }
+        }
+        self.out.extend_from_slice(&written[at..]);
     }
 
     /// A start tag with declarations.

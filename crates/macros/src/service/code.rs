@@ -111,7 +111,7 @@ impl Service<'_> {
             is_mtom: false,
         };
         let code =
-            expansion.rendered(Vec::new(), &|plan, namespace| castile_codegen::client_of(&service, plan, namespace));
+            expansion.rendered(Vec::new(), &|| quote! { ::castile::codegen }, |program| program.client(&service));
         let (namespace, name, port_type) = (&self.namespace, &self.name, &self.port_type);
         let documentation = documentation(&self.item.attrs);
         let version = versions[0].1.clone();

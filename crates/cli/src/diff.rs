@@ -1,25 +1,17 @@
 //! `castile diff`: what changed between two contracts, and whom that breaks.
 
-mod bindings;
-mod change;
-mod content;
-mod kinds;
-mod policies;
-mod services;
 mod show;
-mod simple;
-mod types;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
+use castile_diff::{Changes, Styles};
 use castile_wsdl::{Definitions, Files, Severity};
 use clap::ValueEnum;
 
 use crate::describe::json;
 use crate::{contract, outcome, output, problems, source};
-use change::Changes;
 
 /// Show what changed between two contracts, and who breaks: old clients on a new server, new clients on an old one
 #[derive(clap::Args)]
@@ -69,7 +61,7 @@ fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
     let files = arguments.catalogs.files()?;
     let old = read(&arguments.old, &files)?;
     let new = read(&arguments.new, &files)?;
-    let mut changes = services::changes(&old, &new)?;
+    let mut changes = castile_diff::changes(&old, &new)?;
     if arguments.lenient {
         changes.make_lenient();
     }
@@ -109,7 +101,7 @@ fn print(changes: &Changes, arguments: &Arguments) -> anyhow::Result<u8> {
     if !arguments.quiet {
         let text = match arguments.json {
             true => json(&show::report(changes, &names))?,
-            false => show::text(changes, &names),
+            false => changes.text((&names.0, &names.1), &Styles::colored()),
         };
         output::text(&text);
     }
@@ -126,7 +118,7 @@ fn print(changes: &Changes, arguments: &Arguments) -> anyhow::Result<u8> {
 mod tests {
     use std::path::Path;
 
-    use super::kinds;
+    use castile_diff::kinds;
 
     /// Each kind of change has a case that shows it, and a line of the page.
     #[test]

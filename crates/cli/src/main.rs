@@ -35,7 +35,6 @@ mod mock;
 mod outcome;
 mod path;
 mod peers;
-mod policy;
 mod problems;
 mod process;
 mod quakes;

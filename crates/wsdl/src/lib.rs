@@ -71,6 +71,7 @@ mod documents;
 mod extensions;
 mod model;
 mod names;
+mod policy;
 mod read;
 mod sample;
 mod wrapped;
@@ -85,6 +86,7 @@ pub use model::{
     HTTP_TRANSPORT, Header, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
     PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
 };
+pub use policy::{Assertion, Policies};
 pub use read::read;
 pub use sample::Sampler;
 

@@ -4,7 +4,7 @@ use castile_wsdl::{Definitions, Extension};
 
 use super::findings::Findings;
 use super::rules;
-use crate::policy::{Assertion, Policies};
+use castile_wsdl::{Assertion, Policies};
 
 pub(super) fn check(definitions: &Definitions, findings: &mut Findings<'_>) {
     let policies = Policies::of(definitions);

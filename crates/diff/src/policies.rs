@@ -4,24 +4,24 @@ use std::collections::HashSet;
 
 use castile_wsdl::{Definitions, Extension};
 
-use super::change::{Breaks, Changes};
-use super::kinds;
-use super::services::pairs;
-use crate::policy::{Assertion, Policies};
+use crate::change::{Breaks, Changes};
+use crate::kinds;
+use crate::services::pairs;
+use castile_wsdl::{Assertion, Policies};
 
 /// The policies of both contracts.
-pub(super) struct Asserted<'d> {
+pub(crate) struct Asserted<'d> {
     old: Policies<'d>,
     new: Policies<'d>,
 }
 
 impl<'d> Asserted<'d> {
-    pub(super) fn of(old: &'d Definitions, new: &'d Definitions) -> Self {
+    pub(crate) fn of(old: &'d Definitions, new: &'d Definitions) -> Self {
         Asserted { old: Policies::of(old), new: Policies::of(new) }
     }
 
     /// Compares what the policies among these extensions assert. A place is a group, and a path in it.
-    pub(super) fn compare(
+    pub(crate) fn compare(
         &self,
         old: &[&[Extension]],
         new: &[&[Extension]],

@@ -1,15 +1,17 @@
 //! Changes, and whom each breaks.
 
+use crate::text::{self, Styles};
+
 /// Which way a message goes: clients write requests and servers read them, with responses and faults it is the other way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Direction {
+pub(crate) enum Direction {
     Request,
     Response,
 }
 
 /// Why a message can't be read. In the text `{w}` is who writes, `{r}` who reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     /// No reader of the contract reads it.
     All(&'static str),
     /// Readers that skip what they don't know, and take elements in any order, read it.
@@ -32,35 +34,35 @@ impl Reason {
 
 /// Why what one contract allows to write can't be read by the other.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Effect {
+pub(crate) struct Effect {
     /// The writer keeps to the old contract, the reader to the new one.
-    pub(super) old_to_new: Option<Reason>,
+    pub(crate) old_to_new: Option<Reason>,
     /// The other way round.
-    pub(super) new_to_old: Option<Reason>,
+    pub(crate) new_to_old: Option<Reason>,
 }
 
 impl Effect {
-    pub(super) fn old_to_new(why: impl Into<Reason>) -> Self {
+    pub(crate) fn old_to_new(why: impl Into<Reason>) -> Self {
         Self { old_to_new: Some(why.into()), new_to_old: None }
     }
 
-    pub(super) fn new_to_old(why: impl Into<Reason>) -> Self {
+    pub(crate) fn new_to_old(why: impl Into<Reason>) -> Self {
         Self { old_to_new: None, new_to_old: Some(why.into()) }
     }
 
-    pub(super) fn both(why: impl Into<Reason>) -> Self {
+    pub(crate) fn both(why: impl Into<Reason>) -> Self {
         let why = Some(why.into());
         Self { old_to_new: why, new_to_old: why }
     }
 
     /// The reasons as far as the conditions hold.
-    pub(super) fn of(old_to_new: bool, new_to_old: bool, why: impl Into<Reason>) -> Self {
+    pub(crate) fn of(old_to_new: bool, new_to_old: bool, why: impl Into<Reason>) -> Self {
         let why = why.into();
         Self { old_to_new: old_to_new.then_some(why), new_to_old: new_to_old.then_some(why) }
     }
 
     /// Whom it breaks in messages of a direction.
-    pub(super) fn breaks(self, direction: Direction) -> Breaks {
+    pub(crate) fn breaks(self, direction: Direction) -> Breaks {
         let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.told(writers, readers));
         match direction {
             Direction::Request => Breaks {
@@ -77,17 +79,18 @@ impl Effect {
 
 /// Who breaks, and why.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Breaks {
+pub struct Breaks {
     /// Old clients on a new server.
-    pub(super) old_clients: Option<Broken>,
+    pub old_clients: Option<Broken>,
     /// New clients on an old server.
-    pub(super) new_clients: Option<Broken>,
+    pub new_clients: Option<Broken>,
 }
 
 /// Why somebody breaks.
 #[derive(Debug, Clone)]
-pub(super) struct Broken {
-    pub(super) why: String,
+pub struct Broken {
+    /// The reason, for people.
+    pub why: String,
     /// Whether only because the readers are strict ones.
     is_strict: bool,
 }
@@ -99,15 +102,15 @@ impl From<&str> for Broken {
 }
 
 impl Breaks {
-    pub(super) fn nobody() -> Self {
+    pub(crate) fn nobody() -> Self {
         Self::default()
     }
 
-    pub(super) fn old_clients(why: &str) -> Self {
+    pub(crate) fn old_clients(why: &str) -> Self {
         Self { old_clients: Some(why.into()), new_clients: None }
     }
 
-    pub(super) fn new_clients(why: &str) -> Self {
+    pub(crate) fn new_clients(why: &str) -> Self {
         Self { old_clients: None, new_clients: Some(why.into()) }
     }
 
@@ -118,43 +121,47 @@ impl Breaks {
     }
 
     /// Whether somebody breaks.
-    pub(super) fn somebody(&self) -> bool {
+    pub fn somebody(&self) -> bool {
         self.old_clients.is_some() || self.new_clients.is_some()
     }
 
     /// Both, with one reason.
-    pub(super) fn all(why: &str) -> Self {
+    pub(crate) fn all(why: &str) -> Self {
         Self { old_clients: Some(why.into()), new_clients: Some(why.into()) }
     }
 }
 
 /// What changed.
 #[derive(Debug, Clone)]
-pub(super) struct Change {
-    /// One of [`kinds`](super::kinds).
-    pub(super) kind: &'static str,
+pub struct Change {
+    /// One of [`kinds`](crate::kinds).
+    pub kind: &'static str,
     /// What it is shown below: `operation Place`, `service Orders`.
-    pub(super) group: String,
+    pub group: String,
     /// Where it is: `Place/order.customer.@priority`.
-    pub(super) path: String,
+    pub path: String,
     /// The message it is in: `request`, `response` or `fault`.
-    pub(super) message: Option<&'static str>,
-    pub(super) was: String,
-    pub(super) is: String,
-    pub(super) breaks: Breaks,
+    pub message: Option<&'static str>,
+    /// What it was.
+    pub was: String,
+    /// What it is.
+    pub is: String,
+    /// Whom that breaks.
+    pub breaks: Breaks,
     /// In how many other places the same type changed in the same way.
-    pub(super) also: usize,
+    pub also: usize,
 }
 
 /// All changes, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    pub(super) list: Vec<Change>,
+pub struct Changes {
+    /// Each of them.
+    pub list: Vec<Change>,
 }
 
 impl Changes {
     /// Adds a change outside of messages.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         kind: &'static str,
         (group, path): (&str, &str),
@@ -174,21 +181,26 @@ impl Changes {
     }
 
     /// Takes readers for lenient ones.
-    pub(super) fn make_lenient(&mut self) {
+    pub fn make_lenient(&mut self) {
         for change in &mut self.list {
             change.breaks = std::mem::take(&mut change.breaks).of_lenient();
         }
     }
 
+    /// The changes for people, grouped by service and operation. `names` are those of the contracts, the old one first.
+    pub fn text(&self, names: (&str, &str), styles: &Styles) -> String {
+        text::text(self, names, styles)
+    }
+
     /// How many changes break old clients, and how many break new ones.
-    pub(super) fn broken(&self) -> (usize, usize) {
+    pub fn broken(&self) -> (usize, usize) {
         let count = |breaks: fn(&Breaks) -> bool| self.list.iter().filter(|change| breaks(&change.breaks)).count();
         (count(|breaks| breaks.old_clients.is_some()), count(|breaks| breaks.new_clients.is_some()))
     }
 }
 
 /// A text as it is told: those of a contract may be of any length.
-pub(super) fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     const LONGEST: usize = 1_000;
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary(LONGEST));

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use castile_xsd::components::{Facet, FacetKind, Variety};
 use castile_xsd::{Builtin, ExpandedName, Schema, TypeId};
 
-use super::change::Effect;
-use super::kinds;
-use super::types::{Here, Types, full_name, paired, type_name};
+use crate::change::Effect;
+use crate::kinds;
+use crate::types::{Here, Types, full_name, paired, type_name};
 
 const NO_VALUE: &str = "what {w} write may be no value for {r}";
 
 impl Types<'_> {
     /// Compares two simple types.
-    pub(super) fn simple(&mut self, old: TypeId, new: TypeId, here: Here) {
+    pub(crate) fn simple(&mut self, old: TypeId, new: TypeId, here: Here) {
         let variety = |schema: &Schema, id: TypeId| schema[id].as_simple().map(|simple| simple.variety.clone());
         match (variety(self.old, old), variety(self.new, new)) {
             (Some(Variety::Atomic), Some(Variety::Atomic)) => {

@@ -5,17 +5,18 @@ use std::collections::{HashMap, HashSet};
 use castile_wsdl::{Addressing, BindingId, Definitions, Port, Protocol, Responses, Service, Version};
 use castile_xsd::ExpandedName;
 
-use super::bindings::Bindings;
-use super::change::{Breaks, Broken, Changes};
-use super::kinds;
-use super::policies::Asserted;
-use super::types::paired;
+use crate::Error;
+use crate::bindings::Bindings;
+use crate::change::{Breaks, Broken, Changes};
+use crate::kinds;
+use crate::policies::Asserted;
+use crate::types::paired;
 
 /// What changed between two contracts.
 ///
 /// # Errors
 /// They are too large.
-pub(super) fn changes(old: &Definitions, new: &Definitions) -> anyhow::Result<Changes> {
+pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, Error> {
     let mut compare = Compare {
         old,
         new,
@@ -29,7 +30,7 @@ pub(super) fn changes(old: &Definitions, new: &Definitions) -> anyhow::Result<Ch
 }
 
 /// Those that belong together: by a key and, where one is left on each side, by another. `None` stands for what is missing.
-pub(super) fn pairs<'a, T>(
+pub(crate) fn pairs<'a, T>(
     (old, new): (impl IntoIterator<Item = &'a T>, impl IntoIterator<Item = &'a T>),
     key: impl Fn(&T) -> String,
     other_key: impl Fn(&T) -> Option<String>,

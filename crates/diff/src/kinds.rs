@@ -2,11 +2,10 @@
 
 macro_rules! kinds {
     ($($name:ident $title:literal;)*) => {
-        $(pub(super) const $name: &str = $title;)*
+        $(pub(crate) const $name: &str = $title;)*
 
         /// All of them.
-        #[cfg(test)]
-        pub(super) const ALL: &[&str] = &[$($title),*];
+        pub const ALL: &[&str] = &[$($title),*];
     };
 }
 

@@ -4,29 +4,32 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use castile_wsdl::{Definitions, Extension, is_policy};
+use crate::extensions::is_policy;
+use crate::model::{Definitions, Extension};
 use castile_xml::tree::{Document, Element};
 use castile_xsd::{FileId, Location};
 
 /// What a policy asks for.
 #[derive(Debug, Clone)]
-pub(crate) struct Assertion {
-    pub(crate) namespace: String,
+pub struct Assertion {
+    /// The namespace of its element.
+    pub namespace: String,
     /// Its local name behind those of the assertions that it stands in: `TransportBinding/AlgorithmSuite/Basic256`.
-    pub(crate) path: String,
+    pub path: String,
     /// Whether it may be left out: it says so, or there is an alternative to it.
-    pub(crate) is_optional: bool,
-    pub(crate) location: Location,
+    pub is_optional: bool,
+    /// Where it stands.
+    pub location: Location,
 }
 
 impl Assertion {
     /// Its local name.
-    pub(crate) fn local(&self) -> &str {
+    pub fn local(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
     /// Whether it stands in one of this local name.
-    pub(crate) fn is_in(&self, local: &str) -> bool {
+    pub fn is_in(&self, local: &str) -> bool {
         self.path.split('/').rev().skip(1).any(|outer| outer == local)
     }
 }
@@ -40,7 +43,7 @@ const MOST_STEPS: usize = 2_000_000;
 const BYTES_A_STEP: usize = 64;
 
 /// The policies that references name.
-pub(crate) struct Policies<'d> {
+pub struct Policies<'d> {
     named: HashMap<Id, &'d Extension>,
     known: RefCell<HashMap<Id, Known>>,
     steps: Cell<usize>,
@@ -60,7 +63,8 @@ struct Known {
 }
 
 impl<'d> Policies<'d> {
-    pub(crate) fn of(definitions: &'d Definitions) -> Self {
+    /// The policies of a contract.
+    pub fn of(definitions: &'d Definitions) -> Self {
         let mut named = HashMap::new();
         for extension in definitions.extensions.iter().filter(|one| is_policy(one.name.namespace())) {
             let Some(document) = extension.document() else { continue };
@@ -75,7 +79,7 @@ impl<'d> Policies<'d> {
     }
 
     /// Whether not all was looked at, for it is too much.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.steps.get() > MOST_STEPS
     }
 
@@ -86,7 +90,7 @@ impl<'d> Policies<'d> {
     }
 
     /// What the policies among these extensions assert, with those that they refer to.
-    pub(crate) fn assertions(&self, extensions: &[Extension]) -> Vec<Assertion> {
+    pub fn assertions(&self, extensions: &[Extension]) -> Vec<Assertion> {
         let mut found = Vec::new();
         for extension in extensions.iter().filter(|one| is_policy(one.name.namespace())) {
             self.of_extension(extension, DEEPEST, &mut found);

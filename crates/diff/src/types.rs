@@ -4,15 +4,15 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use anyhow::bail;
 use castile_xsd::components::{
     ArrayType, AttributeUse, Content, NamespaceConstraint, ProcessContents, Scope, TypeDefinition, Use,
     ValueConstraint, Wildcard,
 };
 use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
-use super::change::{Change, Direction, Effect, Reason, shortened};
-use super::kinds;
+use crate::Error;
+use crate::change::{Change, Direction, Effect, Reason, shortened};
+use crate::kinds;
 
 /// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
 const MOST: usize = 2_000_000;
@@ -21,19 +21,19 @@ const MOST_CHANGES: usize = 100_000;
 /// So many steps of a path are shown at its end.
 const STEPS: usize = 12;
 
-pub(super) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
-pub(super) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
-pub(super) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
+pub(crate) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
+pub(crate) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
+pub(crate) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
 
 /// A place in a message.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place(usize);
+pub(crate) struct Place(usize);
 
 /// The place, and which way its message goes.
 #[derive(Clone, Copy)]
-pub(super) struct Here {
-    pub(super) place: Place,
-    pub(super) direction: Direction,
+pub(crate) struct Here {
+    pub(crate) place: Place,
+    pub(crate) direction: Direction,
 }
 
 enum Node {
@@ -52,9 +52,9 @@ struct Visit {
 
 type Pair = (TypeId, TypeId, Direction);
 
-pub(super) struct Types<'d> {
-    pub(super) old: &'d Schema,
-    pub(super) new: &'d Schema,
+pub(crate) struct Types<'d> {
+    pub(crate) old: &'d Schema,
+    pub(crate) new: &'d Schema,
     nodes: Vec<Node>,
     queue: VecDeque<(Pair, Place)>,
     visits: HashMap<Pair, Visit>,
@@ -63,11 +63,11 @@ pub(super) struct Types<'d> {
     namespaces: HashMap<(String, String, Direction), usize>,
     changes: Vec<Change>,
     /// How much was looked at.
-    pub(super) work: usize,
+    pub(crate) work: usize,
 }
 
 impl<'d> Types<'d> {
-    pub(super) fn new(old: &'d Schema, new: &'d Schema) -> Self {
+    pub(crate) fn new(old: &'d Schema, new: &'d Schema) -> Self {
         Self {
             old,
             new,
@@ -82,13 +82,13 @@ impl<'d> Types<'d> {
     }
 
     /// Where a message begins.
-    pub(super) fn root(&mut self, group: &str, head: &str, message: &'static str) -> Place {
+    pub(crate) fn root(&mut self, group: &str, head: &str, message: &'static str) -> Place {
         self.nodes.push(Node::Root { group: group.to_owned(), head: head.to_owned(), message });
         Place(self.nodes.len() - 1)
     }
 
     /// The place of an element or attribute within another.
-    pub(super) fn step(&mut self, parent: Place, step: &str) -> Place {
+    pub(crate) fn step(&mut self, parent: Place, step: &str) -> Place {
         let root = match &self.nodes[parent.0] {
             Node::Root { .. } => parent,
             Node::Step { root, .. } => *root,
@@ -122,7 +122,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         kind: &'static str,
         here: Here,
@@ -136,7 +136,7 @@ impl<'d> Types<'d> {
     }
 
     /// Has two types compared, unless they were.
-    pub(super) fn pair(&mut self, old: TypeId, new: TypeId, place: Place, direction: Direction) {
+    pub(crate) fn pair(&mut self, old: TypeId, new: TypeId, place: Place, direction: Direction) {
         if old.builtin().is_some() && old == new {
             return;
         }
@@ -153,16 +153,20 @@ impl<'d> Types<'d> {
     ///
     /// # Errors
     /// It is too much.
-    pub(super) fn finish(mut self) -> anyhow::Result<Vec<Change>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<Change>, Error> {
         while let Some((pair, place)) = self.queue.pop_front() {
             let (old, new, direction) = pair;
             let first = self.changes.len();
             self.types(old, new, Here { place, direction });
             if self.work > MOST {
-                bail!("more than {MOST} pairs of elements, attributes and values are to be compared");
+                return Err(Error(format!(
+                    "more than {MOST} pairs of elements, attributes and values are to be compared"
+                )));
             }
             if self.changes.len() > MOST_CHANGES {
-                bail!("found more than {MOST_CHANGES} changes, expected two versions of one contract");
+                return Err(Error(format!(
+                    "found more than {MOST_CHANGES} changes, expected two versions of one contract"
+                )));
             }
             let changes = first..self.changes.len();
             if let Some(visit) = self.visits.get_mut(&pair) {
@@ -214,7 +218,7 @@ impl<'d> Types<'d> {
     }
 
     /// Says that one type became quite another one.
-    pub(super) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
+    pub(crate) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
         let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
         let effect = Effect::of(!is_any(new), !is_any(old), "what {w} write is no value for {r}");
         self.add(kinds::TYPE, here, (type_name(self.old, old), type_name(self.new, new)), effect);
@@ -276,7 +280,7 @@ impl<'d> Types<'d> {
     }
 
     /// Two declarations of an element at one place.
-    pub(super) fn element(&mut self, old: ElementId, new: ElementId, place: Place, direction: Direction) {
+    pub(crate) fn element(&mut self, old: ElementId, new: ElementId, place: Place, direction: Direction) {
         let here = Here { place, direction };
         // What is declared globally is told at the first place that refers to it.
         let is_global = self.old[old].scope == Scope::Global && self.new[new].scope == Scope::Global;
@@ -434,7 +438,7 @@ impl<'d> Types<'d> {
     }
 
     /// Wildcards, in the order of their types.
-    pub(super) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
+    pub(crate) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
         let why = "{w} may write what {r} refuse";
         for (one, other) in old.iter().zip(new).filter(|(one, other)| one != other) {
             let strictness = |one: &Wildcard| match one.process_contents {
@@ -457,7 +461,7 @@ impl<'d> Types<'d> {
     }
 
     /// Says once for each direction that one namespace became another.
-    pub(super) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Here) {
+    pub(crate) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Here) {
         let key = (old.namespace().to_owned(), new.namespace().to_owned(), here.direction);
         if let Some(known) = self.namespaces.get(&key) {
             self.changes[*known].also += 1;
@@ -471,7 +475,7 @@ impl<'d> Types<'d> {
 
 /// For each name its partner among the others, and those of the others that are left: first what has the same name, then what has
 /// the same local name, each in its order.
-pub(super) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Option<usize>>, Vec<usize>) {
+pub(crate) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut partners = vec![None; names.len()];
     let mut taken = vec![false; others.len()];
     for is_local in [false, true] {
@@ -494,12 +498,12 @@ pub(super) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Op
 }
 
 /// The name of a type, to tell it from others; what it is made of if it has none.
-pub(super) fn full_name(schema: &Schema, type_id: TypeId) -> ExpandedName {
+pub(crate) fn full_name(schema: &Schema, type_id: TypeId) -> ExpandedName {
     schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", type_name(schema, type_id)))
 }
 
 /// A type as people call it.
-pub(super) fn type_name(schema: &Schema, type_id: TypeId) -> String {
+pub(crate) fn type_name(schema: &Schema, type_id: TypeId) -> String {
     match (type_id.builtin(), schema[type_id].name()) {
         (Some(builtin), _) => format!("xs:{}", builtin.name()),
         (None, Some(name)) => name.local().to_owned(),

@@ -6,9 +6,9 @@ use std::fmt;
 use castile_xsd::components::{Compositor, Particle, Term, Wildcard};
 use castile_xsd::{ElementId, ExpandedName, Schema};
 
-use super::change::{Effect, Reason};
-use super::kinds;
-use super::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, paired, type_name};
+use crate::change::{Effect, Reason};
+use crate::kinds;
+use crate::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, paired, type_name};
 
 /// Of an alternative of a choice. Who skips it misses the others.
 const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} require");
@@ -321,7 +321,7 @@ fn told(shape: &Shape) -> String {
 
 impl Types<'_> {
     /// Compares the content of two complex types.
-    pub(super) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
+    pub(crate) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
         let (one, other) = (Model::of(self.old, old), Model::of(self.new, new));
         self.work += one.size + other.size;
         let mut pairs = matched(&one, &other);

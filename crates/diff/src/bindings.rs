@@ -8,14 +8,15 @@ use castile_wsdl::{
 };
 use castile_xsd::Schema;
 
-use super::change::{Breaks, Changes, Direction, Effect, Reason};
-use super::kinds;
-use super::policies::Asserted;
-use super::services::pairs;
-use super::types::{Place, Types, type_name};
+use crate::Error;
+use crate::change::{Breaks, Changes, Direction, Effect, Reason};
+use crate::kinds;
+use crate::policies::Asserted;
+use crate::services::pairs;
+use crate::types::{Place, Types, type_name};
 
 /// Compares bindings, and gathers the types to compare.
-pub(super) struct Bindings<'d> {
+pub(crate) struct Bindings<'d> {
     old: &'d Definitions,
     new: &'d Definitions,
     types: Types<'d>,
@@ -24,7 +25,7 @@ pub(super) struct Bindings<'d> {
 }
 
 impl<'d> Bindings<'d> {
-    pub(super) fn new(old: &'d Definitions, new: &'d Definitions) -> Self {
+    pub(crate) fn new(old: &'d Definitions, new: &'d Definitions) -> Self {
         Self { old, new, types: Types::new(&old.schema, &new.schema), seen: HashSet::new() }
     }
 
@@ -32,7 +33,7 @@ impl<'d> Bindings<'d> {
     ///
     /// # Errors
     /// The contracts are too large.
-    pub(super) fn finish(self, mut changes: Changes) -> anyhow::Result<Changes> {
+    pub(crate) fn finish(self, mut changes: Changes) -> Result<Changes, Error> {
         changes.list.extend(self.types.finish()?);
         let mut seen = HashSet::new();
         changes.list.retain(|one| {
@@ -41,7 +42,7 @@ impl<'d> Bindings<'d> {
         Ok(changes)
     }
 
-    pub(super) fn compare(
+    pub(crate) fn compare(
         &mut self,
         old: BindingId,
         new: BindingId,

@@ -119,6 +119,31 @@ pub use castile_http::server::Options as ServerOptions;
 ///     radius: i32,
 /// }
 /// ```
+///
+/// A type that stands for one of a contract and is another one:
+///
+/// ```compile_fail,E0080
+/// use castile::codegen::declared::{Declared, ExpectedContent, ExpectedType, fits};
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a")]
+/// struct Order {
+///     number: i32,
+/// }
+///
+/// const _: () = fits(
+///     <Order as Declared>::DECLARATION,
+///     &ExpectedType {
+///         name: None,
+///         attributes: &[],
+///         any_attributes: false,
+///         content: ExpectedContent::Sequence(&[]),
+///         other_name: "",
+///         more_attributes: "",
+///         other_content: "`Order` is not what the contract says",
+///     },
+/// );
+/// ```
 #[cfg(all(doctest, feature = "macros"))]
 struct Refused;
 

@@ -31,7 +31,7 @@ pub use render::OfProgram;
 pub struct Generated {
     /// The source of a module. What serves includes the documents of the contract from files beside it.
     pub source: String,
-    /// The contract, and behind it the documents that it imports.
+    /// The contract, and behind it the documents that it imports. None for a schema.
     pub documents: Vec<Document>,
     /// What a page for people shows, if there is one.
     pub page: Option<Page>,
@@ -99,7 +99,9 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let main = definitions.sources.names().next().unwrap_or_default();
     let summary = plan.summary();
     let stem = stem(path);
-    let documents = castile_plan::documents(&definitions.sources, &stem);
+    // Nobody serves a schema.
+    let documents =
+        if definitions.is_schema { Vec::new() } else { castile_plan::documents(&definitions.sources, &stem) };
     let page = (options.page && options.server && !plan.services.is_empty())
         .then(|| Page { file: format!("{stem}.page"), text: castile_plan::page(&definitions, &plan) });
     let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };

@@ -7,6 +7,7 @@ mod enums;
 mod facets;
 mod layout;
 mod messages;
+mod own;
 mod piece;
 mod service;
 mod types;
@@ -46,9 +47,12 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
     for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
         match part {
             Part::Service(_) => services.push(piece),
-            Part::Headers(_) | Part::Document(_) | Part::Repeats(_) | Part::Faults { .. } | Part::Tables(..) => {
-                tables.push(piece);
-            }
+            Part::Headers(_)
+            | Part::Document(_)
+            | Part::Repeats(_)
+            | Part::Faults { .. }
+            | Part::Tables(..)
+            | Part::Own(_) => tables.push(piece),
             Part::Item(item) => {
                 let (imports, pieces) = &mut modules[item.path().module];
                 // All of an enumeration is made by a macro, which is called by its path.
@@ -219,6 +223,8 @@ enum Part<'a> {
         faults: &'a Faults,
         like: Option<&'a Faults>,
     },
+    /// That a type of the program is what one of the contract is.
+    Own(&'a Item),
     /// A type.
     Item(&'a Item),
 }
@@ -245,7 +251,8 @@ fn parts(plan: &Plan) -> Vec<Part<'_>> {
     }
     parts.extend(plan.documents.iter().map(Part::Document));
     parts.extend(plan.repeats.iter().map(Part::Repeats));
-    parts.extend(plan.items.iter().map(Part::Item));
+    parts.extend(plan.items.iter().filter(|item| plan.own.contains_key(item.path())).map(Part::Own));
+    parts.extend(plan.items.iter().filter(|item| !plan.unwritten.contains(item.path())).map(Part::Item));
     parts
 }
 
@@ -306,6 +313,7 @@ fn piece(part: &Part<'_>, beside: Beside<'_>, options: &Options, root: Context<'
                 None => messages::fault_detail(faults, root),
             })
         }
+        Part::Own(item) => Piece::new(&format!("the type {}", item.path().ident), root, || own::check(item, root)),
         Part::Item(item) => self::item(item, Context { module: item.path().module, ..root }),
     }
 }
@@ -603,6 +611,11 @@ impl Context<'_> {
         }
     }
 
+    /// Whether the program has the type of such values.
+    fn is_own(self, base: &Base) -> bool {
+        matches!(base, Base::Item(path) if self.plan.own.contains_key(path))
+    }
+
     /// That the tags of a type of a program need their default namespace.
     fn declares_namespace(self) -> Option<TokenStream> {
         let namespace = self.own_namespace()?;
@@ -626,6 +639,9 @@ impl Context<'_> {
 
     /// A type as it is called here.
     fn path(self, path: &Path) -> TokenStream {
+        if let Some(own) = self.plan.own.get(path) {
+            return own.parse().unwrap_or_default();
+        }
         let Path { module, ident } = path;
         let of = &self.plan.modules[*module].ident;
         match (self.module, *module) {

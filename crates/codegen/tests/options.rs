@@ -79,7 +79,7 @@ fn what_names_nothing_is_an_error() {
         ),
         (
             |options| options.of_type("Value").rust = Some("f64".into()),
-            "there is no simple type Value, for which f64 is to stand",
+            "f64 can't stand for {urn:adjusted}Value: it is no simple type",
         ),
         (
             |options| options.of_type("xs:int").rust = Some("i 32".into()),

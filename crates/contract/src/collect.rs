@@ -61,7 +61,7 @@ pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) 
             base.iter().chain(*extended_by).for_each(|of| found(*of));
             attributes.iter().for_each(|attribute| found(attribute.of));
             match content {
-                ContentDefinition::Simple(of) => found(*of),
+                ContentDefinition::Simple(of, _) => found(*of),
                 ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => {
                     each_of_particle(particle, found, &mut HashSet::new());
                 }

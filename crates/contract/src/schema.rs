@@ -215,7 +215,7 @@ impl Schema<'_> {
             _ => self.particle(out, particle, 0),
         };
         match (content, base) {
-            (ContentDefinition::Simple(of), _) => {
+            (ContentDefinition::Simple(of, _), _) => {
                 let of = of();
                 let Some(name) = of.name else {
                     return Err(Error::new(
@@ -317,7 +317,7 @@ impl Schema<'_> {
     }
 
     fn element(&self, out: &mut Lines, element: &ElementDeclaration, occurrence: Attributes<'_>) -> Result<(), Error> {
-        let ElementDeclaration { namespace, name, of, is_nillable, default, documentation } = element;
+        let ElementDeclaration { namespace, name, of, is_nillable, default, documentation, .. } = element;
         let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
         attributes.extend(occurrence);
         attributes.extend(default.map(|default| ("default", default.to_owned())));

@@ -3,11 +3,15 @@
 //! The tables of [`schema`](crate::schema) say what a decoder needs. A contract says more: the names of types, what they are
 //! derived from, documentation.
 
+mod fits;
+
 use crate::any::AnyType;
 use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
+
+pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedType, fits};
 
 /// A type that a contract can declare.
 #[diagnostic::on_unimplemented(
@@ -18,9 +22,30 @@ use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 pub trait Declared {
     /// Whether elements of the type may be nil.
     const IS_NILLABLE: bool = false;
-
+    /// What tells it from other types.
+    const KIND: Kind;
     /// How it is declared.
-    fn declaration() -> &'static Declaration;
+    const DECLARATION: &'static Declaration;
+
+    /// How it is declared, for those to whom it may refer: a constant in itself has no value.
+    fn declaration() -> &'static Declaration {
+        Self::DECLARATION
+    }
+}
+
+/// What tells a type from others, without what is in it: that may be the type itself.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A built-in type, or a restriction of one: `xs:int`.
+    Simple(&'static str),
+    /// A text that is one of these: `enumeration` and the value.
+    Listed(&'static [(&'static str, &'static str)]),
+    /// Values of another simple type with white space between.
+    List(&'static Kind),
+    /// A complex type.
+    Named(TypeName),
+    /// A complex type without a name.
+    Unnamed(&'static Declaration),
 }
 
 /// Gives the declaration of a type, which may have that in itself which refers to it.
@@ -85,7 +110,7 @@ pub struct ComplexDefinition {
 #[derive(Debug)]
 pub enum ContentDefinition {
     /// A value of a simple type.
-    Simple(Reference),
+    Simple(Reference, Kind),
     /// Elements.
     Elements(ParticleDeclaration),
     /// Text and elements.
@@ -101,6 +126,8 @@ pub struct AttributeDeclaration {
     pub name: &'static str,
     /// The type of its value.
     pub of: Reference,
+    /// What tells the type from others.
+    pub kind: Kind,
     /// Whether it must be there.
     pub is_required: bool,
     /// The value if it is absent.
@@ -146,6 +173,8 @@ pub struct ElementDeclaration {
     pub name: &'static str,
     /// The type of its value.
     pub of: Reference,
+    /// What tells the type from others.
+    pub kind: Kind,
     /// Whether it may be nil.
     pub is_nillable: bool,
     /// The value if it is empty.
@@ -229,14 +258,22 @@ impl ContentDefinition {
 
     /// A value.
     pub const fn text<T: Declared>() -> Self {
-        ContentDefinition::Simple(T::declaration)
+        ContentDefinition::Simple(T::declaration, T::KIND)
     }
 }
 
 impl AttributeDeclaration {
     /// An attribute.
     pub const fn new<T: Declared>(name: &'static str, is_required: bool) -> Self {
-        AttributeDeclaration { namespace: "", name, of: T::declaration, is_required, default: None, documentation: "" }
+        AttributeDeclaration {
+            namespace: "",
+            name,
+            of: T::declaration,
+            kind: T::KIND,
+            is_required,
+            default: None,
+            documentation: "",
+        }
     }
 
     /// This attribute with the value that it has if it is absent.
@@ -263,6 +300,7 @@ impl ParticleDeclaration {
             namespace,
             name,
             of: T::declaration,
+            kind: T::KIND,
             is_nillable: T::IS_NILLABLE,
             default: None,
             documentation: "",
@@ -354,9 +392,9 @@ macro_rules! built_in {
     };
     ($type:ty = $name:expr) => {
         impl Declared for $type {
-            fn declaration() -> &'static Declaration {
-                const { &Declaration { name: built_in($name), documentation: "", definition: Definition::BuiltIn } }
-            }
+            const KIND: Kind = Kind::Simple($name);
+            const DECLARATION: &'static Declaration =
+                &Declaration { name: built_in($name), documentation: "", definition: Definition::BuiltIn };
         }
     };
 }
@@ -410,17 +448,18 @@ built_in!(Nmtokens = "xs:NMTOKENS");
 built_in!(AnyType = "xs:anyType");
 
 impl<T: Declared> Declared for List<T> {
-    fn declaration() -> &'static Declaration {
-        const { &Declaration { name: None, documentation: "", definition: Definition::List(T::declaration) } }
-    }
+    const KIND: Kind = Kind::List(&T::KIND);
+    const DECLARATION: &'static Declaration =
+        &Declaration { name: None, documentation: "", definition: Definition::List(T::declaration) };
 }
 
 /// An element without content.
 impl Declared for () {
-    fn declaration() -> &'static Declaration {
+    const KIND: Kind = Kind::Unnamed(Self::DECLARATION);
+    const DECLARATION: &'static Declaration = {
         static NOTHING: Declaration = Declaration::complex(None, &[], ContentDefinition::sequence(&[]));
         &NOTHING
-    }
+    };
 }
 
 macro_rules! as_what_it_holds {
@@ -428,9 +467,8 @@ macro_rules! as_what_it_holds {
         impl<T: Declared> Declared for $holder<T> {
             const IS_NILLABLE: bool = $is_nillable;
 
-            fn declaration() -> &'static Declaration {
-                T::declaration()
-            }
+            const KIND: Kind = T::KIND;
+            const DECLARATION: &'static Declaration = T::DECLARATION;
         }
     )*};
 }

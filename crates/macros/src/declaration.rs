@@ -76,25 +76,40 @@ impl Complex<'_> {
             ) #documented #extending #extended_by #any_attributes
         };
         let extends = extends.map(|base| quote! { impl castile_codegen_::declared::Extends<#base> for #ident {} });
-        let declared = declared(ident, checks, &made);
+        let kind = match &self.name {
+            Some(name) => {
+                let name = type_name(expansion, name);
+                quote! { Named(#name) }
+            }
+            None => quote! { Unnamed(Self::DECLARATION) },
+        };
+        let kind = quote! { castile_codegen_::declared::Kind::#kind };
+        let declared = declared(ident, &kind, checks, &made);
         quote! { #declared #extends }
     }
 }
 
 /// The declaration of a simple type.
-pub(crate) fn simple(expansion: &Expansion, name: &str, documentation: &str, definition: &TokenStream) -> TokenStream {
+pub(crate) fn simple(
+    expansion: &Expansion,
+    name: &str,
+    documentation: &str,
+    kind: &TokenStream,
+    definition: &TokenStream,
+) -> TokenStream {
     let (name, documented) = (type_name(expansion, name), documented(documentation));
     let made = quote! { castile_codegen_::declared::Declaration::simple(#name, #definition) #documented };
-    declared(expansion.ident(), &TokenStream::new(), &made)
+    declared(expansion.ident(), kind, &TokenStream::new(), &made)
 }
 
-fn declared(ident: &Ident, checks: &TokenStream, made: &TokenStream) -> TokenStream {
+fn declared(ident: &Ident, kind: &TokenStream, checks: &TokenStream, made: &TokenStream) -> TokenStream {
     quote! {
         impl castile_codegen_::declared::Declared for #ident {
-            fn declaration() -> &'static castile_codegen_::declared::Declaration {
+            const KIND: castile_codegen_::declared::Kind = #kind;
+            const DECLARATION: &'static castile_codegen_::declared::Declaration = {
                 static DECLARATION: castile_codegen_::declared::Declaration = { #checks #made };
                 &DECLARATION
-            }
+            };
         }
     }
 }

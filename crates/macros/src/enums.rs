@@ -122,7 +122,11 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             facets: #facets,
         }
     };
-    let declaration = simple(&expansion, &name, &of.documentation, &definition);
+    let kind = match beyond {
+        true => quote! { <::std::string::String as castile_codegen_::declared::Declared>::KIND },
+        false => quote! { castile_codegen_::declared::Kind::Listed(#facets) },
+    };
+    let declaration = simple(&expansion, &name, &of.documentation, &kind, &definition);
     let rest = quote! {
         const _: () = {
             use castile_codegen_::SimpleType;
@@ -179,7 +183,8 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let variants: Vec<_> = members.iter().map(|(variant, _)| variant).collect();
     let declared = members.iter().map(|(_, of)| quote! { <#of as castile_codegen_::declared::Declared>::declaration });
     let definition = quote! { castile_codegen_::declared::Definition::Union(&[#(#declared),*]) };
-    let declaration = simple(&expansion, &name, &of.documentation, &definition);
+    let kind = quote! { castile_codegen_::declared::Kind::Simple("xs:anySimpleType") };
+    let declaration = simple(&expansion, &name, &of.documentation, &kind, &definition);
     let rest = quote! {
         const _: () = {
             use ::castile::datatypes::{Prefixes, Scope, SimpleType, Unscoped};

@@ -153,6 +153,8 @@ impl Expansion {
             services: Vec::new(),
             documents: Vec::new(),
             repeats: Vec::new(),
+            own: Default::default(),
+            unwritten: Default::default(),
             extras: Default::default(),
             sizes: Vec::new(),
             left_out: Vec::new(),

@@ -53,7 +53,8 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
             facets: &[#(#declared),*],
         }
     };
-    let declaration = simple(&expansion, &name, &of.documentation, &definition);
+    let kind = quote! { <#inner as castile_codegen_::declared::Declared>::KIND };
+    let declaration = simple(&expansion, &name, &of.documentation, &kind, &definition);
     let rest = quote! {
         const _: () = {
             use ::castile::datatypes::{Prefixes, Scope, SimpleType};

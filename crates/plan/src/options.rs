@@ -18,8 +18,9 @@ use crate::{FaultTypes, Options};
 pub struct TypeOptions {
     /// What the type is called in Rust.
     pub name: Option<String>,
-    /// The Rust type that stands for a simple type, as a path: `rust_decimal::Decimal`. It must be a
-    /// `castile::datatypes::SimpleType`, as the types of other crates are whose feature of Castile is on.
+    /// The Rust type that stands for it, as a path. For a simple type it must be a `castile::datatypes::SimpleType`, as the types of
+    /// other crates are whose feature of Castile is on: `rust_decimal::Decimal`. For a complex type it derives `castile::Xml`, and the
+    /// compiler checks that it is what the contract says: `crate::Order`.
     pub rust: Option<String>,
     /// What it derives beside what all types do.
     pub derives: Vec<String>,

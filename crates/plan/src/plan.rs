@@ -1,7 +1,7 @@
 //! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 pub use castile_wsdl::Version;
@@ -29,6 +29,12 @@ pub struct Plan {
     /// What can be read item by item.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub repeats: Vec<Repeats>,
+    /// The complex types for which types of the program stand, by their paths.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub own: HashMap<Path, Box<str>>,
+    /// Those, and the items that nothing else leads to: they are planned, and not generated.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub unwritten: HashSet<Path>,
     /// What types derive beside what all do.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub extras: HashMap<Path, Extras>,

@@ -10,6 +10,7 @@ mod groups;
 mod named_types;
 mod nesting;
 mod operations;
+mod own;
 mod particles;
 mod policy;
 mod repeats;
@@ -55,6 +56,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         module_names: HashMap::new(),
         type_names: HashMap::new(),
         rust_types: HashMap::new(),
+        own_types: HashMap::new(),
         diagnostics,
         names: vec![Names::default()],
         modules: vec![Module { namespace: definitions.target_namespace.clone(), ident: Ident::new("root") }],
@@ -116,16 +118,17 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     }
     let mut items = std::mem::take(&mut planner.items);
     let extras = planner.extras(options, &mut items);
-    planner.count_the_rest();
-    let namespaces = std::mem::take(&mut planner.namespaces);
     let mut services = services;
     let mut documents = std::mem::take(&mut planner.documents);
+    let own::Own { types: own, unwritten } = planner.own(&items, &services, &documents);
+    planner.count_the_rest();
+    let namespaces = std::mem::take(&mut planner.namespaces);
     let order = nesting::nest(&mut items);
     let sizes = sizes::hold(&mut items, &order, &mut services, &documents);
-    let (items, services, namespaces) = finish::finish(items, services, &mut documents, namespaces, &mut planner);
+    let (items, services, namespaces) = finish::finish(items, services, &mut documents, namespaces, &own, &mut planner);
     let repeats = repeats::repeats(&items, &services, &documents);
     let Planner { modules, left_out, .. } = planner;
-    Plan { namespaces, modules, items, services, documents, repeats, extras, sizes, left_out, lacks }
+    Plan { namespaces, modules, items, services, documents, repeats, own, unwritten, extras, sizes, left_out, lacks }
 }
 
 struct Planner<'a> {
@@ -151,6 +154,8 @@ struct Planner<'a> {
     module_names: HashMap<String, Ident>,
     type_names: HashMap<TypeId, String>,
     rust_types: HashMap<TypeId, Box<str>>,
+    /// Those that stand for complex types.
+    own_types: HashMap<TypeId, Box<str>>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// The names in each module.
     names: Vec<Names>,

@@ -249,6 +249,18 @@ fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
                     (_, None) => quote! { Self::#name(value) => out.own(#namespace, #start, #value, #end), },
                 };
             }
+            if let Term::Element { element, value: of, .. } = &variant.term
+                && context.is_own(&of.base)
+            {
+                let reference = &value;
+                let namespace = context.namespace(&element.namespace);
+                return match occurrence {
+                    Occurrence::Repeated => quote! {
+                        Self::#name(values) => for value in values { out.own_within(#namespace, #start, value, #end); },
+                    },
+                    _ => quote! { Self::#name(value) => out.own_within(#namespace, #start, #reference, #end), },
+                };
+            }
             match occurrence {
                 Occurrence::Repeated => quote! { Self::#name(values) => out.repeated(#start, values, #end), },
                 _ => quote! { Self::#name(value) => out.element(#start, #value, #end), },

@@ -7,8 +7,8 @@ use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
 use super::{Context, base, boxed, boxed_reader, by_index, element, value as value_of};
 use castile_plan::plan::{
-    Content, FaultVariant, Faults, Field, Held, Item, Message, Operation, Payload, Repeats, Root, RootType, Service,
-    Struct, TypedRoot,
+    Base, Content, Element, FaultVariant, Faults, Field, Held, Item, Message, Operation, Payload, Repeats, Root,
+    RootType, Service, Struct, TypedRoot,
 };
 
 /// The table of a service's operations.
@@ -101,15 +101,13 @@ fn typed(plan: &TypedRoot, context: Context<'_>) -> (Option<TokenStream>, Option
 }
 
 /// What writes an element that stands by itself.
-fn write_root(root: &Root, inner: &TokenStream, context: Context<'_>) -> TokenStream {
-    let Root { element: declared, start, end, .. } = root;
-    match context.own {
-        Some(_) => {
-            let namespace = context.namespace(&declared.namespace);
-            quote! { out.own_root(#namespace, #start, #inner, #end) }
-        }
-        None => quote! { out.element(#start, #inner, #end) },
+fn write_root(root: &Root, base: &Base, inner: &TokenStream, context: Context<'_>) -> TokenStream {
+    let Root { element: Element { namespace, name, .. }, start, end, .. } = root;
+    if context.own.is_some() || context.is_own(base) {
+        let (namespace, start) = (context.namespace(namespace), format!("<{name}>"));
+        return quote! { out.own_root(#namespace, #start, #inner, #end) };
     }
+    quote! { out.element(#start, #inner, #end) }
 }
 
 /// A header block as a value.
@@ -117,10 +115,13 @@ pub(super) fn header(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     let Root { element: declared, is_encoded, start, end, .. } = &plan.root;
     let (wrapper, wrap, inner) = typed(plan, context);
     let (read, write) = match (is_encoded, &wrap) {
-        (false, None) => (quote! { decoder.root(Self::ELEMENT).map(Some) }, write_root(&plan.root, &inner, context)),
-        (false, Some(_)) => {
-            (quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) }, write_root(&plan.root, &inner, context))
+        (false, None) => {
+            (quote! { decoder.root(Self::ELEMENT).map(Some) }, write_root(&plan.root, &plan.base, &inner, context))
         }
+        (false, Some(_)) => (
+            quote! { Ok(Some(Self(decoder.root(Self::ELEMENT)?))) },
+            write_root(&plan.root, &plan.base, &inner, context),
+        ),
         (true, None) => {
             (quote! { decoder.independent(Self::ELEMENT) }, quote! { out.independent(#start, Some(#inner), #end) })
         }
@@ -149,7 +150,7 @@ pub(super) fn header(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
 /// A document as a value.
 pub(super) fn document(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     let (wrapper, wrap, inner) = typed(plan, context);
-    let write = write_root(&plan.root, &inner, context);
+    let write = write_root(&plan.root, &plan.base, &inner, context);
     let (element, of) = (element(&plan.root.element, context), root_type(&plan.of, context));
     quote! {
         #wrapper
@@ -227,11 +228,10 @@ pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> T
             quote! { detail }
         };
         match is_encoded {
-            false if context.own.is_some() => {
-                let namespace = context.namespace(&variant.root.element.namespace);
-                quote! { Self::#name(detail) => out.own_root(#namespace, #start, #value, #end) }
+            false => {
+                let write = write_root(&variant.root, &variant.base, &value, context);
+                quote! { Self::#name(detail) => #write }
             }
-            false => quote! { Self::#name(detail) => out.element(#start, #value, #end) },
             true => quote! { Self::#name(detail) => out.independent(#start, Some(#value), #end) },
         }
     });

@@ -761,6 +761,17 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                     (Occurrence::Required, None, _) => quote! { out.own(#namespace, #start, &self.#name, #end); },
                 };
             }
+            if let Term::Element { element, value, .. } = &field.term
+                && context.is_own(&value.base)
+            {
+                let namespace = context.namespace(&element.namespace);
+                let write = quote! { out.own_within(#namespace, #start, value, #end); };
+                return match occurrence {
+                    Occurrence::Required => quote! { { let value = &self.#name; #write } },
+                    Occurrence::Optional => quote! { if let Some(value) = &self.#name { #write } },
+                    Occurrence::Repeated => quote! { for value in &self.#name { #write } },
+                };
+            }
             match (occurrence, field.held) {
                 (Occurrence::Required, Held::Boxed) => quote! { out.element(#start, &*self.#name, #end); },
                 (Occurrence::Required, _) => quote! { out.element(#start, &self.#name, #end); },

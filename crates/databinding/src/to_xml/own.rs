@@ -53,6 +53,21 @@ impl Encoder {
         }
     }
 
+    /// Writes an element of generated code whose value is of a type of a program. The tag is as that code has it, so that one without a
+    /// prefix is in the default namespace.
+    #[doc(hidden)]
+    pub fn own_within<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
+        match T::NAMESPACE {
+            Some(own) if start.contains(':') => {
+                self.declares_more = true;
+                let start = self.with_declarations(start, &[(own, "")]);
+                value.element(self, &start, end);
+            }
+            Some(own) if own != namespace => self.foreign(namespace, own, start, value),
+            _ => value.element(self, start, end),
+        }
+    }
+
     /// Writes an element as [`own`](Self::own) does, where nothing around it declares its namespace.
     #[doc(hidden)]
     pub fn own_root<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {

@@ -37,12 +37,15 @@ impl Planner<'_> {
                     self.say(Severity::Error, format!("{rust}, which is to stand for {name}, is no path of a type"));
                     continue;
                 }
-                let mut simple = self.named_types_of(name);
-                simple.retain(|id| self.schema[*id].as_simple().is_some());
-                if simple.is_empty() {
-                    self.say(Severity::Error, format!("there is no simple type {name}, for which {rust} is to stand"));
+                let named = self.named_types_of(name);
+                if named.is_empty() {
+                    self.say(Severity::Error, format!("there is no type {name}, for which {rust} is to stand"));
                 }
-                self.rust_types.extend(simple.into_iter().map(|id| (id, rust.as_str().into())));
+                for id in named {
+                    let is_simple = self.schema[id].as_simple().is_some();
+                    let types = if is_simple { &mut self.rust_types } else { &mut self.own_types };
+                    types.insert(id, rust.as_str().into());
+                }
             }
         }
     }

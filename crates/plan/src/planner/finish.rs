@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
+use castile_xml::escape::push_attribute;
 
 use crate::names::Ident;
 use crate::plan::{
@@ -42,6 +43,7 @@ pub(super) fn finish(
     mut services: Vec<Service>,
     documents: &mut [TypedRoot],
     namespaces: Vec<String>,
+    own: &HashMap<Path, Box<str>>,
     planner: &mut Planner<'_>,
 ) -> (Vec<Item>, Vec<Service>, Vec<String>) {
     let attribute_namespaces = std::mem::take(&mut planner.attribute_namespaces);
@@ -55,6 +57,12 @@ pub(super) fn finish(
     let below = Below::new(&items);
     let set_tags = |root: &mut Root, base: &Base, planner: &mut Planner<'_>| {
         let Element { namespace, name, .. } = &root.element;
+        if matches!(base, Base::Item(path) if own.contains_key(path)) {
+            // The tags of a type of the program have no prefix.
+            root.start = planner.copy(&own_start(namespace, name));
+            root.end = format!("</{name}>");
+            return;
+        }
         let names = root.type_name.iter().map(|name| name.namespace.clone()).chain([namespace.clone()]);
         let mut declared: BTreeSet<String> = names.collect();
         below.add(base, &mut declared);
@@ -94,6 +102,15 @@ pub(super) fn finish(
     }
     add_defaults(&mut items);
     (items, services, namespaces)
+}
+
+/// The start tag of an element with its default namespace.
+fn own_start(namespace: &str, name: &str) -> String {
+    let mut tag = format!("<{name} xmlns=\"").into_bytes();
+    // It came out of XML, so XML can carry it.
+    let _ = push_attribute(&mut tag, namespace);
+    tag.extend_from_slice(b"\">");
+    String::from_utf8_lossy(&tag).into_owned()
 }
 
 /// Whether values of a type may be names, or have them in attributes or elements of simple type.

@@ -1,0 +1,165 @@
+//! That types of a program are what the contract has in their place: the compiler looks.
+
+use castile_plan::plan::{Attribute, Base, Content, Field, Item, Nil, Presence, Role, Struct, Term, TypeName, Value};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Context, base, literal, occurs};
+
+/// The check of the type that stands for an item.
+pub(super) fn check(item: &Item, context: Context<'_>) -> TokenStream {
+    let Item::Struct(planned) = item else { return TokenStream::new() };
+    let own = context.path(&planned.path);
+    let subject =
+        format!("`{}` is not what the contract says of `{}`", own.to_string().replace(' ', ""), planned.path.ident);
+    let expected = expected(planned, &subject, context);
+    quote! {
+        const _: () = {
+            use ::castile::codegen::declared::*;
+            fits(<#own as Declared>::DECLARATION, &#expected);
+        };
+    }
+}
+
+fn expected(planned: &Struct, subject: &str, context: Context<'_>) -> TokenStream {
+    let Struct { attributes, any_attributes, content, role, .. } = planned;
+    let attributes = attributes.iter().map(|attribute| self::attribute(attribute, subject, context));
+    let content = match content {
+        Content::Simple { value, .. } => {
+            let kind = kind(value, subject, context);
+            quote! { Text(#kind) }
+        }
+        Content::Sequence(fields) => {
+            let elements = elements(fields, subject, context);
+            quote! { Sequence(&[#(#elements),*]) }
+        }
+        Content::All(fields) => {
+            let elements = elements(fields, subject, context);
+            quote! { All(&[#(#elements),*]) }
+        }
+        // The planner says so.
+        Content::Mixed { .. } => quote! { Sequence(&[]) },
+    };
+    let (name, called) = match role {
+        Role::Type(Some(TypeName { namespace, name })) => {
+            let called = format!("{subject}: it must be called {name:?}, in the namespace {namespace:?}");
+            let namespace = context.namespace(namespace);
+            (quote! { Some(xs::TypeName::new(#namespace, #name)) }, called)
+        }
+        Role::Type(None) | Role::Group => (quote! { None }, String::new()),
+    };
+    let any_attributes = any_attributes.is_some();
+    let more_attributes = literal(&format!("{subject}: it has other attributes"));
+    let other_content = literal(&format!("{subject}: what is in it is of another kind, or more"));
+    let called = literal(&called);
+    quote! {
+        ExpectedType {
+            name: #name,
+            attributes: &[#(#attributes),*],
+            any_attributes: #any_attributes,
+            content: ExpectedContent::#content,
+            other_name: #called,
+            more_attributes: #more_attributes,
+            other_content: #other_content,
+        }
+    }
+}
+
+fn attribute(attribute: &Attribute, subject: &str, context: Context<'_>) -> TokenStream {
+    let Attribute { namespace, name, base: of, presence, .. } = attribute;
+    let is_required = matches!(presence, Presence::Required | Presence::Fixed { required: true, .. });
+    let must = if is_required { "required" } else { "not required" };
+    let message = literal(&format!("{subject}: it must have the attribute `{name}`, {must}, {}", of_type(of, context)));
+    let (namespace, kind) = (context.namespace(namespace), kind(of, subject, context));
+    quote! {
+        ExpectedAttribute { namespace: #namespace, name: #name, is_required: #is_required, kind: #kind, message: #message }
+    }
+}
+
+fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenStream> {
+    let elements = fields.iter().zip(1..).map(|(field, number)| {
+        let (min, max) = occurs(field);
+        let often = match (field.min_occurs, field.max_occurs) {
+            (1, Some(1)) => "once".to_owned(),
+            (0, Some(1)) => "at most once".to_owned(),
+            (0, None) => "any number of times".to_owned(),
+            (min, None) => format!("{min} times or more"),
+            (min, Some(max)) => format!("{min} to {max} times"),
+        };
+        let (name, is_nillable, kind, what) = match &field.term {
+            Term::Element { element, value: Value { base: of, nil }, .. } => {
+                let namespace = context.namespace(&element.namespace);
+                let (name, is_nillable) = (&element.name, *nil != Nil::Never);
+                let nil = if is_nillable { ", nillable" } else { "" };
+                let within = format!("{subject}, in `{name}`");
+                let what = format!("`{name}`, {often}{nil}, {}", of_type(of, context));
+                (quote! { Some((#namespace, #name)) }, is_nillable, kind(of, &within, context), what)
+            }
+            Term::Group(_) | Term::Any(_) => {
+                let kind = quote! { ExpectedKind::Is(<::castile::AnyType as Declared>::KIND) };
+                (quote! { None }, false, kind, format!("elements of any kind, {often}"))
+            }
+        };
+        let message = literal(&format!("{subject}: element {number} must be {what}"));
+        quote! {
+            ExpectedElement {
+                name: #name,
+                min_occurs: #min,
+                max_occurs: #max,
+                is_nillable: #is_nillable,
+                kind: #kind,
+                message: #message,
+            }
+        }
+    });
+    elements.collect()
+}
+
+/// A type in words.
+fn of_type(of: &Base, context: Context<'_>) -> String {
+    match of {
+        Base::Item(path) if !context.is_own(of) => match context.items.get(path) {
+            Some(Item::Enumeration(planned)) => {
+                let values: Vec<String> = planned.variants.iter().map(|one| format!("{:?}", one.value)).collect();
+                format!("one of {}", values.join(", "))
+            }
+            Some(Item::Struct(_)) => format!("with what is in `{}`", path.ident),
+            _ => format!("a `{}`", path.ident),
+        },
+        of => format!("a `{}`", base(of, context).to_string().replace(' ', "")),
+    }
+}
+
+fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
+    match of {
+        Base::Nothing => quote! {
+            ExpectedKind::Within(&ExpectedType {
+                name: None,
+                attributes: &[],
+                any_attributes: false,
+                content: ExpectedContent::Sequence(&[]),
+                other_name: "",
+                more_attributes: "",
+                other_content: "",
+            })
+        },
+        Base::Item(path) if !context.is_own(of) => match context.items.get(path) {
+            Some(Item::Enumeration(planned)) => {
+                let values = planned.variants.iter().map(|one| {
+                    let value = literal(&one.value);
+                    quote! { ("enumeration", #value) }
+                });
+                quote! { ExpectedKind::Is(Kind::Listed(&[#(#values),*])) }
+            }
+            Some(Item::Struct(planned)) => {
+                let expected = expected(planned, subject, context);
+                quote! { ExpectedKind::Within(&#expected) }
+            }
+            _ => quote! { ExpectedKind::Is(Kind::Simple("xs:anySimpleType")) },
+        },
+        of => {
+            let of = base(of, context);
+            quote! { ExpectedKind::Is(<#of as Declared>::KIND) }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Whether a type of a program is what a contract has in its place. The compiler evaluates this where a contract says that the type stands
+//! for one of its own.
+
+use super::{AttributeDeclaration, TermDeclaration};
+use super::{
+    ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Kind, ParticleDeclaration,
+};
+use crate::schema::TypeName;
+
+/// A complex type as a contract has it. Each message says what the type of the program lacks or has beyond it.
+#[derive(Debug)]
+pub struct ExpectedType {
+    /// What it is called, if that may be said of a value.
+    pub name: Option<TypeName>,
+    /// All of its attributes.
+    pub attributes: &'static [ExpectedAttribute],
+    /// Whether others may come.
+    pub any_attributes: bool,
+    /// What is between the tags.
+    pub content: ExpectedContent,
+    /// That it is called otherwise.
+    pub other_name: &'static str,
+    /// That there are other attributes.
+    pub more_attributes: &'static str,
+    /// That the content is another one, or has more in it.
+    pub other_content: &'static str,
+}
+
+/// An attribute.
+#[derive(Debug)]
+pub struct ExpectedAttribute {
+    /// The namespace; empty for none.
+    pub namespace: &'static str,
+    /// The local name.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub is_required: bool,
+    /// The type of its value.
+    pub kind: ExpectedKind,
+    /// What is expected.
+    pub message: &'static str,
+}
+
+/// What is between the tags.
+#[derive(Debug)]
+pub enum ExpectedContent {
+    /// A value.
+    Text(ExpectedKind),
+    /// Elements one after another.
+    Sequence(&'static [ExpectedElement]),
+    /// Elements in any order.
+    All(&'static [ExpectedElement]),
+}
+
+/// An element, or whatever element comes.
+#[derive(Debug)]
+pub struct ExpectedElement {
+    /// The namespace and the local name; `None` for whatever element of other namespaces.
+    pub name: Option<(&'static str, &'static str)>,
+    /// How often it comes at least.
+    pub min_occurs: u32,
+    /// How often it comes at most; `None` is unbounded.
+    pub max_occurs: Option<u32>,
+    /// Whether it may be nil.
+    pub is_nillable: bool,
+    /// The type of its value.
+    pub kind: ExpectedKind,
+    /// What is expected.
+    pub message: &'static str,
+}
+
+/// The type of a value.
+#[derive(Debug)]
+pub enum ExpectedKind {
+    /// A simple type, or a complex one for which another type of the program stands.
+    Is(Kind),
+    /// A complex type that has no type of its own in the program.
+    Within(&'static ExpectedType),
+}
+
+/// Ends the compilation if a type is not what is expected, with the first message that tells why.
+pub const fn fits(own: &Declaration, expected: &ExpectedType) {
+    let is_called_so = match (own.name, expected.name) {
+        (_, None) => true,
+        (Some(own), Some(expected)) => is_type(own, expected),
+        (None, Some(_)) => false,
+    };
+    if !is_called_so {
+        panic!("{}", expected.other_name)
+    }
+    if let Some(message) = misfit(own, expected) {
+        panic!("{}", message)
+    }
+}
+
+const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static str> {
+    let Definition::Complex(ComplexDefinition {
+        base: None,
+        attributes,
+        any_attributes,
+        content,
+        is_abstract: false,
+        ..
+    }) = &own.definition
+    else {
+        return Some(expected.other_content);
+    };
+    let mut index = 0;
+    while index < expected.attributes.len() {
+        let attribute = &expected.attributes[index];
+        if !has(attributes, attribute) {
+            return Some(attribute.message);
+        }
+        index += 1;
+    }
+    if attributes.len() != expected.attributes.len() || any_attributes.is_some() && !expected.any_attributes {
+        return Some(expected.more_attributes);
+    }
+    match (content, &expected.content) {
+        (ContentDefinition::Simple(_, kind), ExpectedContent::Text(expected_kind)) => {
+            if is_of(kind, expected_kind) {
+                None
+            } else {
+                Some(expected.other_content)
+            }
+        }
+        (ContentDefinition::Elements(particle), ExpectedContent::Sequence(elements)) => match &particle.term {
+            TermDeclaration::Sequence(own) => misfit_of(own, elements, expected.other_content),
+            _ => Some(expected.other_content),
+        },
+        (ContentDefinition::Elements(particle), ExpectedContent::All(elements)) => match &particle.term {
+            TermDeclaration::All(own) => misfit_of(own, elements, expected.other_content),
+            _ => Some(expected.other_content),
+        },
+        _ => Some(expected.other_content),
+    }
+}
+
+const fn has(own: &[AttributeDeclaration], expected: &ExpectedAttribute) -> bool {
+    let mut index = 0;
+    while index < own.len() {
+        let AttributeDeclaration { namespace, name, is_required, default, kind, .. } = &own[index];
+        if is_same(name, expected.name) && is_same(namespace, expected.namespace) {
+            // One with a default is there for whoever reads it.
+            let may_be_absent = !*is_required || default.is_some();
+            return may_be_absent != expected.is_required && is_of(kind, &expected.kind);
+        }
+        index += 1;
+    }
+    false
+}
+
+const fn misfit_of(
+    own: &[ParticleDeclaration],
+    expected: &[ExpectedElement],
+    more: &'static str,
+) -> Option<&'static str> {
+    let mut index = 0;
+    while index < expected.len() {
+        if index >= own.len() || !is_particle(&own[index], &expected[index]) {
+            return Some(expected[index].message);
+        }
+        index += 1;
+    }
+    if own.len() == expected.len() { None } else { Some(more) }
+}
+
+const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> bool {
+    let is_as_often = own.min_occurs == expected.min_occurs
+        && match (own.max_occurs, expected.max_occurs) {
+            (Some(own), Some(expected)) => own == expected,
+            (None, None) => true,
+            _ => false,
+        };
+    let is_it = match (&own.term, expected.name) {
+        (TermDeclaration::Element(ElementDeclaration { namespace, name, is_nillable, kind, .. }), Some(named)) => {
+            is_same(namespace, named.0)
+                && is_same(name, named.1)
+                && *is_nillable == expected.is_nillable
+                && is_of(kind, &expected.kind)
+        }
+        (TermDeclaration::Any(_), None) => true,
+        _ => false,
+    };
+    is_as_often && is_it
+}
+
+const fn is_of(own: &Kind, expected: &ExpectedKind) -> bool {
+    match (own, expected) {
+        (Kind::Unnamed(own), ExpectedKind::Within(expected)) => misfit(own, expected).is_none(),
+        (own, ExpectedKind::Is(expected)) => is_kind(own, expected),
+        _ => false,
+    }
+}
+
+const fn is_kind(own: &Kind, expected: &Kind) -> bool {
+    match (own, expected) {
+        (Kind::Simple(own), Kind::Simple(expected)) => is_same(own, expected),
+        // A text takes whatever is listed.
+        (Kind::Simple(own), Kind::Listed(_)) => is_same(own, "xs:string"),
+        (Kind::Listed(own), Kind::Listed(expected)) => are_within(own, expected) && are_within(expected, own),
+        (Kind::List(own), Kind::List(expected)) => is_kind(own, expected),
+        (Kind::Named(own), Kind::Named(expected)) => is_type(*own, *expected),
+        _ => false,
+    }
+}
+
+const fn is_type(own: TypeName, expected: TypeName) -> bool {
+    is_same(own.name, expected.name) && is_same(own.namespace, expected.namespace)
+}
+
+const fn are_within(some: &[(&str, &str)], all: &[(&str, &str)]) -> bool {
+    let mut index = 0;
+    while index < some.len() {
+        let mut other = 0;
+        while other < all.len() && !is_same(some[index].1, all[other].1) {
+            other += 1;
+        }
+        if other == all.len() {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}

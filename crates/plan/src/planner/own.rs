@@ -1,0 +1,206 @@
+//! Types of a program that stand for complex types of the contract. What is within one is the program's, too.
+
+use std::collections::{HashMap, HashSet};
+
+use castile_wsdl::Severity;
+
+use super::{Key, Planner};
+use crate::plan::{Base, Content, Item, Occurrence, Path, Payload, Rule, Service, Struct, Term, TypedRoot};
+
+/// The types of the program, and what is not generated since nothing but one of them leads to it.
+#[derive(Default)]
+pub(super) struct Own {
+    pub(super) types: HashMap<Path, Box<str>>,
+    pub(super) unwritten: HashSet<Path>,
+}
+
+/// How deep types without one of the program may stand within one that has.
+const MOST_WITHIN: usize = 8;
+
+impl Planner<'_> {
+    /// Finds the items that types of the program stand for, and says which can't be.
+    pub(super) fn own(&mut self, items: &[Item], services: &[Service], documents: &[TypedRoot]) -> Own {
+        let mut own = Own::default();
+        let mut named: Vec<_> = std::mem::take(&mut self.own_types).into_iter().collect();
+        named.sort_unstable_by_key(|(id, _)| *id);
+        let known: HashMap<&Path, &Item> = items.iter().map(|item| (item.path(), item)).collect();
+        for (id, rust) in named {
+            let location = self.schema[id].location();
+            let called = self.schema[id].name().map_or_else(|| "a type without a name".to_owned(), ToString::to_string);
+            let path = self.paths.get(&Key::Type(id)).cloned();
+            let is_of_several = !self.schema.derived_types(id).is_empty()
+                || self.schema[id].as_complex().is_some_and(|complex| complex.is_abstract);
+            let is_of_language =
+                matches!(&*rust, "String" | "bool") || rust.starts_with(['f', 'i', 'u']) && rust.len() < 4;
+            let why = match path.as_ref().and_then(|path| known.get(path)) {
+                _ if is_of_several => {
+                    Some("values of types that are derived from it may stand in its place".to_owned())
+                }
+                _ if is_of_language => Some("it is no simple type".to_owned()),
+                None => Some("nothing that is generated has it".to_owned()),
+                Some(Item::Struct(planned)) => {
+                    own.types.insert(planned.path.clone(), rust.clone());
+                    None
+                }
+                Some(_) => Some("its content is no list of elements".to_owned()),
+            };
+            if let Some(why) = why {
+                self.report(Severity::Error, location, format!("{rust} can't stand for {called}: {why}"));
+            }
+        }
+        if own.types.is_empty() {
+            return own;
+        }
+        for (path, rust) in &own.types {
+            if let Some(why) = known.get(path).and_then(|item| unsaid(item, &known, &own.types, 0)) {
+                self.say(Severity::Error, format!("{rust} can't stand for {}: {why}", path.ident));
+            }
+        }
+        let within = reached(&known, own.types.keys().cloned().collect(), &HashMap::new());
+        let roots = items.iter().map(Item::path).filter(|path| !within.contains(path)).cloned();
+        let bases = bases(services, documents);
+        let written = reached(&known, roots.chain(bases).collect(), &own.types);
+        own.unwritten = items.iter().map(Item::path).filter(|path| !written.contains(path)).cloned().collect();
+        own.unwritten.extend(own.types.keys().cloned());
+        own
+    }
+}
+
+/// Why types of a program have no way to say what is in an item.
+fn unsaid(item: &Item, known: &HashMap<&Path, &Item>, own: &HashMap<Path, Box<str>>, depth: usize) -> Option<String> {
+    let Item::Struct(Struct { path, content, .. }) = item else {
+        return Some(format!("{} is no struct", item.path().ident));
+    };
+    if depth > MOST_WITHIN {
+        return Some(format!("{} is too deep in it: say which type of the program stands for that, too", path.ident));
+    }
+    let fields = match content {
+        Content::Simple { .. } => return None,
+        Content::Mixed { .. } => return Some(format!("{} has text between its elements", path.ident)),
+        Content::Sequence(fields) | Content::All(fields) => fields,
+    };
+    for field in fields {
+        let value = match &field.term {
+            Term::Group(group) => return Some(format!("{} has the group {} in it", path.ident, group.ident)),
+            Term::Any(_) if field.occurrence() == Occurrence::Repeated => continue,
+            Term::Any(_) => return Some(format!("{} has one element of any kind in it", path.ident)),
+            Term::Element { value, .. } => value,
+        };
+        if let Base::Item(inner) = &value.base
+            && !own.contains_key(inner)
+            && let Some(item) = known.get(inner)
+            && !matches!(item, Item::Enumeration(_) | Item::Union(_))
+            && let Some(why) = unsaid(item, known, own, depth + 1)
+        {
+            return Some(why);
+        }
+    }
+    None
+}
+
+/// The types of messages and documents.
+fn bases<'p>(services: &'p [Service], documents: &'p [TypedRoot]) -> Vec<Path> {
+    let mut found = Vec::new();
+    let mut add = |base: &Base| {
+        if let Base::Item(path) = base {
+            found.push(path.clone());
+        }
+    };
+    documents.iter().for_each(|document| add(&document.base));
+    for service in services {
+        service.headers.iter().for_each(|header| add(&header.base));
+        for operation in &service.operations {
+            for message in std::iter::once(&operation.request).chain(&operation.response) {
+                add(&message.base);
+                if let Payload::Content { path, .. } = &message.payload {
+                    add(&Base::Item(path.clone()));
+                }
+            }
+            let variants = operation.faults.iter().flat_map(|faults| &faults.variants);
+            variants.for_each(|variant| add(&variant.base));
+        }
+    }
+    found
+}
+
+/// All items that some lead to, but not through those that end it.
+fn reached(known: &HashMap<&Path, &Item>, from: Vec<Path>, ends: &HashMap<Path, Box<str>>) -> HashSet<Path> {
+    let mut open = from;
+    let mut found = HashSet::new();
+    while let Some(path) = open.pop() {
+        let Some(item) = known.get(&path).filter(|_| !found.contains(&path)) else { continue };
+        found.insert(path.clone());
+        if !ends.contains_key(&path) {
+            item.each_reference(&mut |path| open.push(path.clone()));
+        }
+    }
+    found
+}
+
+impl Item {
+    /// Tells of all items that this one needs: types, and the tables that say more of them.
+    fn each_reference(&self, tell: &mut dyn FnMut(&Path)) {
+        let base = |base: &Base, tell: &mut dyn FnMut(&Path)| {
+            let mut base = base;
+            while let Base::List(inner) | Base::Shared(inner) = base {
+                base = inner;
+            }
+            if let Base::Item(path) = base {
+                tell(path);
+            }
+        };
+        for field in self.fields() {
+            match &field.term {
+                Term::Element { element, value, .. } => {
+                    base(&value.base, tell);
+                    element.facets.iter().chain(&element.types).for_each(&mut *tell);
+                }
+                Term::Group(path) => tell(path),
+                Term::Any(_) => {}
+            }
+        }
+        match self {
+            Item::Struct(Struct { attributes, content, .. }) => {
+                for attribute in attributes {
+                    base(&attribute.base, tell);
+                    attribute.facets.iter().for_each(&mut *tell);
+                }
+                match content {
+                    Content::Simple { value, facets, .. } => {
+                        base(value, tell);
+                        facets.iter().for_each(tell);
+                    }
+                    Content::Mixed { piece, .. } => tell(piece),
+                    Content::Sequence(_) | Content::All(_) => {}
+                }
+            }
+            Item::Derived(derived) => derived.variants.iter().for_each(|variant| base(&variant.base, tell)),
+            Item::Union(union) => {
+                for member in &union.members {
+                    base(&member.base, tell);
+                    member.facets.iter().for_each(&mut *tell);
+                }
+            }
+            Item::Restriction(restriction) => {
+                base(&restriction.base, tell);
+                match &restriction.rule {
+                    Rule::Facets { of, .. } => of.iter().for_each(tell),
+                    Rule::Items(path) => tell(path),
+                    Rule::AnyOf(paths) => paths.iter().for_each(tell),
+                }
+            }
+            Item::EncodedStruct(planned) => {
+                for accessor in &planned.accessors {
+                    base(&accessor.value.base, tell);
+                    let element = &accessor.element;
+                    element.facets.iter().chain(&element.types).chain(&accessor.value.facets).for_each(&mut *tell);
+                }
+            }
+            Item::EncodedArray(planned) => {
+                base(&planned.value.base, tell);
+                planned.item.facets.iter().chain(&planned.item.types).chain(&planned.value.facets).for_each(tell);
+            }
+            Item::Choice(_) | Item::Enumeration(_) | Item::NamedTypes(_) => {}
+        }
+    }
+}

@@ -1,12 +1,14 @@
 //! The codec contracts: what decoding and encoding cost, without a network.
 
-use castile::codegen::{FromXml, Operation, ToXml};
+use castile::codegen::{FromXml, Root, ToXml};
 use castile::{Fault, Request, Response};
 use castile_soap::{Error, Version, message};
 use castile_xml::Limits;
 
 use crate::case::operation_named;
 use crate::open::contract as open;
+use crate::seismic::document::contract as seismic;
+use crate::wstest::contract as wstest;
 
 /// The contract, generated.
 pub mod contract {
@@ -39,15 +41,15 @@ impl Codec for Service {
 
 /// A kind of message, to be decoded and encoded by itself.
 pub trait Message: FromXml + ToXml {
-    /// The operation it is the request of.
-    fn operation() -> &'static Operation;
+    /// What it is in the body of a message.
+    fn root() -> &'static Root;
 
     /// Decodes a whole message, envelope included, with every check on.
     ///
     /// # Errors
     /// That it is not such a message.
     fn decode(message: &[u8]) -> Result<Self, Error> {
-        message::read(&Self::operation().request, message, Limits::default())
+        message::read(Self::root(), message, Limits::default())
     }
 
     /// Encodes a whole message into `out`, whose memory is used again.
@@ -55,31 +57,50 @@ pub trait Message: FromXml + ToXml {
     /// # Errors
     /// That a value holds what XML can't carry.
     fn encode(&self, out: Vec<u8>) -> Result<Vec<u8>, Error> {
-        message::write(Version::default(), &Self::operation().request, self, out)
+        message::write(Version::default(), Self::root(), self, out)
     }
 }
 
 impl Message for EchoStructs {
-    fn operation() -> &'static Operation {
-        operation_named(&CODEC_OPERATIONS, "echoStructs")
+    fn root() -> &'static Root {
+        &operation_named(&CODEC_OPERATIONS, "echoStructs").request
     }
 }
 
 impl Message for Order {
-    fn operation() -> &'static Operation {
-        operation_named(&CODEC_OPERATIONS, "order")
+    fn root() -> &'static Root {
+        &operation_named(&CODEC_OPERATIONS, "order").request
     }
 }
 
 impl Message for open::Any {
-    fn operation() -> &'static Operation {
-        operation_named(&open::OPEN_OPERATIONS, "echoAny")
+    fn root() -> &'static Root {
+        &operation_named(&open::OPEN_OPERATIONS, "echoAny").request
+    }
+}
+
+impl Message for wstest::EchoStruct {
+    fn root() -> &'static Root {
+        &operation_named(&wstest::TEST_SERVICE_SOAP_OPERATIONS, "EchoStruct").request
+    }
+}
+
+impl Message for wstest::EchoList {
+    fn root() -> &'static Root {
+        &operation_named(&wstest::TEST_SERVICE_SOAP_OPERATIONS, "EchoList").request
+    }
+}
+
+impl Message for seismic::quakes::Results {
+    fn root() -> &'static Root {
+        let process = operation_named(&seismic::QUAKE_INTERFACE_OPERATIONS, "process");
+        process.response.as_ref().unwrap_or(&process.request)
     }
 }
 
 impl Message for encoded::EchoStructsRequest {
-    fn operation() -> &'static Operation {
-        operation_named(&encoded::ENCODED_OPERATIONS, "echoStructs")
+    fn root() -> &'static Root {
+        &operation_named(&encoded::ENCODED_OPERATIONS, "echoStructs").request
     }
 }
 

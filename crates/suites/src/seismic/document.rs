@@ -31,8 +31,7 @@ impl contract::QuakeInterface for Service {
         let found = catalogue.find(&asked);
         let count = count(found.len());
         if found.iter().map(|found| found.quakes.len()).sum::<usize>() < STREAMED {
-            let result_set = found.into_iter().map(|found| set(&methods, found)).collect();
-            return Ok(Results { count, result_set }.into());
+            return Ok(results(&methods, found).into());
         }
         // Each set is made when the one before it is sent.
         let areas: Vec<u16> = found.iter().map(|found| found.area).collect();
@@ -46,6 +45,16 @@ impl contract::QuakeInterface for Service {
 }
 
 mapping!(QuakeInterfaceClient, method: Token, region: Idref);
+
+/// What a catalogue has for a query, all of it.
+pub fn answer(catalogue: &Catalogue, asked: &catalogue::Query) -> Results {
+    results(&methods(catalogue), catalogue.find(asked))
+}
+
+fn results(methods: &[Token], found: Vec<Found>) -> Results {
+    let count = count(found.len());
+    Results { count, result_set: found.into_iter().map(|found| set(methods, found)).collect() }
+}
 
 /// A query as its message.
 pub fn request(asked: &catalogue::Query) -> Query {

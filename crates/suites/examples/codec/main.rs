@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! cargo run --release -p castile-suites --example codec -- echo|order|own-echo|own-order|any FILE decode|encode|roundtrip N
+//! cargo run --release -p castile-suites --example codec -- structs|list|own-structs|own-list COUNT decode|encode|roundtrip N
+//! cargo run --release -p castile-suites --example codec -- quakes|own-quakes QUERY decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
 //! cargo run --release -p castile-suites --example codec -- document|cdata 2KB|50KB|200KB serve|tokenise N
 //! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
@@ -9,10 +11,13 @@
 //!
 //! Those that begin with `own` are read as types of this program, which derive what the generator writes for the others.
 //!
-//! The messages of the second form are made here, of the same structs: document/literal, in SOAP encoding, and with each
+//! The messages of the second form are those of the suite `wstest`, with so many structs or nodes; those of the third are what the suite
+//! `seismic` answers to the query of this number of its run `.2x20`.
+//!
+//! The messages of the fourth form are made here, of the same structs: document/literal, in SOAP encoding, and with each
 //! struct behind the call, its namespaces declared in the envelope or, as Apache Axis does it, in each struct.
 //!
-//! The documents of the third form are those of the suite `styles`, the attachments of the fourth what `attachments` measures
+//! The documents of the fifth form are those of the suite `styles`, the attachments of the sixth what `attachments` measures
 //! over a socket. `serve` answers such a request, from the bytes of its body to those of the answer, without a socket:
 //! what comes is decoded, what goes is encoded. `tokenise` reads the tokens of the same bytes and nothing else, as the
 //! measure for what is done on top of that.
@@ -32,7 +37,10 @@ use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
 use castile_suites::codec::{self, Declared, Message};
 use castile_suites::open::contract as open;
+use castile_suites::seismic::document::contract::quakes::Results;
+use castile_suites::seismic::{self, queries};
 use castile_suites::styles::{self, contract::DocPtServer};
+use castile_suites::wstest::contract as wstest;
 use castile_xml::{Limits, Memory, Reader, Token};
 use http::Request;
 use http_body_util::BodyExt;
@@ -40,95 +48,13 @@ use tokio::runtime::Builder;
 use tower_service::Service;
 
 const USAGE: &str = "usage: codec echo|order|own-echo|own-order|any FILE decode|encode|roundtrip N
+       codec structs|list|own-structs|own-list COUNT decode|encode|roundtrip N
+       codec quakes|own-quakes QUERY decode|encode|roundtrip N
        codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
        codec document|cdata 2KB|50KB|200KB serve|tokenise N
        codec swa|mtom|stream BYTES serve N";
 
-/// The types of the contract as a program would have them.
-mod own {
-    use castile::Xml;
-    use castile::soap::Operation;
-    use castile_suites::codec::{self, Message};
-
-    const NAMESPACE: &str = "http://example.com/bench";
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    pub struct EchoStructs {
-        item: Vec<Item>,
-    }
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    struct Item {
-        i: i32,
-        f: f64,
-        s: String,
-    }
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    pub struct Order {
-        order_id: i32,
-        order_status: i32,
-        order_date: String,
-        order_total_amount: f64,
-        customer: Customer,
-        line_item: Vec<LineItem>,
-    }
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    struct Customer {
-        customer_id: i32,
-        contact_first_name: String,
-        contact_last_name: String,
-        contact_phone: String,
-        last_activity_date: String,
-        credit_card_number: String,
-        credit_card_expiration_date: String,
-        billing_address: Address,
-        shipping_address: Address,
-    }
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    struct Address {
-        first_name: String,
-        last_name: String,
-        #[xml(name = "address1")]
-        address_1: String,
-        #[xml(name = "address2")]
-        address_2: String,
-        city: String,
-        state: String,
-        zip: String,
-        country: String,
-    }
-
-    #[derive(Debug, Xml)]
-    #[xml(namespace = NAMESPACE)]
-    struct LineItem {
-        order_id: i32,
-        item_id: i32,
-        product_id: i32,
-        product_description: String,
-        quantity: i32,
-        unit_price: f64,
-    }
-
-    impl Message for EchoStructs {
-        fn operation() -> &'static Operation {
-            codec::contract::EchoStructs::operation()
-        }
-    }
-
-    impl Message for Order {
-        fn operation() -> &'static Operation {
-            codec::contract::Order::operation()
-        }
-    }
-}
+mod own;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -140,6 +66,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "order" => run::<Order>(&read()?, work, count),
         "own-echo" => run::<own::EchoStructs>(&read()?, work, count),
         "own-order" => run::<own::Order>(&read()?, work, count),
+        "structs" => run::<wstest::EchoStruct>(&of_suite("EchoStruct", of)?, work, count),
+        "own-structs" => run::<own::wstest::EchoStruct>(&of_suite("EchoStruct", of)?, work, count),
+        "list" => run::<wstest::EchoList>(&of_suite("EchoList", of)?, work, count),
+        "own-list" => run::<own::wstest::EchoList>(&of_suite("EchoList", of)?, work, count),
+        "quakes" => run::<Results>(&quakes(of)?, work, count),
+        "own-quakes" => run::<own::seismic::Results>(&quakes(of)?, work, count),
         "any" => run::<open::Any>(&read()?, work, count),
         "literal" => run::<EchoStructs>(&codec::structs(number("STRUCTS", of)?).encode(Vec::new())?, work, count),
         "encoded" => {
@@ -177,6 +109,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => Err(USAGE.into()),
     }
+}
+
+/// A request of the suite `wstest`.
+fn of_suite(operation: &str, count: &str) -> Result<Bytes, Box<dyn Error>> {
+    let (name, cases) = (format!("{operation}{count}"), castile_suites::wstest::cases());
+    let case = cases.iter().find(|case| case.name == name);
+    let message = case.and_then(|case| case.messages().first());
+    Ok(message.ok_or_else(|| format!("wstest has no case {name}"))?.body.clone())
+}
+
+/// What the suite `seismic` answers to a query.
+fn quakes(number: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let set = &queries::SETS[2];
+    let query = set.queries().nth(self::number("QUERY", number)?).ok_or("there is no such query")?;
+    Ok(seismic::document::answer(seismic::Service::default().catalogue(), &query).encode(Vec::new())?)
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

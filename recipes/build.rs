@@ -21,4 +21,6 @@ fn main() {
     compile_with("contracts/rates.wsdl", &options);
 
     compile("contracts/photos.wsdl");
+    // Documents without a service.
+    compile("contracts/quakes.xsd");
 }

@@ -14,6 +14,7 @@ mod endpoint;
 mod envelope;
 mod events;
 mod features;
+mod items;
 mod load;
 mod multipart;
 mod mutate;
@@ -33,6 +34,7 @@ pub use document::document;
 pub use dynamic::dynamic;
 pub use endpoint::endpoint;
 pub use envelope::envelope;
+pub use items::items;
 pub use load::load;
 pub use multipart::multipart;
 pub use mutate::mutate;
@@ -61,9 +63,10 @@ pub struct Check {
 
 /// Every check. The limits on work are those of a build of `fuzz/run`: 4 times what seeds and hard inputs were measured to take, and
 /// less than what takes a step for each pair of bytes of the longest inputs, but for those that something else bounds.
-pub const CHECKS: [Check; 15] = [
+pub const CHECKS: [Check; 16] = [
     check("reader", reader, (4_000_000, 4_000), true),
     check("pieces", pieces, (8_000_000, 4_000), true),
+    check("items", items, (8_000_000, 4_000), true),
     check("round_trip", round_trip, (500_000, 500), false),
     // Array items that are not there, in each of the documents.
     check("decode", decode, (20_000_000, 4_000), true),

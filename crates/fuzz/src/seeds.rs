@@ -15,6 +15,7 @@ const LONGEST: usize = 12 << 10;
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let mut seeds = match target {
         "reader" | "pieces" | "decode" | "dynamic" | "envelope" | "document" => messages(),
+        "items" => files("crates/codegen/tests/documents/quakes", "xml").iter().map(|file| read(file)).collect(),
         "endpoint" => requests(),
         "multipart" => packages().into_iter().map(|package| behind_head(&package).to_vec()).collect(),
         "contract" | "generate" => contracts(),

@@ -67,12 +67,12 @@ pub struct Items<D, T, R> {
     of: PhantomData<fn() -> (D, T)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Open,
     /// All of it was read.
     Read,
-    Failed,
+    Failed(Error),
 }
 
 impl<D: Document, T: FromXml, R: Read> Iterator for Items<D, T, R> {
@@ -80,8 +80,8 @@ impl<D: Document, T: FromXml, R: Read> Iterator for Items<D, T, R> {
 
     fn next(&mut self) -> Option<Result<T, Error>> {
         let next = self.advance().transpose();
-        if matches!(next, Some(Err(_))) {
-            self.state = State::Failed;
+        if let Some(Err(error)) = &next {
+            self.state = State::Failed(error.clone());
         }
         next
     }
@@ -91,7 +91,7 @@ impl<D: Document, T: FromXml, R: Read> std::iter::FusedIterator for Items<D, T, 
 
 impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
     fn advance(&mut self) -> Result<Option<T>, Error> {
-        if self.state == State::Failed {
+        if let State::Failed(_) = self.state {
             return Ok(None);
         }
         loop {
@@ -131,8 +131,11 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
     /// The document without its items. Items that were not read yet are passed over, and are not held to their type.
     ///
     /// # Errors
-    /// What the document has instead of what its schema says, or that it can't be read.
+    /// What the document has instead of what its schema says, or that it can't be read. An error that came before comes again.
     pub fn rest(mut self) -> Result<D, Error> {
+        if let State::Failed(error) = self.state {
+            return Err(error);
+        }
         while self.state == State::Open {
             while self.cut.next().is_some() {}
             self.fill()?;

@@ -1,0 +1,76 @@
+//! Documents that are read item by item, against documents that are read whole.
+
+use std::io::Read;
+
+use castile::document::{ErrorKind, Options};
+
+use crate::{limits_for, shown};
+
+/// What is generated of the schema of the documents.
+mod quakes {
+    castile::include_contract!("schema");
+}
+
+use quakes::{Catalogue, Event, ParametersChoice};
+
+/// Gives as many bytes at a time as the bytes of the document say.
+struct Pieces<'d> {
+    document: &'d [u8],
+    at: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        const LONGEST: usize = 40;
+        let rest = &self.document[self.at..];
+        let length = self.document.get(self.document.len() - rest.len()).map_or(0, |&byte| usize::from(byte) % LONGEST);
+        let piece = &rest[..rest.len().min(length + 1).min(buffer.len())];
+        buffer[..piece.len()].copy_from_slice(piece);
+        self.at += piece.len();
+        Ok(piece.len())
+    }
+}
+
+/// Any bytes as a document with items.
+///
+/// What is right as a whole has the same items, and the same rest, one by one. What can be read one by one is XML, and breaks no more than
+/// how often and in which order things come.
+///
+/// # Panics
+/// If one of these does not hold.
+pub fn items(input: &[u8]) {
+    let mut options = Options::default();
+    options.limits = limits_for(input);
+    let whole = options.read::<Catalogue>(input);
+    let mut events = options.open::<Catalogue, _>(Pieces { document: input, at: 0 }).items::<Event>();
+    let found: Result<Vec<Event>, _> = events.by_ref().collect();
+    assert!(events.next().is_none(), "behind the end comes nothing, {}", shown(input));
+    let rest = events.rest();
+    match whole {
+        Ok(mut whole) => {
+            let choice = std::mem::take(&mut whole.parameters.choice);
+            let mut expected = Vec::new();
+            for one in choice {
+                match one {
+                    ParametersChoice::Event(event) => expected.push(event),
+                    comment @ ParametersChoice::Comment(_) => whole.parameters.choice.push(comment),
+                }
+            }
+            // What is not a number is not equal to itself.
+            assert_eq!(
+                format!("{found:?}"),
+                format!("{:?}", Ok::<_, castile::document::Error>(expected)),
+                "{}",
+                shown(input)
+            );
+            assert_eq!(rest.as_ref(), Ok(&whole), "{}", shown(input));
+        }
+        Err(error) if found.is_ok() && rest.is_ok() => {
+            assert_eq!(error.kind(), ErrorKind::Structure, "{error} {}", shown(input));
+        }
+        Err(_) => {}
+    }
+    for error in found.err().into_iter().chain(rest.err()) {
+        assert!(error.location().is_some_and(|place| place.line >= 1 && place.column >= 1), "{error} {}", shown(input));
+    }
+}

@@ -3,7 +3,7 @@
 use castile_databinding::datatypes::SimpleType;
 use castile_databinding::declared::Extends;
 use castile_databinding::schema::TypeName;
-use castile_soap::{Fault, FaultDetail, Header, Request};
+use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 
 /// The most that a value takes where it stands, in bytes. What is larger overflows a stack where several are in flight.
 const MOST: usize = 1 << 10;
@@ -59,6 +59,11 @@ const fn is_same(one: &str, other: &str) -> bool {
         at += 1;
     }
     true
+}
+
+/// A service with a page for people, where the program has these.
+pub const fn paged(service: Description, page: fn() -> &'static str) -> Description {
+    if cfg!(feature = "page") { service.with_page(castile_soap::Page::made(page)) } else { service }
 }
 
 /// Writes text, escaped. `false` if XML can't carry it.

@@ -4,6 +4,7 @@
 
 mod collect;
 mod lines;
+mod page;
 mod schema;
 mod wsdl;
 
@@ -79,6 +80,11 @@ pub fn write(contract: &Contract) -> Result<String, Error> {
 pub fn document(contract: &Contract) -> String {
     write(contract)
         .unwrap_or_else(|error| format!("<!-- there is no contract: {} -->\n", error.message.replace("--", "- -")))
+}
+
+/// What a page for people shows of a service, in the form that the generator has for it.
+pub fn page(contract: &Contract) -> String {
+    page::page(contract)
 }
 
 /// Why there is no contract.

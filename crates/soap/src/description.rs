@@ -92,19 +92,25 @@ impl Description {
 /// file beside the source. The text has a form of its own, which changes as the generator does.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    text: &'static str,
+    text: Text,
     service: usize,
 }
 
 impl Page {
     /// What a text that was generated says of the service of this number in it.
     pub const fn new(text: &'static str, service: usize) -> Self {
-        Page { text, service }
+        Page { text: Text::Known(text), service }
+    }
+
+    /// What is known of the only service of a text that is made when somebody asks for it.
+    #[doc(hidden)]
+    pub const fn made(make: fn() -> &'static str) -> Self {
+        Page { text: Text::Made(make), service: 0 }
     }
 
     /// The text, of all services of a contract.
-    pub const fn text(self) -> &'static str {
-        self.text
+    pub fn text(self) -> &'static str {
+        self.text.get()
     }
 
     /// The number of the service in the text.
@@ -124,12 +130,21 @@ pub struct Document {
     pub imports: &'static [(&'static str, &'static str)],
 }
 
-/// The text of a document.
-#[derive(Debug)]
+/// The text of a document or a page.
+#[derive(Clone, Copy, Debug)]
 enum Text {
     Known(&'static str),
     /// It is made of what the types of a program say of themselves.
     Made(fn() -> &'static str),
+}
+
+impl Text {
+    fn get(self) -> &'static str {
+        match self {
+            Text::Known(text) => text,
+            Text::Made(make) => make(),
+        }
+    }
 }
 
 impl Document {
@@ -155,10 +170,7 @@ impl Document {
 
     /// The text, in UTF-8.
     pub fn text(&self) -> &'static str {
-        match self.text {
-            Text::Known(text) => text,
-            Text::Made(make) => make(),
-        }
+        self.text.get()
     }
 }
 

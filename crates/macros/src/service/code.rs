@@ -166,11 +166,13 @@ impl Service<'_> {
                 #code
 
                 /// What is known of the service before any message comes.
-                #visible static SERVICE: ::castile::soap::Description =
+                #visible static SERVICE: ::castile::soap::Description = ::castile::codegen::paged(
                     ::castile::soap::Description::new(#name, #namespace, &OPERATIONS)
                         .with_documents(&[::castile::codegen::SoapDocument::made(document)], #address)
                         .with_documentation(#documentation)
-                        .with_version(#version);
+                        .with_version(#version),
+                    page,
+                );
 
                 static CONTRACT: ::castile::codegen::contract::Contract = ::castile::codegen::contract::Contract {
                     name: #name,
@@ -194,6 +196,12 @@ impl Service<'_> {
                 fn document() -> &'static str {
                     static TEXT: ::std::sync::LazyLock<::std::string::String> =
                         ::std::sync::LazyLock::new(|| ::castile::codegen::contract::document(&CONTRACT));
+                    &TEXT
+                }
+
+                fn page() -> &'static str {
+                    static TEXT: ::std::sync::LazyLock<::std::string::String> =
+                        ::std::sync::LazyLock::new(|| ::castile::codegen::contract::page(&CONTRACT));
                     &TEXT
                 }
             }

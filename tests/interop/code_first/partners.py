@@ -105,3 +105,9 @@ class Judge:
         print(f"{self.name}: {self.right} of {self.seen.total()} cases are right, with SOAP {', '.join(versions)}; "
               f"{len(self.used)} are known to fail", flush=True)
         sys.exit("".join(f"FAILED {self.name} {problem}\n" for problem in self.problems) or 0)
+
+
+def run_java(judge, peer, folder, url, **options):
+    """Compiles the partner's program with what the peer's tool has generated into a folder, and runs it."""
+    peer.compile(folder / "classes", HERE / "java/Cases.java", HERE / judge.name / "Calls.java", *folder.rglob("*.java"))
+    judge.run(peer.java_of(folder / "classes", "Calls", url), **options)

@@ -173,9 +173,7 @@ class Java(Peer):
         self.libraries()
         for contract in self.contracts:
             self.generate(contract, self.folder / "generated")
-        generated = (self.folder / "generated").rglob("*.java")
-        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d",
-             self.folder / "classes", *sources, *generated])
+        self.compile(self.folder / "classes", *sources, *(self.folder / "generated").rglob("*.java"))
         mark.write_text(made_from)
 
     def libraries(self):
@@ -190,10 +188,18 @@ class Java(Peer):
              f"-DoutputDirectory={self.folder / 'lib'}"])
         shutil.copy(self.sources / "pom.xml", resolved)
 
+    def compile(self, classes, *sources):
+        """Compiles with the peer's libraries."""
+        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d", classes, *sources])
+
     def java(self, *arguments):
+        return self.java_of(self.folder / "classes", *arguments)
+
+    def java_of(self, classes, *arguments):
+        """Java with the peer's libraries and these classes."""
         # The processes are short: the first tier of compilation is enough, and half as long in starting.
         quick = ["-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC"]
-        path = f"{self.folder / 'classes'}{os.pathsep}{self.folder / 'lib'}/*"
+        path = f"{classes}{os.pathsep}{self.folder / 'lib'}/*"
         return ["java", *quick, "-Duser.timezone=UTC", "-cp", path, *map(str, arguments)]
 
     def release(self, name):

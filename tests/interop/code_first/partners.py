@@ -28,6 +28,7 @@ CASES = (
     "key",
     "key without session",
     "echoLine",
+    "echoLine with a part",
     "echoLine of a wrong sku",
     "ping",
 )

@@ -190,7 +190,7 @@ class Java(Peer):
 
     def compile(self, classes, *sources):
         """Compiles with the peer's libraries."""
-        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d", classes, *sources])
+        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-XDsuppressNotes", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d", classes, *sources])
 
     def java(self, *arguments):
         return self.java_of(self.folder / "classes", *arguments)

@@ -15,7 +15,6 @@ import jakarta.xml.ws.WebServiceException;
 import jakarta.xml.ws.soap.MTOMFeature;
 import java.math.BigDecimal;
 import java.net.URI;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.logging.LogManager;
@@ -66,14 +65,20 @@ public final class Calls extends Cases {
         });
         tell("key without session", () -> equal(port.key(null), null));
         tell("echoLine", () -> {
-            Line found = echo("ABC-1");
+            Line found = echo("ABC-1", List.of());
             equal(found.getSku(), "ABC-1");
             equal(found.getPrice(), PRICE);
             equal(found.getSizes(), List.of(1, 2));
-            equal(found.getPart().get(0).getSku(), "ABC-1");
+            equal(found.getPart(), List.of());
+        });
+        tell("echoLine with a part", () -> {
+            Line found = echo("ABC-1", List.of(line("XYZ-9")));
+            equal(found.getSku(), "ABC-1");
+            equal(found.getPart().size(), 1);
+            equal(found.getPart().get(0).getSku(), "XYZ-9");
         });
         tell("echoLine of a wrong sku", () -> {
-            String text = fault(WebServiceException.class, () -> echo("wrong")).getMessage();
+            String text = fault(WebServiceException.class, () -> echo("wrong", List.of())).getMessage();
             equal(text.contains(PATTERN), true);
         });
         tell("ping", () -> port.ping());
@@ -165,19 +170,21 @@ public final class Calls extends Cases {
         return line;
     }
 
-    /** A line with a part, as it comes back: CXF takes the message for a wrapper, and its elements for parameters. */
-    private Line echo(String sku) {
+    /** A line as it comes back: CXF takes the message for a wrapper, and its elements for parameters. */
+    private Line echo(String sku, List<Line> parts) {
         Line line = line(sku);
         var code = new Holder<>(line.getSku());
         var price = new Holder<>(line.getPrice());
         var sizes = new Holder<>(line.getSizes());
-        var part = new Holder<List<Line>>(new ArrayList<>(List.of(line("ABC-1"))));
+        var part = new Holder<>(parts);
         port.echoLine(code, price, sizes, part);
         Line found = new Line();
         found.setSku(code.value);
         found.setPrice(price.value);
         found.getSizes().addAll(sizes.value);
-        found.getPart().addAll(part.value);
+        if (part.value != null) {
+            found.getPart().addAll(part.value);
+        }
         return found;
     }
 }

@@ -103,7 +103,11 @@ class Calls {
       }
     });
     await this.try("key without session", async () => equal((await this.call("key", {}))?.keyResult, undefined));
-    await this.try("echoLine", async () => equal(await this.call("echoLine", { ...LINE, part: [LINE] }), { ...LINE, part: [LINE] }));
+    await this.try("echoLine", async () => equal(await this.call("echoLine", LINE), LINE));
+    await this.try("echoLine with a part", async () => {
+      const line = { ...LINE, part: [LINE] };
+      equal(await this.call("echoLine", line), line);
+    });
     await this.try("echoLine of a wrong sku", async () => {
       const fault = await this.fault("echoLine", { ...LINE, sku: "wrong" });
       if (!fault.text.includes("doesn't match the pattern")) throw new Error(`found the fault ${fault.text}`);

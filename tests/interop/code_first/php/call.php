@@ -88,7 +88,8 @@ function cases(SoapClient $client): array
             }
         },
         'key without session' => fn () => equal($client->key([])->keyResult ?? null, null),
-        'echoLine' => function () use ($client) {
+        'echoLine' => fn () => equal((array) $client->echoLine(LINE), LINE),
+        'echoLine with a part' => function () use ($client) {
             $found = $client->echoLine([...LINE, 'part' => [LINE]]);
             equal([$found->sku, $found->price, $found->sizes, (array) $found->part[0]], ['ABC-1', '1.50', '1 2', LINE]);
         },

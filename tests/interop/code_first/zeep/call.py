@@ -25,7 +25,8 @@ def main():
             ("divide by zero", calls.division_by_zero),
             ("key", calls.key),
             ("key without session", lambda: equal(calls.service.key(), None)),
-            ("echoLine", calls.line),
+            ("echoLine", lambda: calls.line([])),
+            ("echoLine with a part", lambda: calls.line([LINE])),
             ("echoLine of a wrong sku", calls.wrong_line),
             ("ping", lambda: equal(calls.service.ping(), None)),
         ):
@@ -93,9 +94,10 @@ class Calls:
         session = self.client.get_element(f"{OWN}session")(key="sesame")
         equal(self.service.key(_soapheaders=[session]), "sesame")
 
-    def line(self):
-        found = self.service.echoLine(**{**LINE, "part": [LINE]})
-        equal((found.sku, str(found.price), found.sizes, found.part[0].sku), ("ABC-1", "1.50", [1, 2], "ABC-1"))
+    def line(self, parts):
+        found = self.service.echoLine(**{**LINE, "part": parts})
+        equal((found.sku, str(found.price), found.sizes), ("ABC-1", "1.50", [1, 2]))
+        equal([part.sku for part in found.part], [part["sku"] for part in parts])
 
     def wrong_line(self):
         fault = fault_of(lambda: self.service.echoLine(**{**LINE, "sku": "wrong"}))

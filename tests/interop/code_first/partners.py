@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "matrix"))
 import peers
 
 FOLDER = peers.TARGET / "code-first"
+SECONDS_OF_A_TOOL = 300
 SECONDS_OF_A_PROGRAM = 60
 # The operations, and of some what else there is to see.
 CASES = (
@@ -52,9 +53,18 @@ def fresh(name):
 
 
 def needs(packages, *programs):
-    missing = [program for program in programs if not peers.shutil.which(program)]
+    """Ends with a word on what to install, if a program or a file is missing."""
+    missing = [program for program in programs if not (peers.shutil.which(program) or pathlib.Path(program).is_file())]
     if missing:
-        sys.exit(f"{', '.join(missing)} is missing: apt-get install {packages}")
+        sys.exit(f"missing: {', '.join(missing)}; apt-get install {packages}")
+
+
+def run(command, folder):
+    """Runs a tool in a folder; what it says is told if it fails."""
+    done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", timeout=SECONDS_OF_A_TOOL)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\n{command[0]} ended with {done.returncode}")
 
 
 class Judge:

@@ -82,7 +82,7 @@ class Judge:
         """Runs a program that has to say something of each case in each of these versions."""
         environment = {**os.environ, "NO_PROXY": "*", "no_proxy": "*", "TZ": "UTC"}
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
-                              timeout=SECONDS_OF_A_PROGRAM, env=environment)
+                              errors="replace", timeout=SECONDS_OF_A_PROGRAM, env=environment)
         if done.returncode:
             self.problems.append(f"{command[0]} ended with {done.returncode}")
         for line in done.stdout.splitlines():

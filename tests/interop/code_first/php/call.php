@@ -5,6 +5,16 @@ const OWN = 'urn:castile:everything';
 const LINE = ['sku' => 'ABC-1', 'price' => '1.50', 'sizes' => '1 2'];
 const AT = '2026-01-02T00:00:00Z';
 
+class Circle
+{
+    public float $radius;
+}
+
+class Square
+{
+    public int $side;
+}
+
 function equal($found, $expected): void
 {
     if ($found !== $expected) {
@@ -70,7 +80,8 @@ function cases(SoapClient $client): array
                 new SoapVar(['radius' => 1.5], SOAP_ENC_OBJECT, 'Circle', OWN),
                 new SoapVar(['side' => 2], SOAP_ENC_OBJECT, 'Square', OWN),
             ]])->echoShapesResult;
-            equal([(array) $found[0], (array) $found[1]], [['radius' => 1.5], ['side' => 2]]);
+            equal(array_map(get_class(...), $found), ['Circle', 'Square']);
+            equal([$found[0]->radius, $found[1]->side], [1.5, 2]);
         },
         'echoBytes' => fn () => equal($client->echoBytes(['bytes' => "\x00\xff", 'at' => AT])->echoBytesResult, "\x00\xff"),
         'divide' => fn () => equal($client->divide(['dividend' => 1, 'divisor' => 4])->divideResult, 0.25),
@@ -103,7 +114,11 @@ function cases(SoapClient $client): array
 
 ini_set('soap.wsdl_cache_enabled', '0');
 foreach (['11' => SOAP_1_1, '12' => SOAP_1_2] as $name => $version) {
-    $client = new SoapClient("$argv[1]?wsdl", ['soap_version' => $version, 'features' => SOAP_SINGLE_ELEMENT_ARRAYS]);
+    $client = new SoapClient("$argv[1]?wsdl", [
+        'soap_version' => $version,
+        'features' => SOAP_SINGLE_ELEMENT_ARRAYS,
+        'classmap' => ['Circle' => 'Circle', 'Square' => 'Square'],
+    ]);
     foreach (cases($client) as $case => $call) {
         $wrong = '';
         try {

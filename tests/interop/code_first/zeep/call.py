@@ -15,7 +15,7 @@ AT = datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc)
 def main():
     client = zeep.Client(f"{sys.argv[1]}?wsdl")
     for version, port in (("11", "EverythingSoap"), ("12", "EverythingSoap12")):
-        calls = Calls(client, client.bind("Everything", port))
+        calls = Calls(client, client.bind("Everything", port), "Sender" if version == "12" else "Client")
         for name, call in (
             ("echoOrder", calls.order),
             ("echoOrder of little", calls.little_order),
@@ -39,7 +39,8 @@ def main():
 
 
 class Calls:
-    def __init__(self, client, service):
+    def __init__(self, client, service, code):
+        self.code = code
         self.client = client
         self.service = service
 
@@ -87,6 +88,7 @@ class Calls:
 
     def division_by_zero(self):
         fault = fault_of(lambda: self.service.divide(3, 0))
+        equal(fault.code.rpartition(":")[2], self.code)
         equal(fault.message, "nothing is divided by zero")
         equal(self.client.wsdl.types.deserialize(fault.detail[0]).dividend, 3)
 

@@ -32,6 +32,8 @@ CASES = (
     "echoLine with a part",
     "echoLine of a wrong sku",
     "ping",
+    # And lastNotice, which gives what notify was told: that is one-way, so it may take a moment.
+    "notify",
 )
 LONGEST_NOTE = 300
 MTOM = "echoBytes by MTOM"

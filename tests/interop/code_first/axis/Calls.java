@@ -105,6 +105,10 @@ public final class Calls extends Cases {
             equal(text.contains(PATTERN), true);
         });
         tell("ping", port::ping);
+        tell("notify", () -> {
+            port.notify("notice " + envelope);
+            equal(first(port::lastNotice), "notice " + envelope);
+        });
     }
 
     private void order() throws Exception {

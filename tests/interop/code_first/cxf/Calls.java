@@ -85,6 +85,10 @@ public final class Calls extends Cases {
             equal(text.contains(PATTERN), true);
         });
         tell("ping", () -> port.ping());
+        tell("notify", () -> {
+            port.notify("notice " + type);
+            equal(first(port::lastNotice), "notice " + type);
+        });
     }
 
     private void order() throws Exception {

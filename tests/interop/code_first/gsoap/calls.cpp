@@ -1,10 +1,12 @@
 // Calls every operation through a proxy that gSOAP's soapcpp2 made: calls VERSION URL. The compiler is told which PROXY, and includes it.
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "EverythingSoap.nsmap"
 
@@ -12,6 +14,9 @@ namespace {
 
 const time_t AT = 1767312000; // 2026-01-02T00:00:00Z
 const size_t LONG = 10000;
+// How often lastNotice is asked.
+const int TRIES = 100;
+const auto PAUSE = std::chrono::milliseconds(20);
 
 template <typename T> void equal(const T &found, const T &expected) {
     if (!(found == expected)) {
@@ -102,6 +107,21 @@ class Calls {
             _e__ping request;
             _e__pingResponse response;
             answered(proxy.ping(&request, response));
+        });
+        tell("notify", [&] {
+            _e__notify request;
+            request.notice = "notice " + version;
+            answered(proxy.send_notify(nullptr, nullptr, &request));
+            answered(soap_recv_empty_response(soap));
+            std::string found;
+            for (int tries = 0; found.empty() && tries < TRIES; ++tries) {
+                std::this_thread::sleep_for(PAUSE);
+                _e__lastNotice asked;
+                _e__lastNoticeResponse told;
+                answered(proxy.lastNotice(&asked, told));
+                found = told.lastNoticeResult ? *told.lastNoticeResult : "";
+            }
+            equal(found, "notice " + version);
         });
     }
 

@@ -1,6 +1,7 @@
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 
 /** What the programs of Java's engines have in common: cases are tried and told, values are compared. */
 abstract class Cases {
@@ -12,6 +13,8 @@ abstract class Cases {
     static final String PATTERN = "doesn't match the pattern";
     static final byte[] BYTES = {0, (byte) 255};
     static final BigDecimal PRICE = new BigDecimal("1.50");
+    private static final int TRIES = 100;
+    private static final int PAUSE_MS = 20;
     private final String version;
 
     Cases(String version) {
@@ -45,6 +48,16 @@ abstract class Cases {
             throw thrown;
         }
         throw new AssertionError("an answer, expected a fault");
+    }
+
+    /** What a call gives once it gives something. */
+    static String first(Callable<String> call) throws Exception {
+        String found = null;
+        for (int tries = 0; found == null && tries < TRIES; tries++) {
+            Thread.sleep(PAUSE_MS);
+            found = call.call();
+        }
+        return found;
     }
 
     private static String text(Object value) {

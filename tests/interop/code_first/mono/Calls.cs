@@ -2,6 +2,7 @@ using System;
 using System.Collections;
 using System.Linq;
 using System.Text.RegularExpressions;
+using System.Threading;
 using System.Web.Services.Protocols;
 using Peer;
 
@@ -9,6 +10,7 @@ using Peer;
 static class Calls
 {
     static readonly DateTime At = new DateTime(2026, 1, 2, 0, 0, 0, DateTimeKind.Utc);
+    const int Tries = 100, PauseMs = 20;
     static string version;
     static Everything proxy;
 
@@ -60,6 +62,17 @@ static class Calls
             Equal(text.Contains("doesn't match the pattern"), true);
         });
         Tell("ping", proxy.ping);
+        Tell("notify", () =>
+        {
+            proxy.notify("notice " + version);
+            string found = null;
+            for (int tries = 0; found == null && tries < Tries; tries++)
+            {
+                Thread.Sleep(PauseMs);
+                found = proxy.lastNotice();
+            }
+            Equal(found, "notice " + version);
+        });
     }
 
     static void Order()

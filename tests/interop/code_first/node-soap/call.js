@@ -2,6 +2,7 @@
 "use strict";
 
 const { createRequire } = require("node:module");
+const { setTimeout: sleep } = require("node:timers/promises");
 const { isDeepStrictEqual } = require("node:util");
 
 const [folder, url] = process.argv.slice(2);
@@ -9,6 +10,9 @@ const soap = createRequire(`${folder}/`)("soap");
 const NS = "urn:castile:everything";
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const CALL_LIMIT_MS = 10_000;
+// How often lastNotice is asked.
+const TRIES = 100;
+const PAUSE_MS = 20;
 const NIL = { attributes: { "xmlns:xsi": XSI, "xsi:nil": "true" } };
 const LINE = { sku: "ABC-1", price: "1.50", sizes: "1 2" };
 
@@ -113,6 +117,20 @@ class Calls {
       if (!fault.text.includes("doesn't match the pattern")) throw new Error(`found the fault ${fault.text}`);
     });
     await this.try("ping", async () => equal(Object.keys((await this.call("ping", {})) ?? {}), []));
+    await this.try("notify", async () => {
+      await this.call("notify", { notice: `notice ${this.version}` });
+      equal(await this.notice(), `notice ${this.version}`);
+    });
+  }
+
+  /** What lastNotice gives once it gives something. */
+  async notice() {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const found = (await this.call("lastNotice", {}))?.lastNoticeResult;
+      if (found !== undefined) return found;
+      await sleep(PAUSE_MS);
+    }
+    return undefined;
   }
 
   async try(name, action) {

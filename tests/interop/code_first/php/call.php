@@ -3,6 +3,9 @@
 
 const OWN = 'urn:castile:everything';
 const LINE = ['sku' => 'ABC-1', 'price' => '1.50', 'sizes' => '1 2'];
+// How often lastNotice is asked, and the microseconds between.
+const TRIES = 100;
+const PAUSE = 20_000;
 const AT = '2026-01-02T00:00:00Z';
 
 class Circle
@@ -110,6 +113,17 @@ function cases(SoapClient $client, string $code): array
             equal(str_contains($text, "doesn't match the pattern"), true);
         },
         'ping' => fn () => equal((array) $client->ping([]), []),
+        'notify' => function () use ($client, $code) {
+            $client->notify(['notice' => "for a $code"]);
+            for ($tries = 0; $tries < TRIES; $tries++) {
+                $found = $client->lastNotice([])->lastNoticeResult ?? null;
+                if ($found !== null) {
+                    break;
+                }
+                usleep(PAUSE);
+            }
+            equal($found, "for a $code");
+        },
     ];
 }
 

@@ -2,6 +2,7 @@
 
 import datetime
 import sys
+import time
 from decimal import Decimal
 
 import zeep
@@ -10,6 +11,10 @@ import zeep.exceptions
 OWN = "{urn:castile:everything}"
 LINE = {"sku": "ABC-1", "price": Decimal("1.50"), "sizes": [1, 2], "part": []}
 AT = datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc)
+
+# How often lastNotice is asked, and the seconds between.
+TRIES = 100
+PAUSE = 0.02
 
 
 def main():
@@ -29,6 +34,7 @@ def main():
             ("echoLine with a part", lambda: calls.line([LINE])),
             ("echoLine of a wrong sku", calls.wrong_line),
             ("ping", lambda: equal(calls.service.ping(), None)),
+            ("notify", lambda: calls.notice(f"notice {version}")),
         ):
             wrong = ""
             try:
@@ -104,6 +110,15 @@ class Calls:
     def wrong_line(self):
         fault = fault_of(lambda: self.service.echoLine(**{**LINE, "sku": "wrong"}))
         equal("doesn't match the pattern" in fault.message, True)
+
+    def notice(self, text):
+        equal(self.service.notify(text), None)
+        for _ in range(TRIES):
+            found = self.service.lastNotice()
+            if found is not None:
+                break
+            time.sleep(PAUSE)
+        equal(found, text)
 
 
 def fault_of(call):

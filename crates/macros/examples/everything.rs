@@ -5,7 +5,7 @@
 use castile::datatypes::{Base64Binary, Date, DateTime, Decimal, List};
 use castile::http::server::{Routes, Server, shutdown_signal};
 use castile::{Fault, FaultDetail, Header, Nillable, Request, Response, Xml, service};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 const NAMESPACE: &str = "urn:castile:everything";
 
@@ -156,11 +156,11 @@ impl Everything for Echo {
     async fn ping(&self) {}
 
     async fn notify(&self, notice: String) {
-        *self.notice.lock().unwrap() = Some(notice);
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
     }
 
     async fn last_notice(&self) -> Option<String> {
-        self.notice.lock().unwrap().take()
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

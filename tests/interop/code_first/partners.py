@@ -8,6 +8,7 @@ import collections
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -49,14 +50,14 @@ def url():
 def fresh(name):
     """An empty folder for what is generated and compiled."""
     folder = FOLDER / name
-    peers.shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 def needs(packages, *programs):
     """Ends with a word on what to install, if a program or a file is missing."""
-    missing = [program for program in programs if not (peers.shutil.which(program) or pathlib.Path(program).is_file())]
+    missing = [program for program in programs if not (shutil.which(program) or pathlib.Path(program).is_file())]
     if missing:
         sys.exit(f"missing: {', '.join(missing)}; apt-get install {packages}")
 

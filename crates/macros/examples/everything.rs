@@ -5,6 +5,7 @@
 use castile::datatypes::{Base64Binary, Date, DateTime, Decimal, List};
 use castile::http::server::{Routes, Server, shutdown_signal};
 use castile::{Fault, FaultDetail, Header, Nillable, Request, Response, Xml, service};
+use std::sync::{Mutex, PoisonError};
 
 const NAMESPACE: &str = "urn:castile:everything";
 
@@ -111,9 +112,18 @@ trait Everything {
     async fn echo_line(&self, request: Request<Line>) -> Result<Response<Line>, Fault>;
 
     async fn ping(&self);
+
+    #[soap(one_way)]
+    async fn notify(&self, notice: String);
+
+    /// Gives each notice once.
+    async fn last_notice(&self) -> Option<String>;
 }
 
-struct Echo;
+#[derive(Default)]
+struct Echo {
+    notice: Mutex<Option<String>>,
+}
 
 impl Everything for Echo {
     async fn echo_order(&self, order: Order) -> Order {
@@ -144,6 +154,14 @@ impl Everything for Echo {
     }
 
     async fn ping(&self) {}
+
+    async fn notify(&self, notice: String) {
+        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
+    }
+
+    async fn last_notice(&self) -> Option<String> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 #[tokio::main]
@@ -151,7 +169,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let listener = tokio::net::TcpListener::bind(address).await?;
     println!("listening on http://{}/everything", listener.local_addr()?);
-    let routes = Routes::new().route("/everything", EverythingServer::new(Echo));
+    let routes = Routes::new().route("/everything", EverythingServer::new(Echo::default()));
     drop(Server::new().serve(listener, routes, shutdown_signal()).await);
     Ok(())
 }

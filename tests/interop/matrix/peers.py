@@ -168,26 +168,38 @@ class Java(Peer):
         made_from = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(inputs))).hexdigest()
         if mark.exists() and mark.read_text() == made_from:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for folder in ("lib", "generated", "classes"):
+        for folder in ("generated", "classes"):
             shutil.rmtree(self.folder / folder, ignore_errors=True)
-        # What was resolved once needs no network.
-        resolved = self.folder / "pom.xml"
-        offline = ["--offline"] if same(self.sources / "pom.xml", resolved) else []
-        run(["mvn", "--quiet", "--batch-mode", *offline, "--file", self.sources / "pom.xml", "dependency:copy-dependencies",
-             f"-DoutputDirectory={self.folder / 'lib'}"])
-        shutil.copy(self.sources / "pom.xml", resolved)
+        self.libraries()
         for contract in self.contracts:
             self.generate(contract, self.folder / "generated")
-        generated = (self.folder / "generated").rglob("*.java")
-        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d",
-             self.folder / "classes", *sources, *generated])
+        self.compile(self.folder / "classes", *sources, *(self.folder / "generated").rglob("*.java"))
         mark.write_text(made_from)
 
+    def libraries(self):
+        """Copies the libraries that pom.xml names, once."""
+        # The copy of pom.xml is made last: it says that the folder is complete.
+        resolved = self.folder / "pom.xml"
+        if same(self.sources / "pom.xml", resolved):
+            return
+        shutil.rmtree(self.folder / "lib", ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        run(["mvn", "--quiet", "--batch-mode", "--file", self.sources / "pom.xml", "dependency:copy-dependencies",
+             f"-DoutputDirectory={self.folder / 'lib'}"])
+        shutil.copy(self.sources / "pom.xml", resolved)
+
+    def compile(self, classes, *sources):
+        """Compiles with the peer's libraries."""
+        run(["javac", "-nowarn", "-proc:none", "-Xlint:none", "-XDsuppressNotes", "-encoding", "UTF-8", "-cp", f"{self.folder / 'lib'}/*", "-d", classes, *sources])
+
     def java(self, *arguments):
+        return self.java_of(self.folder / "classes", *arguments)
+
+    def java_of(self, classes, *arguments):
+        """Java with the peer's libraries and these classes."""
         # The processes are short: the first tier of compilation is enough, and half as long in starting.
         quick = ["-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC"]
-        path = f"{self.folder / 'classes'}{os.pathsep}{self.folder / 'lib'}/*"
+        path = f"{classes}{os.pathsep}{self.folder / 'lib'}/*"
         return ["java", *quick, "-Duser.timezone=UTC", "-cp", path, *map(str, arguments)]
 
     def release(self, name):

@@ -1,0 +1,127 @@
+"""What the partners have in common: what each must call, and how it is judged.
+
+A partner's program gets what it needs as arguments and writes a line for each case: the version of SOAP (11 or 12), the case, and what was
+wrong, between tabs. Nothing was wrong if the last is empty.
+"""
+
+import collections
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "matrix"))
+import peers
+
+FOLDER = peers.TARGET / "code-first"
+SECONDS_OF_A_TOOL = 300
+SECONDS_OF_A_PROGRAM = 60
+# The operations, and of some what else there is to see.
+CASES = (
+    "echoOrder",
+    "echoOrder of little",
+    "echoShapes",
+    "echoBytes",
+    "divide",
+    "divide by zero",
+    "key",
+    "key without session",
+    "echoLine",
+    "echoLine with a part",
+    "echoLine of a wrong sku",
+    "ping",
+    # And lastNotice, which gives what notify was told: that is one-way, so it may take a moment.
+    "notify",
+)
+LONGEST_NOTE = 300
+MTOM = "echoBytes by MTOM"
+LOAD = "load"
+
+
+def url():
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {sys.argv[0]} URL")
+    return sys.argv[1]
+
+
+def fresh(name):
+    """An empty folder for what is generated and compiled."""
+    folder = FOLDER / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def needs(packages, *programs):
+    """Ends with a word on what to install, if a program or a file is missing."""
+    missing = [program for program in programs if not (shutil.which(program) or pathlib.Path(program).is_file())]
+    if missing:
+        sys.exit(f"missing: {', '.join(missing)}; apt-get install {packages}")
+
+
+def run(command, folder):
+    """Runs a tool in a folder; what it says is told if it fails."""
+    done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", timeout=SECONDS_OF_A_TOOL)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\n{command[0]} ended with {done.returncode}")
+
+
+class Judge:
+    """Holds what a partner's programs say against CASES and known.tsv."""
+
+    def __init__(self, name):
+        self.name = name
+        self.known = [line.split("\t")[1:] for line in (HERE / "known.tsv").read_text().splitlines() if line.startswith(f"{name}\t")]
+        self.seen = collections.Counter()
+        self.problems = []
+        self.used = set()
+        self.right = 0
+
+    def run(self, command, versions=("11", "12"), more=()):
+        """Runs a program that has to say something of each case in each of these versions."""
+        environment = {**os.environ, "NO_PROXY": "*", "no_proxy": "*", "TZ": "UTC"}
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
+                              errors="replace", timeout=SECONDS_OF_A_PROGRAM, env=environment)
+        if done.returncode:
+            self.problems.append(f"{command[0]} ended with {done.returncode}")
+        for line in done.stdout.splitlines():
+            version, case, wrong = line.split("\t", 2)
+            self.say(version, case, wrong)
+        for version in versions:
+            for case in (*CASES, *more):
+                if self.seen[version, case] != 1:
+                    self.problems.append(f"{version} {case}: told {self.seen[version, case]} times, expected once")
+
+    def say(self, version, case, wrong):
+        """One case was tried, and this was wrong."""
+        self.seen[version, case] += 1
+        if not wrong:
+            self.right += 1
+            return
+        for number, (versions, cases, message, _) in enumerate(self.known):
+            if version in versions.split("|") and case in cases.split("|") and re.search(message, wrong):
+                self.used.add((number, version, case))
+                return
+        self.problems.append(f"{version} {case}: {wrong[:LONGEST_NOTE]}")
+
+    def end(self):
+        """Tells what came of it, and ends with 1 if anything is not as it should be."""
+        for number, (versions, cases, message, why) in enumerate(self.known):
+            for version in versions.split("|"):
+                for case in cases.split("|"):
+                    if (number, version, case) not in self.used:
+                        self.problems.append(f"{version} {case}: known.tsv says `{message}` ({why}), and that does not happen")
+        versions = sorted({version for version, _ in self.seen})
+        print(f"{self.name}: {self.right} of {self.seen.total()} cases are right, with SOAP {', '.join(versions)}; "
+              f"{len(self.used)} are known to fail", flush=True)
+        sys.exit("".join(f"FAILED {self.name} {problem}\n" for problem in self.problems) or 0)
+
+
+def run_java(judge, peer, folder, url, **options):
+    """Compiles the partner's program with what the peer's tool has generated into a folder, and runs it."""
+    peer.compile(folder / "classes", HERE / "java/Cases.java", HERE / judge.name / "Calls.java", *folder.rglob("*.java"))
+    judge.run(peer.java_of(folder / "classes", "Calls", url), **options)

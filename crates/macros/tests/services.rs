@@ -140,6 +140,26 @@ fn the_contract_is_what_stands_in_the_file() {
     castile_diff::assert_contract(file, &wsdl);
 }
 
+/// The page of a trait shows what that of its contract does, but for example messages.
+#[test]
+fn a_page_is_that_of_the_contract() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/contracts/orders.wsdl");
+    let mut options = castile_codegen::Options::default();
+    options.page = true;
+    let generated = castile_codegen::generate(file.as_ref(), &options).unwrap();
+    let mut expected = String::new();
+    let mut is_example = false;
+    for line in generated.page.unwrap().text.lines() {
+        if !line.starts_with('\t') {
+            is_example = matches!(line, "request" | "answer" | "blocks");
+        }
+        if !is_example {
+            expected += &format!("{line}\n");
+        }
+    }
+    assert_eq!(orders::SERVICE.page.unwrap().text(), expected);
+}
+
 #[tokio::test]
 async fn the_contract_is_served() {
     use tower_service::Service as _;

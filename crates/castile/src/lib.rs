@@ -313,7 +313,7 @@ pub mod codegen {
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
         Boxed, ComplexType, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array,
-        conversions, enumeration, simple_type, union_value,
+        conversions, enumeration, facet_value, simple_type, union_value,
     };
     pub use castile_http::Error as HttpError;
     #[cfg(feature = "client")]

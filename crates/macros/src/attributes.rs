@@ -149,7 +149,7 @@ impl OfType {
     fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let key = key(meta);
         match key.as_str() {
-            "namespace" => once(meta, &mut self.namespace, |meta| meta.value()?.parse()),
+            "namespace" => once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "name" => once(meta, &mut self.name, name),
             "element" => once(meta, &mut self.element, name),
             "rename_all" => once(meta, &mut self.rename_all, |meta| Case::of(&meta.value()?.parse()?)),
@@ -162,7 +162,7 @@ impl OfType {
             "union" => once(meta, &mut self.is_union, |meta| Ok(meta.path.span())),
             "extends" => once(meta, &mut self.extends, |meta| meta.value()?.parse()),
             facet if FACETS.contains(&facet) => {
-                let value = meta.value()?.parse()?;
+                let value = bare(meta.value()?.parse()?);
                 let name = facet.to_lower_camel_case();
                 if !matches!(facet, "pattern" | "enumeration") && self.facets.iter().any(|(known, ..)| *known == name) {
                     return Err(meta.error("it is said twice"));
@@ -353,6 +353,14 @@ pub(crate) fn ncname(name: String, span: Span) -> syn::Result<String> {
 
 fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
     meta.error(format!("it is not known here; what can be said is {known}"))
+}
+
+/// An expression out of what a `macro_rules` put around it.
+fn bare(mut expression: Expr) -> Expr {
+    while let Expr::Group(group) = expression {
+        expression = *group.expr;
+    }
+    expression
 }
 
 /// The text of a literal: a number stands for itself.

@@ -148,6 +148,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident);
         };
         #declaration
     };
@@ -215,6 +216,7 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident);
         };
         #declaration
     };

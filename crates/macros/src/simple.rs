@@ -89,6 +89,7 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident as #inner);
         };
         #declaration
     };

@@ -41,7 +41,7 @@ pub(crate) async fn exchange<S: HttpService>(directory: &Path, server: &S) -> Ve
     let mut answers = Vec::new();
     // Twice: the second time all tags are known to the reader.
     for file in right.iter().chain(&right) {
-        answers.push(((*file).clone(), echoed(server, fs::read_to_string(file).unwrap()).await));
+        answers.push(((*file).clone(), echoed(server, file).await));
     }
     for file in wrong.iter().chain(&wrong) {
         answers.push(((*file).clone(), refused(server, fs::read_to_string(file).unwrap()).await));
@@ -49,19 +49,24 @@ pub(crate) async fn exchange<S: HttpService>(directory: &Path, server: &S) -> Ve
     answers
 }
 
-/// A right message is answered with the same content.
-async fn echoed<S: HttpService>(server: &S, sent: String) -> Answer {
+/// A right message is answered with the same content, or with what stands in `ok-*.answer`.
+async fn echoed<S: HttpService>(server: &S, file: &Path) -> Answer {
+    let sent = fs::read_to_string(file).unwrap();
     let (status, answer) = post(server, sent.clone()).await;
     if status != 200 {
         return Answer::Different(answer);
     }
-    let [sent, answer] = [sent, answer].map(|message| Document::parse(&message).unwrap());
-    let (sent, answer) = (payload(&sent), payload(&answer));
-    let names = [(sent.namespace(), format!("{}Response", sent.local())), (answer.namespace(), answer.local().into())];
-    let contents = [infoset(sent), infoset(answer)];
-    match names[0] == names[1] && contents[0] == contents[1] {
+    let expected = fs::read_to_string(file.with_extension("answer"));
+    let end = if expected.is_ok() { "" } else { "Response" };
+    let [expected, answer] =
+        [expected.unwrap_or(sent), answer].map(|message| Document::parse(&message).unwrap());
+    let of = |message: Element<'_>, end: &str| {
+        format!("<{{{}}}{}{end}>\n{}", message.namespace(), message.local(), infoset(message))
+    };
+    let (expected, answer) = (of(payload(&expected), end), of(payload(&answer), ""));
+    match expected == answer {
         true => Answer::Same,
-        false => Answer::Different(format!("{:?} became {:?}:\n{}\n{}", names[0], names[1], contents[0], contents[1])),
+        false => Answer::Different(format!("expected {expected}, found {answer}")),
     }
 }
 

@@ -244,12 +244,12 @@ impl Schema<'_> {
     }
 
     fn attribute(&self, out: &mut Lines, attribute: &AttributeDeclaration) -> Result<(), Error> {
-        let AttributeDeclaration { name, of, is_required, default, documentation, .. } = attribute;
+        let AttributeDeclaration { name, of, is_required, default, is_fixed, documentation, .. } = attribute;
         let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
         if *is_required {
             attributes.push(("use", "required".to_owned()));
         }
-        attributes.extend(default.map(|default| ("default", default.to_owned())));
+        attributes.extend(default.map(|value| (if *is_fixed { "fixed" } else { "default" }, value.to_owned())));
         self.typed(out, "xs:attribute", attributes, *of, false, documentation)
     }
 
@@ -317,10 +317,10 @@ impl Schema<'_> {
     }
 
     fn element(&self, out: &mut Lines, element: &ElementDeclaration, occurrence: Attributes<'_>) -> Result<(), Error> {
-        let ElementDeclaration { namespace, name, of, is_nillable, default, documentation } = element;
+        let ElementDeclaration { namespace, name, of, is_nillable, default, is_fixed, documentation } = element;
         let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
         attributes.extend(occurrence);
-        attributes.extend(default.map(|default| ("default", default.to_owned())));
+        attributes.extend(default.map(|value| (if *is_fixed { "fixed" } else { "default" }, value.to_owned())));
         if namespace.is_empty() && !self.namespace.is_empty() {
             attributes.push(("form", "unqualified".to_owned()));
         }

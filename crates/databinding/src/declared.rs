@@ -105,6 +105,8 @@ pub struct AttributeDeclaration {
     pub is_required: bool,
     /// The value if it is absent.
     pub default: Option<&'static str>,
+    /// Whether it has no other value.
+    pub is_fixed: bool,
     /// Empty for none.
     pub documentation: &'static str,
 }
@@ -150,6 +152,8 @@ pub struct ElementDeclaration {
     pub is_nillable: bool,
     /// The value if it is empty.
     pub default: Option<&'static str>,
+    /// Whether it has no other value.
+    pub is_fixed: bool,
     /// Empty for none.
     pub documentation: &'static str,
 }
@@ -236,12 +240,26 @@ impl ContentDefinition {
 impl AttributeDeclaration {
     /// An attribute.
     pub const fn new<T: Declared>(name: &'static str, is_required: bool) -> Self {
-        AttributeDeclaration { namespace: "", name, of: T::declaration, is_required, default: None, documentation: "" }
+        AttributeDeclaration {
+            namespace: "",
+            name,
+            of: T::declaration,
+            is_required,
+            default: None,
+            is_fixed: false,
+            documentation: "",
+        }
     }
 
     /// This attribute with the value that it has if it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.default = Some(value);
+        self
+    }
+
+    /// This attribute with no other value than that.
+    pub const fn fixed(mut self) -> Self {
+        self.is_fixed = true;
         self
     }
 
@@ -265,6 +283,7 @@ impl ParticleDeclaration {
             of: T::declaration,
             is_nillable: T::IS_NILLABLE,
             default: None,
+            is_fixed: false,
             documentation: "",
         }))
     }
@@ -299,6 +318,14 @@ impl ParticleDeclaration {
     pub const fn default(mut self, value: &'static str) -> Self {
         if let TermDeclaration::Element(element) = &mut self.term {
             element.default = Some(value);
+        }
+        self
+    }
+
+    /// This element with no other value than that.
+    pub const fn fixed(mut self) -> Self {
+        if let TermDeclaration::Element(element) = &mut self.term {
+            element.is_fixed = true;
         }
         self
     }

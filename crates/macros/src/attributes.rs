@@ -44,6 +44,8 @@ pub(crate) struct OfField {
     pub(crate) min: Option<LitInt>,
     pub(crate) max: Option<LitInt>,
     pub(crate) default: Option<LitStr>,
+    /// That it has no other value than the default.
+    pub(crate) is_fixed: bool,
     /// The type that reads and writes the values.
     pub(crate) with: Option<Type>,
     /// The name of an element around all values.
@@ -233,7 +235,14 @@ impl OfField {
             "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
             "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
             "wrap" => return once(meta, &mut self.wrap, name),
-            "default" => return once(meta, &mut self.default, |meta| meta.value()?.parse()),
+            key @ ("default" | "fixed") => {
+                let is_fixed = key == "fixed";
+                if self.default.is_some() && is_fixed != self.is_fixed {
+                    return Err(meta.error("a value is fixed, or a default that there may be others beside"));
+                }
+                self.is_fixed = is_fixed;
+                return once(meta, &mut self.default, |meta| meta.value()?.parse());
+            }
             "min" => return once(meta, &mut self.min, |meta| meta.value()?.parse()),
             "max" => return once(meta, &mut self.max, |meta| meta.value()?.parse()),
             "repeated" => return once(meta, &mut self.is_repeated, |meta| Ok(meta.path.span())),
@@ -241,7 +250,7 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, min, max, \
+                    "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }

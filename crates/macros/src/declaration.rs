@@ -33,6 +33,7 @@ pub(crate) struct AttributeOf {
     pub(crate) of: Type,
     pub(crate) is_required: bool,
     pub(crate) default: Option<String>,
+    pub(crate) is_fixed: bool,
     pub(crate) documentation: String,
     pub(crate) span: Span,
 }
@@ -42,8 +43,8 @@ impl Complex<'_> {
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         let Complex { ident, extends, has_any_attributes, .. } = self;
         let attributes = self.attributes.iter().map(|attribute| {
-            let AttributeOf { name, of, is_required, default, documentation, .. } = attribute;
-            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let AttributeOf { name, of, is_required, default, is_fixed, documentation, .. } = attribute;
+            let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
             quote! {
                 castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
@@ -108,8 +109,14 @@ fn documented(documentation: &str) -> Option<TokenStream> {
     (!documentation.is_empty()).then(|| quote! { .documented(#documentation) })
 }
 
+/// What the value is if it is empty or absent, or must be.
+fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
+    let fixed = is_fixed.then(|| quote! { .fixed() });
+    value.map(|value| quote! { .default(#value) #fixed })
+}
+
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, of, kind, min, max, default, documentation } = member;
+    let Member { name, of, kind, min, max, default, is_fixed, documentation } = member;
     let (occurs, constructor) = match (kind, *min, *max) {
         (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
         (Kind::Element, 0, None) => (None, quote! { repeated }),
@@ -118,7 +125,7 @@ fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
     let what = match kind {
         Kind::Element => {
             let namespace = expansion.namespace_of_elements();
-            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
             quote! { #constructor::<#of>(#namespace, #name) #default #documented }
         }

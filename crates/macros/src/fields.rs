@@ -21,6 +21,7 @@ pub(crate) struct Member {
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
+    pub(crate) is_fixed: bool,
     pub(crate) documentation: String,
 }
 
@@ -214,7 +215,10 @@ pub(crate) fn member(
                 namespace: expansion.of_elements().to_owned(),
                 name: name.clone(),
                 slot: expansion.slot(),
-                constraint: default.clone().map(ValueConstraint::Default),
+                constraint: default.clone().map(match said.is_fixed {
+                    true => ValueConstraint::Fixed,
+                    false => ValueConstraint::Default,
+                }),
                 facets: None,
                 types: None,
             };
@@ -237,7 +241,7 @@ pub(crate) fn member(
         streams: shape.is_stream,
         adapter,
     };
-    Ok((Member { name, of: of_value, kind, min, max, default, documentation }, field))
+    Ok((Member { name, of: of_value, kind, min, max, default, is_fixed: said.is_fixed, documentation }, field))
 }
 
 /// What reads values of a type by an adapter.

@@ -268,6 +268,7 @@ fn attribute(
         of: said.with.as_ref().map_or_else(|| shape.of.clone(), |with| type_of_adapted(with, &shape.of)),
         is_required: presence == Presence::Required,
         default: said.default.as_ref().map(syn::LitStr::value),
+        is_fixed: said.is_fixed,
         documentation: said.documentation.clone(),
         span: ident.span(),
     };
@@ -281,6 +282,7 @@ fn attribute(
         facets: None,
         presence,
         default: None,
+        is_fixed: said.is_fixed,
         adapter,
     };
     Ok((plan, declared))
@@ -480,6 +482,7 @@ fn wrapped(
         min,
         max: Some(1),
         default: None,
+        is_fixed: false,
         documentation: said.documentation.clone(),
     };
     Ok(Wrapped { member, plan, item, code })

@@ -86,7 +86,7 @@ features! {
     namespaces { imports }
     sequences { all deep documentation extension inline_structs names optional_and_repeated recursion }
     services { binding_alone both_versions rpc_literal }
-    values { datatypes enumerations facets nillable simple_payload simple_types }
+    values { datatypes default_values enumerations facets nillable simple_content simple_payload simple_types }
 }
 
 const FEATURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/features");

@@ -344,6 +344,7 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let declared = plan.attributes.iter().map(|attribute| {
         let (namespace, name) = (context.namespace(&attribute.namespace), &attribute.name);
         let constraint = match &attribute.presence {
+            Presence::Default(value) if attribute.is_fixed => quote! { .fixed(#value) },
             Presence::Default(value) => quote! { .default(#value) },
             Presence::Fixed { value, .. } => quote! { .fixed(#value) },
             Presence::Required | Presence::Optional => quote! {},

@@ -77,6 +77,24 @@ pub(crate) mod datatypes {
     echo!("urn:datatypes");
 }
 
+pub(crate) mod default_values {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:default_values")]
+    pub struct Value {
+        #[xml(default = "12")]
+        number: i32,
+        #[xml(default = "none")]
+        text: Option<String>,
+        #[xml(fixed = "1.50")]
+        fixed: Option<Decimal>,
+        nil: Option<Nillable<i32>>,
+    }
+
+    echo!("urn:default_values");
+}
+
 pub(crate) mod enumerations {
     use super::*;
 
@@ -341,6 +359,39 @@ pub(crate) mod nillable {
     }
 
     echo!("urn:nillable");
+}
+
+pub(crate) mod simple_content {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:simple_content")]
+    pub struct Plain {
+        #[xml(attribute, fixed = "EUR")]
+        currency: String,
+        #[xml(attribute, name = "value")]
+        number: Option<i32>,
+        #[xml(text)]
+        value: Decimal,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:simple_content")]
+    pub struct Name {
+        #[xml(attribute)]
+        lang: Option<Language>,
+        #[xml(text)]
+        value: QName,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:simple_content")]
+    pub struct Value {
+        plain: Vec<NillableWithAttributes<Plain>>,
+        name: Name,
+    }
+
+    echo!("urn:simple_content");
 }
 
 pub(crate) mod simple_payload {

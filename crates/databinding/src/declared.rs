@@ -251,6 +251,12 @@ impl AttributeDeclaration {
         }
     }
 
+    /// This attribute as one of a namespace.
+    pub const fn of_namespace(mut self, namespace: &'static str) -> Self {
+        self.namespace = namespace;
+        self
+    }
+
     /// This attribute with the value that it has if it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.default = Some(value);

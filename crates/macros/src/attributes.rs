@@ -38,6 +38,8 @@ pub(crate) struct OfType {
 #[derive(Default)]
 pub(crate) struct OfField {
     pub(crate) name: Option<LitStr>,
+    /// The namespace of an element or an attribute that isn't in that of the type.
+    pub(crate) namespace: Option<Expr>,
     pub(crate) role: Option<(Role, Span)>,
     /// That a `Vec<u8>` is meant as numbers, and where that is said.
     pub(crate) is_repeated: Option<Span>,
@@ -233,6 +235,7 @@ impl OfField {
             "any_attributes" => Role::AnyAttributes,
             "other" => Role::Other,
             "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
+            "namespace" => return once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
             "wrap" => return once(meta, &mut self.wrap, name),
             key @ ("default" | "fixed") => {
@@ -250,7 +253,7 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, fixed, min, max, \
+                    "attribute, text, flatten, any, any_attributes, other, name, namespace, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }
@@ -274,6 +277,7 @@ impl OfField {
     pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
         let said = [
             (Said::Name, self.name.as_ref().map(Spanned::span)),
+            (Said::Namespace, self.namespace.as_ref().map(Spanned::span)),
             (Said::Repeated, self.is_repeated),
             (Said::Items, self.is_items),
             (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
@@ -294,6 +298,7 @@ impl OfField {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     Name,
+    Namespace,
     Repeated,
     Items,
     Bounds,
@@ -306,6 +311,7 @@ impl Said {
     fn word(self) -> &'static str {
         match self {
             Said::Name => "name of its own",
+            Said::Namespace => "namespace of its own",
             Said::Repeated => "repeated values",
             Said::Items => "items to be read one after another",
             Said::Bounds => "min or max",

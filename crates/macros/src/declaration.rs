@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{Ident, Path, Type};
+use syn::{Expr, Ident, Path, Type};
 
 use crate::expansion::Expansion;
 use crate::fields::{Kind, Member};
@@ -30,6 +30,8 @@ pub(crate) enum ContentOf<'a> {
 
 pub(crate) struct AttributeOf {
     pub(crate) name: String,
+    /// None for an attribute in no namespace.
+    pub(crate) namespace: Option<Expr>,
     pub(crate) of: Type,
     pub(crate) is_required: bool,
     pub(crate) default: Option<String>,
@@ -43,11 +45,12 @@ impl Complex<'_> {
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         let Complex { ident, extends, has_any_attributes, .. } = self;
         let attributes = self.attributes.iter().map(|attribute| {
-            let AttributeOf { name, of, is_required, default, is_fixed, documentation, .. } = attribute;
+            let AttributeOf { name, namespace, of, is_required, default, is_fixed, documentation, .. } = attribute;
             let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
+            let namespace = namespace.as_ref().map(|namespace| quote! { .of_namespace(#namespace) });
             quote! {
-                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
+                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #namespace #default #documented
             }
         });
         let (compositor, members): (_, &[Member]) = match self.content {
@@ -116,7 +119,7 @@ fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
 }
 
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, of, kind, min, max, default, is_fixed, documentation } = member;
+    let Member { name, namespace, of, kind, min, max, default, is_fixed, documentation } = member;
     let (occurs, constructor) = match (kind, *min, *max) {
         (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
         (Kind::Element, 0, None) => (None, quote! { repeated }),
@@ -124,7 +127,7 @@ fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
     };
     let what = match kind {
         Kind::Element => {
-            let namespace = expansion.namespace_of_elements();
+            let namespace = namespace.as_ref().map_or_else(|| expansion.namespace_of_elements(), |of| quote! { #of });
             let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
             quote! { #constructor::<#of>(#namespace, #name) #default #documented }

@@ -87,7 +87,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
         }
     }
-    differ(listed.iter().map(|(variant, value)| (value.as_str(), variant.span())))?;
+    differ(listed.iter().map(|(variant, value)| (None, value.as_str(), variant.span())))?;
     let name = of.name(ident)?;
     let values: Vec<&String> = listed.iter().map(|(_, value)| value).collect();
     let read = listed.iter().map(|(variant, value)| quote! { #value => ::core::result::Result::Ok(Self::#variant), });

@@ -71,7 +71,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         sizes.push((name.clone(), field.ty.clone()));
         match said.role() {
             Some(Role::Attribute) => {
-                said.refuse(&[Said::Name, Said::Default, Said::With], "an attribute")?;
+                said.refuse(&[Said::Name, Said::Namespace, Said::Default, Said::With], "an attribute")?;
                 let (plan, declared) = attribute(&mut expansion, of, name, &field.ty, &said)?;
                 attributes.push(plan);
                 declared_attributes.push(declared);
@@ -118,14 +118,14 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     if let Some(span) = repeats.said.filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others is no place for items"));
     }
-    differ(fields::elements(&members))?;
-    differ(declared_attributes.iter().map(|declared| (declared.name.as_str(), declared.span)))?;
+    let is_all = of.is_all.is_some();
+    fields::told_apart(&members, &mut particles, is_all)?;
+    differ(declared_attributes.iter().map(|declared| (declared.namespace.as_ref(), declared.name.as_str(), declared.span)))?;
     if let (Some((_, _)), Some((_, span))) = (&text, members.first()) {
         let message =
             "an element with a text of its own has no elements in it: make this an attribute, or the text an element";
         return Err(syn::Error::new(*span, message));
     }
-    let is_all = of.is_all.is_some();
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     if let Some(span) = of.is_all {
         for member in &members {
@@ -263,8 +263,12 @@ fn attribute(
         check_value(&shape.of, &default.value(), default.span())?;
     }
     let adapter = said.with.as_ref().map(|with| adapted(expansion, with, &shape.of));
+    if let (Some(with), Some(_)) = (&said.with, &said.namespace) {
+        return Err(syn::Error::new(with.span(), "an attribute of another namespace has no adapter"));
+    }
     let declared = AttributeOf {
         name: name.clone(),
+        namespace: said.namespace.clone(),
         of: said.with.as_ref().map_or_else(|| shape.of.clone(), |with| type_of_adapted(with, &shape.of)),
         is_required: presence == Presence::Required,
         default: said.default.as_ref().map(syn::LitStr::value),
@@ -275,7 +279,7 @@ fn attribute(
     let plan = Attribute {
         ident: names::Ident::new(&ident.to_string()),
         documentation: String::new(),
-        namespace: String::new(),
+        namespace: said.namespace.as_ref().map(|namespace| expansion.other(namespace)).unwrap_or_default(),
         tag: name.clone(),
         name,
         base: expansion.base(&shape.of),
@@ -477,6 +481,7 @@ fn wrapped(
     };
     let member = Member {
         name,
+        namespace: None,
         of: syn::parse_quote!(#wrapper),
         kind: Kind::Element,
         min,

@@ -29,6 +29,7 @@ use std::fs;
 use std::path::Path;
 
 use castile::codegen::HttpService;
+use castile_codegen::{Options, generate};
 
 use messages::Answer;
 
@@ -66,16 +67,24 @@ macro_rules! echo {
 }
 pub(crate) use echo;
 
-/// A test for each feature, which has a module of this name that has a `FeatureServer`.
+/// A test for each feature, which has a module of this name that has a `FeatureServer`. Behind a `+` stands the operation of another
+/// namespace, which has a module and a server of its own.
 macro_rules! features {
-    ($($part:ident { $($feature:ident)* })*) => {
+    ($($part:ident { $($feature:ident $(+ $other:ident)?)* })*) => {
         const EXCHANGED: &[&str] = &[$($(stringify!($feature)),*),*];
 
         $($(
             #[test]
             fn $feature() {
+                let feature = stringify!($feature);
+                let others: &[&str] = &[$(concat!("ok-", stringify!($other), ".xml"))?];
+                reads(feature, &$part::$feature::feature::wsdl().unwrap());
                 let server = $part::$feature::FeatureServer::new(Echo);
-                support::on_a_small_stack(|| exchange(stringify!($feature), server));
+                support::on_a_small_stack(|| exchange(feature, server, |message| !others.contains(&message)));
+                $(
+                    let server = $part::$feature::$other::FeatureServer::new(Echo);
+                    support::on_a_small_stack(|| exchange(feature, server, |message| others.contains(&message)));
+                )?
             }
         )*)*
     };
@@ -83,10 +92,10 @@ macro_rules! features {
 
 features! {
     choices { choice groups streams substitution }
-    namespaces { imports }
-    sequences { all deep documentation extension inline_structs names optional_and_repeated recursion }
+    namespaces { adjusted collisions imports two_namespaces + other unqualified }
+    sequences { all deep documentation extension inline_structs names optional_and_repeated recursion repeated_names sequence }
     services { binding_alone both_versions rpc_literal }
-    values { datatypes default_values enumerations facets nillable simple_content simple_payload simple_types }
+    values { attributes datatypes default_values enumerations facets nillable simple_content simple_payload simple_types }
 }
 
 const FEATURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../codegen/tests/features");
@@ -96,12 +105,12 @@ fn left() -> Vec<(&'static str, &'static str)> {
     include_str!("features/left.tsv").lines().map(|line| line.split_once('\t').unwrap()).collect()
 }
 
-/// Sends the messages of a feature to a server. Those that are left are answered otherwise.
-async fn exchange<S: HttpService>(feature: &str, server: S) {
+/// Sends messages of a feature to a server. Those that are left are answered otherwise.
+async fn exchange<S: HttpService>(feature: &str, server: S, is_meant: impl Fn(&str) -> bool) {
     let directory = Path::new(FEATURES).join(feature);
     let left: HashSet<_> = left().into_iter().map(|(what, _)| what).collect();
     let mut different = Vec::new();
-    for (file, answer) in messages::exchange(&directory, &server).await {
+    for (file, answer) in messages::exchange(&directory, &server, &is_meant).await {
         let message = format!("{feature}/{}", file.file_name().unwrap().to_str().unwrap());
         let how = match answer {
             Answer::Same => None,
@@ -119,6 +128,17 @@ async fn exchange<S: HttpService>(feature: &str, server: S) {
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// The front end has nothing to say of the contract of a feature's types, unless it has of that of the feature.
+fn reads(feature: &str, wsdl: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("service.wsdl");
+    fs::write(&file, wsdl).unwrap();
+    let generated = generate(&file, &Options::default());
+    let generated = generated.unwrap_or_else(|problems| panic!("{problems:?}\n{wsdl}"));
+    let may_say = Path::new(FEATURES).join(feature).join("diagnostics.txt").exists();
+    assert!(may_say || generated.diagnostics.is_empty(), "{:?}\n{wsdl}", generated.diagnostics);
 }
 
 #[test]

@@ -684,8 +684,18 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
 // ---- writing ----
 
 fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
-    let attributes = plan.attributes.iter().map(|attribute| {
-        let Attribute { ident, tag, .. } = attribute;
+    let attributes = plan.attributes.iter().enumerate().map(|(number, attribute)| {
+        let Attribute { ident, tag, namespace, .. } = attribute;
+        // Attributes without a prefix are in no namespace, whatever that of the tags is.
+        if context.own.is_some() && !namespace.is_empty() {
+            let (namespace, prefix) = (context.namespace(namespace), format!("n{number}"));
+            return match attribute.presence {
+                Presence::Optional => quote! {
+                    if let Some(value) = &self.#ident { out.own_attribute(#namespace, #tag, #prefix, value); }
+                },
+                _ => quote! { out.own_attribute(#namespace, #tag, #prefix, &self.#ident); },
+            };
+        }
         if let Some(adapter) = attribute.adapter.as_ref().map(|adapter| base(adapter, context)) {
             return match &attribute.presence {
                 Presence::Optional => {
@@ -729,6 +739,19 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            if let Some(namespace) = field.element().and_then(|element| context.elsewhere(&element.namespace)) {
+                let write = |value| quote! { out.own_elsewhere(#namespace, #start, #value, #end); };
+                let write_value = write(match field.held {
+                    Held::Boxed => quote! { &**value },
+                    _ => quote! { value },
+                });
+                return match (occurrence, field.held) {
+                    (Occurrence::Required, Held::Boxed) => write(quote! { &*self.#name }),
+                    (Occurrence::Required, _) => write(quote! { &self.#name }),
+                    (Occurrence::Optional, _) => quote! { if let Some(value) = &self.#name { #write_value } },
+                    (Occurrence::Repeated, _) => quote! { for value in &self.#name { #write_value } },
+                };
+            }
             let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
             // Those of the language have no elements in them, and so no namespace.
             let is_of_language =

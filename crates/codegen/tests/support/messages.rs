@@ -24,14 +24,19 @@ pub(crate) enum Answer {
     Refused(String),
 }
 
-/// What a server that echoes answers to the messages of a feature: those in `ok-*.xml`, and those in `bad-*.xml`.
-pub(crate) async fn exchange<S: HttpService>(directory: &Path, server: &S) -> Vec<(PathBuf, Answer)> {
+/// What a server that echoes answers to the messages of a feature that are meant for it: those in `ok-*.xml`, and those in
+/// `bad-*.xml`.
+pub(crate) async fn exchange<S: HttpService>(
+    directory: &Path,
+    server: &S,
+    is_meant: &dyn Fn(&str) -> bool,
+) -> Vec<(PathBuf, Answer)> {
     let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let named = |prefix: &str| {
         let is_named = |file: &&PathBuf| {
             let name = file.file_name().unwrap().to_str().unwrap();
-            name.starts_with(prefix) && name.ends_with(".xml")
+            name.starts_with(prefix) && name.ends_with(".xml") && is_meant(name)
         };
         files.iter().filter(is_named).collect::<Vec<_>>()
     };

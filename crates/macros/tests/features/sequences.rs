@@ -471,3 +471,38 @@ pub(crate) mod recursion {
 
     echo!("urn:recursion");
 }
+
+pub(crate) mod repeated_names {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:repeated_names")]
+    pub struct Value {
+        a: i32,
+        b: Option<i32>,
+        #[xml(name = "a")]
+        a2: i32,
+        #[xml(min = 2, max = 2)]
+        c: Vec<i32>,
+        #[xml(name = "c")]
+        c2: Option<String>,
+    }
+
+    echo!("urn:repeated_names");
+}
+
+pub(crate) mod sequence {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:sequence")]
+    pub struct Value {
+        first: String,
+        second: i32,
+        nothing: (),
+        #[xml(name = "first")]
+        last: String,
+    }
+
+    echo!("urn:sequence");
+}

@@ -6,7 +6,7 @@ use castile::{AnyType, CallError, Detail, FaultCode, FaultDetail};
 use crate::prelude::*;
 
 /// Features that are called, and have no messages in files.
-pub(crate) const CALLED: &[&str] = &["same_element_twice", "soap12"];
+pub(crate) const CALLED: &[&str] = &["same_element_twice", "soap12", "typed_faults"];
 
 pub(crate) mod binding_alone {
     use super::*;
@@ -171,5 +171,78 @@ mod soap12 {
         assert_eq!((fault.code, fault.reason), (FaultCode::Sender, Reason::new("en", "too old")));
         assert_eq!(fault.subcodes, [QName::new("urn:soap12", "Age").unwrap()]);
         assert_eq!(fault.detail, Detail::Declared(detail()));
+    }
+}
+
+mod typed_faults {
+    use super::*;
+
+    const CLOSED: DateTime =
+        DateTime { year: 2005, month: 7, day: 1, hour: 18, minute: 0, second: 0, nanosecond: 0, offset_minutes: Some(0) };
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:typed_faults")]
+    pub struct Value {
+        ask: String,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:typed_faults")]
+    pub struct OutOfStock {
+        item: String,
+        #[xml(namespace = "urn:typed_faults:other")]
+        left: Option<i32>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, FaultDetail)]
+    #[xml(namespace = "urn:typed_faults")]
+    pub enum EchoFault {
+        OutOfStock(OutOfStock),
+        #[xml(name = "closed")]
+        Error(DateTime),
+    }
+
+    #[service(namespace = "urn:typed_faults", soap = "1.1")]
+    pub trait Feature {
+        async fn echo(&self, request: Request<Value>) -> Result<Response<Value>, Fault<EchoFault>>;
+        #[soap(element = "echo", response_element = "echoResponse")]
+        async fn plain(&self, request: Request<Value>) -> Result<Response<Value>, Fault>;
+    }
+
+    /// Has everything but what it is asked for.
+    struct Shop;
+
+    impl Feature for Shop {
+        async fn echo(&self, request: Request<Value>) -> Result<Response<Value>, Fault<EchoFault>> {
+            let fault = Fault::receiver("nothing doing");
+            Err(match request.into_inner().ask.as_str() {
+                "plain" => fault,
+                "closed" => fault.with_detail(EchoFault::Error(CLOSED)),
+                item => fault.with_detail(EchoFault::OutOfStock(OutOfStock { item: item.to_owned(), left: Some(0) })),
+            })
+        }
+
+        async fn plain(&self, _: Request<Value>) -> Result<Response<Value>, Fault> {
+            Err(Fault::sender("never"))
+        }
+    }
+
+    #[tokio::test]
+    async fn faults_arrive_as_the_types_that_were_sent() {
+        let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Shop)).unwrap();
+        let out_of_stock = OutOfStock { item: "<tea>".into(), left: Some(0) };
+        for (ask, expected) in [
+            ("plain", Detail::None),
+            ("closed", Detail::Declared(EchoFault::Error(CLOSED))),
+            ("<tea>", Detail::Declared(EchoFault::OutOfStock(out_of_stock))),
+        ] {
+            let answer = client.echo(&Value { ask: ask.into() }).await;
+            let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
+            assert_eq!((fault.code, fault.reason.as_str()), (FaultCode::Receiver, "nothing doing"));
+            assert_eq!(fault.detail, expected);
+        }
+        let answer = client.plain(&Value { ask: "plain".into() }).await;
+        let Err(CallError::Fault { fault, .. }) = answer else { panic!("{answer:?}") };
+        assert_eq!((fault.code, fault.detail), (FaultCode::Sender, Detail::None));
     }
 }

@@ -2,6 +2,51 @@
 
 use crate::prelude::*;
 
+pub(crate) mod attributes {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:attributes")]
+    pub struct Item {
+        #[xml(attribute)]
+        text: Option<String>,
+        #[xml(attribute, default = "12")]
+        size: i32,
+        #[xml(attribute, fixed = "cm")]
+        unit: String,
+        #[xml(attribute, fixed = "a&b")]
+        kind: String,
+        /// The number.
+        #[xml(attribute, name = "id")]
+        number: i32,
+        #[xml(attribute, namespace = "urn:attributes")]
+        version: Option<Token>,
+        id: Option<String>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:attributes", all)]
+    pub struct Open {
+        #[xml(attribute)]
+        decoder: Option<i32>,
+        #[xml(attribute)]
+        name: Option<QName>,
+        #[xml(any_attributes)]
+        more: Vec<AnyAttribute>,
+        element: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:attributes")]
+    pub struct Value {
+        item: Vec<Item>,
+        open: Option<Open>,
+        nil: Option<NillableWithAttributes<Open>>,
+    }
+
+    echo!("urn:attributes");
+}
+
 pub(crate) mod datatypes {
     use super::*;
 

@@ -119,7 +119,7 @@ fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
 }
 
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, namespace, of, kind, min, max, default, is_fixed, documentation } = member;
+    let Member { name, namespace, of, kind, min, max, default, is_fixed, documentation, .. } = member;
     let (occurs, constructor) = match (kind, *min, *max) {
         (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
         (Kind::Element, 0, None) => (None, quote! { repeated }),

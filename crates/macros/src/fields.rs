@@ -25,6 +25,8 @@ pub(crate) struct Member {
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
     pub(crate) is_fixed: bool,
+    /// That its values can be read one after another, and where that is said.
+    pub(crate) items: Option<Span>,
     pub(crate) documentation: String,
 }
 
@@ -252,8 +254,8 @@ pub(crate) fn member(
         streams: shape.is_stream,
         adapter,
     };
-    let (namespace, is_fixed) = (said.namespace.clone(), said.is_fixed);
-    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, documentation }, field))
+    let (namespace, is_fixed, items) = (said.namespace.clone(), said.is_fixed, said.is_items);
+    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, items, documentation }, field))
 }
 
 /// What reads values of a type by an adapter.
@@ -308,12 +310,27 @@ pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_al
     for (index, (member, _)) in members.iter().enumerate().filter(|(_, (member, _))| is_element(member)) {
         let others = members.iter().enumerate().skip(index + 1);
         let is_same = |(_, (other, _)): &(usize, &(Member, Span))| is_element(other) && key(other) == key(member);
-        let Some((number, (_, span))) = others.clone().find(is_same) else { continue };
+        let Some((number, (other, span))) = others.clone().find(is_same) else { continue };
+        if other.of.to_token_stream().to_string() != member.of.to_token_stream().to_string() {
+            let message = format!("two elements <{}> are of one type (cos-element-consistent): say `#[xml(name = \"…\")]` at one of them", member.name);
+            return Err(syn::Error::new(*span, message));
+        }
+        if let Some(items) = member.items.or(other.items) {
+            return Err(syn::Error::new(items, "items are told by their name, which another element has too"));
+        }
         let must_come = |(other, _): &(Member, Span)| is_element(other) && other.min > 0;
         let is_parted = members[index + 1..number].iter().any(must_come);
         let is_counted = Some(member.min) == member.max;
-        if is_all || !(is_parted || is_counted) {
+        if is_all {
             return differ([(None, member.name.as_str(), *span), (None, member.name.as_str(), *span)]);
+        }
+        if !(is_parted || is_counted) {
+            let message = format!(
+                "another one is called {:?} too, and no element that must come stands between: say `#[xml(name = \"…\")]` at one of \
+                 them",
+                member.name
+            );
+            return Err(syn::Error::new(*span, message));
         }
         if let Term::Element { counted, .. } = &mut fields[index].term {
             *counted = is_counted;

@@ -488,6 +488,7 @@ fn wrapped(
         max: Some(1),
         default: None,
         is_fixed: false,
+        items: said.is_items,
         documentation: said.documentation.clone(),
     };
     Ok(Wrapped { member, plan, item, code })

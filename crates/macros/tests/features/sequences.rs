@@ -482,8 +482,9 @@ pub(crate) mod repeated_names {
         b: Option<i32>,
         #[xml(name = "a")]
         a2: i32,
+        // Numbers there, which a contract may not say beside a text of this name (cos-element-consistent).
         #[xml(min = 2, max = 2)]
-        c: Vec<i32>,
+        c: Vec<String>,
         #[xml(name = "c")]
         c2: Option<String>,
     }

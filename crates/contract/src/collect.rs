@@ -71,7 +71,9 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
     let mut open = vec![(declaration, namespace)];
     let mut seen = HashSet::new();
     while let Some((declaration, namespace)) = open.pop() {
-        let Definition::Complex(ComplexDefinition { attributes, content, .. }) = &declaration.definition else { continue };
+        let Definition::Complex(ComplexDefinition { attributes, content, .. }) = &declaration.definition else {
+            continue;
+        };
         if !seen.insert(std::ptr::from_ref(declaration).addr()) {
             continue;
         }

@@ -9,8 +9,8 @@ use castile_databinding::declared::{
 use castile_databinding::schema::{TypeName, XSD_NAMESPACE};
 use castile_soap::Version;
 
-use crate::lines::{Attributes, Lines};
 use crate::collect::{Elsewhere, Types};
+use crate::lines::{Attributes, Lines};
 use crate::schema::{Prefixes, Schema, XML_NAMESPACE};
 use crate::{Body, Contract, Error, Message, Operation, collect};
 
@@ -55,7 +55,9 @@ pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
             all.push("");
         }
         all.retain(|namespace| {
-            types.contains_key(namespace) || elements.contains_key(namespace) || global_attributes.contains_key(namespace)
+            types.contains_key(namespace)
+                || elements.contains_key(namespace)
+                || global_attributes.contains_key(namespace)
         });
         if !all.is_empty() {
             out.element("wsdl:types", &[], |out| {
@@ -78,9 +80,12 @@ pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
 /// What schemas declare beside types, by their namespaces.
 type Globals<T> = BTreeMap<&'static str, Vec<T>>;
 
+/// An attribute that a schema declares.
+type GlobalAttribute = (TypeName, Reference);
+
 /// The elements that messages refer to, in the order of the operations, and those and the attributes that types of other
 /// namespaces do.
-fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElement>, Globals<(TypeName, Reference)>), Error> {
+fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElement>, Globals<GlobalAttribute>), Error> {
     let mut found = Globals::<DeclaredElement>::new();
     let add = |found: &mut Globals<DeclaredElement>, part: DeclaredElement| {
         let of_namespace = found.entry(part.name.namespace).or_default();
@@ -115,7 +120,7 @@ fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElemen
             collect::elsewhere(declaration, namespace, &mut |other| elsewhere.push(other));
         }
     }
-    let mut attributes = Globals::<(TypeName, Reference)>::new();
+    let mut attributes = Globals::<GlobalAttribute>::new();
     for other in elsewhere {
         match other {
             Elsewhere::Element(element) => add(&mut found, element)?,

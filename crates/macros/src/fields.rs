@@ -205,7 +205,10 @@ pub(crate) fn member(
         // Who refers to an element of another schema says no more of it (XSD Part 1 §3.3.3).
         said.refuse(&[Said::Name, Said::Namespace, Said::Repeated, Said::Bounds], "an element of another namespace")?;
         if !is_element || shape.is_stream {
-            return Err(syn::Error::new(namespace.span(), "only elements and attributes have a namespace of their own"));
+            return Err(syn::Error::new(
+                namespace.span(),
+                "only elements and attributes have a namespace of their own",
+            ));
         }
     }
     let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
@@ -306,13 +309,17 @@ pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m 
 /// where another element must come between them. The first one is counted then.
 pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_all: bool) -> syn::Result<()> {
     let is_element = |member: &Member| member.kind == Kind::Element;
-    let key = |member: &Member| (member.namespace.as_ref().map(|of| of.to_token_stream().to_string()), member.name.clone());
+    let key =
+        |member: &Member| (member.namespace.as_ref().map(|of| of.to_token_stream().to_string()), member.name.clone());
     for (index, (member, _)) in members.iter().enumerate().filter(|(_, (member, _))| is_element(member)) {
         let others = members.iter().enumerate().skip(index + 1);
         let is_same = |(_, (other, _)): &(usize, &(Member, Span))| is_element(other) && key(other) == key(member);
         let Some((number, (other, span))) = others.clone().find(is_same) else { continue };
         if other.of.to_token_stream().to_string() != member.of.to_token_stream().to_string() {
-            let message = format!("two elements <{}> are of one type (cos-element-consistent): say `#[xml(name = \"…\")]` at one of them", member.name);
+            let message = format!(
+                "two elements <{}> are of one type (cos-element-consistent): say `#[xml(name = \"…\")]` at one of them",
+                member.name
+            );
             return Err(syn::Error::new(*span, message));
         }
         if let Some(items) = member.items.or(other.items) {

@@ -120,7 +120,9 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     }
     let is_all = of.is_all.is_some();
     fields::told_apart(&members, &mut particles, is_all)?;
-    differ(declared_attributes.iter().map(|declared| (declared.namespace.as_ref(), declared.name.as_str(), declared.span)))?;
+    differ(
+        declared_attributes.iter().map(|declared| (declared.namespace.as_ref(), declared.name.as_str(), declared.span)),
+    )?;
     if let (Some((_, _)), Some((_, span))) = (&text, members.first()) {
         let message =
             "an element with a text of its own has no elements in it: make this an attribute, or the text an element";

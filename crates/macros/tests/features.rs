@@ -36,9 +36,7 @@ use messages::Answer;
 /// What types of features are made of.
 mod prelude {
     pub(crate) use castile::datatypes::*;
-    pub(crate) use castile::{
-        AnyAttribute, Fault, Nillable, NillableWithAttributes, Request, Response, Xml, service,
-    };
+    pub(crate) use castile::{AnyAttribute, Fault, Nillable, NillableWithAttributes, Request, Response, Xml, service};
 
     pub(crate) use crate::support::handled;
     pub(crate) use crate::{Echo, echo};
@@ -158,8 +156,7 @@ fn each_feature_is_tested_or_left() {
     }
     names.sort_unstable();
     let directories = fs::read_dir(FEATURES).unwrap();
-    let mut features: Vec<_> =
-        directories.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut features: Vec<_> = directories.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     features.sort_unstable();
     assert_eq!(names, features);
 }

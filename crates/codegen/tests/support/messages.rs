@@ -63,8 +63,7 @@ async fn echoed<S: HttpService>(server: &S, file: &Path) -> Answer {
     }
     let expected = fs::read_to_string(file.with_extension("answer"));
     let end = if expected.is_ok() { "" } else { "Response" };
-    let [expected, answer] =
-        [expected.unwrap_or(sent), answer].map(|message| Document::parse(&message).unwrap());
+    let [expected, answer] = [expected.unwrap_or(sent), answer].map(|message| Document::parse(&message).unwrap());
     let of = |message: Element<'_>, end: &str| {
         format!("<{{{}}}{}{end}>\n{}", message.namespace(), message.local(), infoset(message))
     };

@@ -29,7 +29,12 @@ pub(crate) mod both_versions {
         a: i32,
     }
 
-    echo!("urn:both_versions", echo(Value), #[soap(name = "withVersion")] of_version(Value));
+    echo!(
+        "urn:both_versions",
+        echo(Value),
+        #[soap(name = "withVersion")]
+        of_version(Value)
+    );
 }
 
 pub(crate) mod rpc_literal {
@@ -177,8 +182,16 @@ mod soap12 {
 mod typed_faults {
     use super::*;
 
-    const CLOSED: DateTime =
-        DateTime { year: 2005, month: 7, day: 1, hour: 18, minute: 0, second: 0, nanosecond: 0, offset_minutes: Some(0) };
+    const CLOSED: DateTime = DateTime {
+        year: 2005,
+        month: 7,
+        day: 1,
+        hour: 18,
+        minute: 0,
+        second: 0,
+        nanosecond: 0,
+        offset_minutes: Some(0),
+    };
 
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:typed_faults")]

@@ -174,7 +174,7 @@ pub(crate) mod collisions {
         A1b "A1b" a1b
         A1B "A1B" a1b_large
         Namespace "Namespace" namespace
-        NAMESPACE "NAMESPACE" namespace_large
+        LargeNamespace "NAMESPACE" namespace_large
         Namespace2 "Namespace2" namespace2
         BookFault "BookFault" book_fault
     }

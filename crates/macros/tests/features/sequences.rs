@@ -106,7 +106,6 @@ pub(crate) mod documentation {
     pub struct Value {
         ///     let x = 1;
         marked: i32,
-        ///
         empty: i32,
         html: i32,
         /// In English.
@@ -219,9 +218,9 @@ pub(crate) mod inline_structs {
 
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:inline_structs")]
-    pub enum Animal {
+    pub enum Animals {
         Animal(Box<Level3>),
-        Dog(Level3),
+        Dog(Box<Level3>),
         Cat(Box<Level3>),
     }
 
@@ -272,7 +271,7 @@ pub(crate) mod inline_structs {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:inline_structs", group)]
     pub struct Both {
-        ga: Level3,
+        ga: Box<Level3>,
         gb: Option<Box<Level3>>,
     }
 
@@ -298,7 +297,7 @@ pub(crate) mod inline_structs {
         shape: Option<Shape>,
         polygon: Option<Box<Polygon>>,
         #[xml(flatten)]
-        animal: Option<Box<Animal>>,
+        animal: Option<Box<Animals>>,
         parts: Option<Box<Parts>>,
         tagged: Option<Box<Tagged>>,
         small: Option<Box<Nillable<Small>>>,

@@ -206,10 +206,10 @@ impl Declaration {
         self
     }
 
-    /// This type with other attributes.
-    pub const fn with_any_attributes(mut self) -> Self {
+    /// This type with other attributes, of these namespaces.
+    pub const fn with_any_attributes(mut self, namespaces: Namespaces) -> Self {
         if let Definition::Complex(complex) = &mut self.definition {
-            complex.any_attributes = Some(Namespaces::Any);
+            complex.any_attributes = Some(namespaces);
         }
         self
     }
@@ -309,9 +309,9 @@ impl ParticleDeclaration {
         ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration))
     }
 
-    /// Any element of another namespace.
-    pub const fn any_but(namespace: &'static str) -> Self {
-        ParticleDeclaration::once(TermDeclaration::Any(Namespaces::Not(namespace)))
+    /// Any element of these namespaces.
+    pub const fn any(namespaces: Namespaces) -> Self {
+        ParticleDeclaration::once(TermDeclaration::Any(namespaces))
     }
 
     /// This particle with another occurrence.

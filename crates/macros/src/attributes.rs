@@ -1,10 +1,13 @@
 //! What `#[xml(…)]` says of types, fields and variants.
 
+use castile_plan::plan::Wildcard;
 use heck::{ToLowerCamelCase, ToPascalCase, ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Type};
+
+use crate::expansion::NAMESPACE;
 
 /// What is said of a type.
 #[derive(Default)]
@@ -41,6 +44,8 @@ pub(crate) struct OfField {
     /// The namespace of an element or an attribute that isn't in that of the type.
     pub(crate) namespace: Option<Expr>,
     pub(crate) role: Option<(Role, Span)>,
+    /// The namespaces of what a wildcard takes.
+    pub(crate) of_namespaces: Option<LitStr>,
     /// That a `Vec<u8>` is meant as numbers, and where that is said.
     pub(crate) is_repeated: Option<Span>,
     pub(crate) min: Option<LitInt>,
@@ -266,7 +271,33 @@ impl OfField {
             return Err(meta.error(message));
         }
         self.role = Some((role, meta.path.span()));
+        if matches!(role, Role::Any | Role::AnyAttributes) && meta.input.peek(syn::Token![=]) {
+            self.of_namespaces = Some(meta.value()?.parse()?);
+        }
         Ok(())
+    }
+
+    /// What a wildcard takes (XSD Part 1 §3.10.2), or this if it isn't said.
+    pub(crate) fn wildcard(&self, unsaid: Wildcard) -> syn::Result<Wildcard> {
+        let Some(said) = &self.of_namespaces else { return Ok(unsaid) };
+        let text = said.value();
+        match text.trim() {
+            "##any" => return Ok(Wildcard::Any),
+            "##other" => return Ok(Wildcard::Not(NAMESPACE.to_owned())),
+            _ => {}
+        }
+        let list = text.split_whitespace().map(|namespace| match namespace {
+            "##local" => Ok(String::new()),
+            keyword if keyword.starts_with("##") => {
+                let message = format!("{keyword:?} is none of \"##any\", \"##other\", \"##local\" and a namespace");
+                Err(syn::Error::new(said.span(), message))
+            }
+            namespace => Ok(namespace.to_owned()),
+        });
+        match list.collect::<syn::Result<Vec<String>>>()? {
+            list if list.is_empty() => Err(syn::Error::new(said.span(), "it takes nothing of no namespaces")),
+            list => Ok(Wildcard::OneOf(list)),
+        }
     }
 
     pub(crate) fn role(&self) -> Option<Role> {

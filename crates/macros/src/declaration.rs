@@ -1,5 +1,6 @@
 //! What a type says of itself, for the contract that is written from it.
 
+use castile_plan::plan::Wildcard;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Expr, Ident, Path, Type};
@@ -15,7 +16,7 @@ pub(crate) struct Complex<'a> {
     pub(crate) documentation: &'a str,
     pub(crate) extends: Option<&'a Path>,
     pub(crate) attributes: &'a [AttributeOf],
-    pub(crate) has_any_attributes: bool,
+    pub(crate) any_attributes: Option<&'a Wildcard>,
     pub(crate) content: ContentOf<'a>,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct AttributeOf {
 impl Complex<'_> {
     /// The declaration. `checks` are expressions that the compiler evaluates with it.
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
-        let Complex { ident, extends, has_any_attributes, .. } = self;
+        let Complex { ident, extends, any_attributes, .. } = self;
         let attributes = self.attributes.iter().map(|attribute| {
             let AttributeOf { name, namespace, of, is_required, default, is_fixed, documentation, .. } = attribute;
             let default = constrained(default.as_ref(), *is_fixed);
@@ -71,7 +72,10 @@ impl Complex<'_> {
             }
             _ => None,
         };
-        let any_attributes = has_any_attributes.then(|| quote! { .with_any_attributes() });
+        let any_attributes = any_attributes.map(|any| {
+            let namespaces = namespaces(any, expansion);
+            quote! { .with_any_attributes(#namespaces) }
+        });
         let made = quote! {
             castile_codegen_::declared::Declaration::complex(
                 #name,
@@ -118,8 +122,19 @@ fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
     value.map(|value| quote! { .default(#value) #fixed })
 }
 
+/// The namespaces of what a wildcard takes.
+fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
+    let namespace = expansion.namespace();
+    let namespaces = match any {
+        Wildcard::Any => quote! { Any },
+        Wildcard::Not(_) => quote! { Not(#namespace) },
+        Wildcard::OneOf(list) => quote! { OneOf(&[#(#list),*]) },
+    };
+    quote! { castile_codegen_::xs::Namespaces::#namespaces }
+}
+
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, namespace, of, kind, min, max, default, is_fixed, documentation, .. } = member;
+    let Member { name, namespace, of, kind, min, max, default, is_fixed, any, documentation, .. } = member;
     let (occurs, constructor) = match (kind, *min, *max) {
         (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
         (Kind::Element, 0, None) => (None, quote! { repeated }),
@@ -134,8 +149,8 @@ fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
         }
         Kind::Flattened => quote! { content_of::<#of>() },
         Kind::Any => {
-            let namespace = expansion.namespace();
-            quote! { any_but(#namespace) }
+            let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
+            quote! { any(#namespaces) }
         }
     };
     let occurs = occurs.map(|(min, max)| {

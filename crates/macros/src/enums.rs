@@ -275,7 +275,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         documentation: &of.documentation,
         extends: of.extends.as_ref(),
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Choice(&members),
     };
     let mut checks = fits(ident, &sizes);
@@ -352,7 +352,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         documentation: &of.documentation,
         extends: of.extends.as_ref(),
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Nothing(&extended_by),
     };
     checks.push(fits(ident, &sizes));

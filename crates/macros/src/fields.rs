@@ -27,6 +27,8 @@ pub(crate) struct Member {
     pub(crate) is_fixed: bool,
     /// That its values can be read one after another, and where that is said.
     pub(crate) items: Option<Span>,
+    /// What a wildcard takes.
+    pub(crate) any: Option<Wildcard>,
     pub(crate) documentation: String,
 }
 
@@ -219,7 +221,8 @@ pub(crate) fn member(
                 return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
             }
             // Those of the type's own namespace could be taken for its other elements (cos-nonambig).
-            (Kind::Any, Term::Any(Wildcard::Not(NAMESPACE.to_owned())))
+            let any = said.wildcard(Wildcard::Not(NAMESPACE.to_owned()))?;
+            (Kind::Any, Term::Any(any))
         }
         Some(Role::Flattened) => {
             said.refuse(&[Said::Bounds], "what is flattened")?;
@@ -247,6 +250,10 @@ pub(crate) fn member(
             (Kind::Element, Term::Element { element, value, tag: name.clone(), counted: false })
         }
     };
+    let any = match &term {
+        Term::Any(any) => Some(any.clone()),
+        _ => None,
+    };
     let field = Field {
         ident: names::Ident::new(&ident.to_string()),
         documentation: String::new(),
@@ -258,7 +265,7 @@ pub(crate) fn member(
         adapter,
     };
     let (namespace, is_fixed, items) = (said.namespace.clone(), said.is_fixed, said.is_items);
-    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, items, documentation }, field))
+    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, items, any, documentation }, field))
 }
 
 /// What reads values of a type by an adapter.

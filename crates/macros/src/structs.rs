@@ -81,7 +81,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 if any_attributes.is_some() {
                     return Err(syn::Error::new(name.span(), "another field has whatever attribute comes already"));
                 }
-                any_attributes = Some(names::Ident::new(&name.to_string()));
+                any_attributes = Some((names::Ident::new(&name.to_string()), said.wildcard(Wildcard::Any)?));
             }
             Some(Role::Text) => {
                 said.refuse(&[], "the text of an element")?;
@@ -174,7 +174,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         documentation: if of.is_anonymous { "" } else { &of.documentation },
         extends: of.extends.as_ref(),
         attributes: &declared_attributes,
-        has_any_attributes: any_attributes.is_some(),
+        any_attributes: any_attributes.as_ref().map(|(_, any)| any),
         content: match &text {
             Some((_, of)) => ContentOf::Text(of),
             None if is_all => ContentOf::All(&members),
@@ -196,7 +196,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         role,
         attributes,
         attribute_table: has_table.then(|| names::Ident::new(ATTRIBUTES)),
-        any_attributes: any_attributes.map(|ident| (ident, Wildcard::Any)),
+        any_attributes,
         content,
         made: Made::Whole,
     })];
@@ -424,7 +424,7 @@ fn wrapped(
         documentation: "",
         extends: None,
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Sequence(&members),
     };
     let declaration = declaration.code(expansion, &TokenStream::new());
@@ -491,6 +491,7 @@ fn wrapped(
         default: None,
         is_fixed: false,
         items: said.is_items,
+        any: None,
         documentation: said.documentation.clone(),
     };
     Ok(Wrapped { member, plan, item, code })

@@ -239,6 +239,21 @@ fn white_space_of_a_text_counts_for_its_facets() {
     assert!(problem.contains("doesn't match the pattern"), "{problem}");
 }
 
+/// Names of namespaces may be constants, so what is listed could be that of any element behind it.
+#[test]
+fn what_is_declared_behind_any_element_is_no_such() {
+    #[derive(Clone, Debug, PartialEq, castile::Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct Listed {
+        #[xml(any = "urn:orders urn:other")]
+        rest: AnyElements,
+        last: Option<i32>,
+    }
+    let value: Listed = read("<order xmlns='urn:orders'><a/><b xmlns='urn:other'/><last>1</last></order>").unwrap();
+    assert_eq!((value.rest.len(), value.last), (2, Some(1)));
+    assert!(read::<Listed>("<order xmlns='urn:orders'><a xmlns='urn:third'/></order>").is_err());
+}
+
 #[test]
 fn any_element_is_one_of_another_namespace() {
     let xml = |any: &str| format!("<order xmlns='urn:orders'><first>1</first>{any}</order>");

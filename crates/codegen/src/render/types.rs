@@ -439,7 +439,9 @@ pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) ->
 /// Which of the fields behind a wildcard it could take too: there are `elements` before it.
 fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, context: Context<'_>) -> Vec<TokenStream> {
     let mut declared = fields.iter().filter_map(Field::element);
-    let elements = declared.any(|element| any.allows(&element.namespace)).then(|| {
+    // A program may have constants for its namespaces, so that nobody knows which of them are listed.
+    let is_listed = context.own.is_some() && matches!(any, Wildcard::OneOf(_));
+    let elements = declared.any(|element| is_listed || any.allows(&element.namespace)).then(|| {
         let elements = Literal::usize_unsuffixed(elements);
         quote! { xs::First::Elements(#table.split_at(#elements).1) }
     });

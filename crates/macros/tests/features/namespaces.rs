@@ -191,3 +191,50 @@ pub(crate) mod collisions {
         drop(Value)
     );
 }
+
+pub(crate) mod wildcards {
+    use super::*;
+    use castile::{Any, AnyAttribute, AnyElements, AnyType, Nillable};
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:wildcards")]
+    pub struct Extensible {
+        #[xml(any_attributes)]
+        attributes: Vec<AnyAttribute>,
+        a: i32,
+        #[xml(any)]
+        rest: AnyElements,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:wildcards")]
+    pub enum BOrAny {
+        B(i32),
+        #[xml(any = "urn:o ##local")]
+        Any(Any),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:wildcards")]
+    pub struct Ambiguous {
+        #[xml(any = "##any")]
+        any: Option<Any>,
+        declared: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:wildcards")]
+    pub struct Value {
+        extensible: Option<Extensible>,
+        #[xml(flatten)]
+        choice: Vec<BOrAny>,
+        c: Option<i32>,
+        #[xml(any = "urn:wildcards")]
+        own: Option<Any>,
+        anything: Vec<AnyType>,
+        untyped: Option<Nillable<AnyType>>,
+        ambiguous: Option<Ambiguous>,
+    }
+
+    echo!("urn:wildcards");
+}

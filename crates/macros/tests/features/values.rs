@@ -31,7 +31,7 @@ pub(crate) mod attributes {
         decoder: Option<i32>,
         #[xml(attribute)]
         name: Option<QName>,
-        #[xml(any_attributes)]
+        #[xml(any_attributes = "##other")]
         more: Vec<AnyAttribute>,
         element: i32,
     }

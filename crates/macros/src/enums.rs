@@ -11,11 +11,17 @@ use crate::attributes::{Case, OfField, OfType, Role, Said};
 use crate::declaration::{Complex, ContentOf, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{Member, differ, elements, held_by, member};
+use crate::simple::WHITE_SPACE;
 use crate::structs::{element_of_group, fits, sound, without_facets};
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
-    without_facets(&of)?;
+    let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
+    let is_enumeration = of.is_derived.is_none() && of.is_union.is_none() && data.variants.iter().any(is_listed);
+    // What is listed restricts a text, of which white space may count.
+    if !is_enumeration || of.facets.iter().any(|(facet, ..)| facet != "whiteSpace") {
+        without_facets(&of)?;
+    }
     if let Some(span) = of.is_all {
         return Err(syn::Error::new(span, "of an enum one variant is there: no order is to be said"));
     }
@@ -32,12 +38,11 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
     if of.is_derived.is_some() || of.is_union.is_some() {
         of.refuse("an enum of several types", &of_elements, ident)?;
     }
-    let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
     if of.is_derived.is_some() {
         types(input, &of, data)
     } else if of.is_union.is_some() {
         union(input, &of, data)
-    } else if data.variants.iter().any(is_listed) {
+    } else if is_enumeration {
         enumeration(input, &of, data)
     } else {
         choice(input, &of, data)
@@ -115,10 +120,18 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
     } else {
         quote! { &[#(#facets),*] }
     };
+    let (white_space, base) = match of.facets.first() {
+        None => (quote! { Collapse }, quote! { ::castile::datatypes::Token }),
+        Some((_, said, span)) => match said.as_str() {
+            "collapse" => (quote! { Collapse }, quote! { ::castile::datatypes::Token }),
+            "replace" => (quote! { Replace }, quote! { ::castile::datatypes::NormalizedString }),
+            "preserve" => (quote! { Preserve }, quote! { ::std::string::String }),
+            _ => return Err(syn::Error::new(*span, WHITE_SPACE)),
+        },
+    };
     let definition = quote! {
         castile_codegen_::declared::Definition::Restriction {
-            // The reader takes away white space around it.
-            base: <::castile::datatypes::Token as castile_codegen_::declared::Declared>::declaration,
+            base: <#base as castile_codegen_::declared::Declared>::declaration,
             facets: #facets,
         }
     };
@@ -132,7 +145,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
                 const IS_OF_CONTRACT: bool = true;
 
                 fn parse(text: &str) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
-                    match &*castile_codegen_::xs::WhiteSpace::Collapse.normalise(text) {
+                    match &*castile_codegen_::xs::WhiteSpace::#white_space.normalise(text) {
                         #(#read)*
                         #read_other
                     }

@@ -144,7 +144,7 @@ pub(crate) mod enumerations {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Xml)]
-    #[xml(namespace = "urn:enumerations")]
+    #[xml(namespace = "urn:enumerations", white_space = "preserve")]
     pub enum Color {
         #[xml(name = "red")]
         Small,

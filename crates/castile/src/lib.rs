@@ -324,7 +324,7 @@ pub mod codegen {
     };
 
     #[cfg(feature = "macros")]
-    pub use crate::own::{extends, fits, is_called, is_of, is_simple, push_text, required_header};
+    pub use crate::own::{extends, fits, has_elements_alone, is_called, is_of, is_simple, push_text, required_header};
     #[cfg(feature = "macros")]
     pub use castile_contract as contract;
     pub use castile_databinding::declared;

@@ -231,6 +231,11 @@ impl ContentDefinition {
         ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(particles)))
     }
 
+    /// Text, and elements that are the content of a type, as often as they like.
+    pub const fn mixed<T: Declared>() -> Self {
+        ContentDefinition::Mixed(ParticleDeclaration::content_of::<T>().occurs(0, None))
+    }
+
     /// A value.
     pub const fn text<T: Declared>() -> Self {
         ContentDefinition::Simple(T::declaration)

@@ -67,6 +67,8 @@ pub(crate) struct OfField {
 pub(crate) enum Role {
     Attribute,
     Text,
+    /// Text and elements in any order.
+    Mixed,
     /// The content of its type, without an element around it.
     Flattened,
     /// Whatever element comes.
@@ -81,6 +83,7 @@ impl Role {
         match self {
             Role::Attribute => "attribute",
             Role::Text => "text",
+            Role::Mixed => "mixed",
             Role::Flattened => "flatten",
             Role::Any => "any",
             Role::AnyAttributes => "any_attributes",
@@ -235,6 +238,7 @@ impl OfField {
         let role = match key(meta).as_str() {
             "attribute" => Role::Attribute,
             "text" => Role::Text,
+            "mixed" => Role::Mixed,
             "flatten" => Role::Flattened,
             "any" => Role::Any,
             "any_attributes" => Role::AnyAttributes,
@@ -258,14 +262,14 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, flatten, any, any_attributes, other, name, namespace, wrap, with, default, fixed, min, max, \
+                    "attribute, text, mixed, flatten, any, any_attributes, other, name, namespace, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }
         };
         if let Some((other, _)) = self.role {
             let message = format!(
-                "a field is one of attribute, text, flatten, any and any_attributes; this is {} too",
+                "a field is one of attribute, text, mixed, flatten, any and any_attributes; this is {} too",
                 other.word()
             );
             return Err(meta.error(message));

@@ -22,6 +22,8 @@ pub(crate) struct Complex<'a> {
 
 pub(crate) enum ContentOf<'a> {
     Text(&'a Type),
+    /// Text, and the elements of an enum.
+    Mixed(&'a Type),
     Sequence(&'a [Member]),
     Choice(&'a [Member]),
     All(&'a [Member]),
@@ -56,13 +58,15 @@ impl Complex<'_> {
         });
         let (compositor, members): (_, &[Member]) = match self.content {
             ContentOf::Text(of) => (quote! { text::<#of>() }, &[]),
+            ContentOf::Mixed(of) => (quote! { mixed::<#of>() }, &[]),
             ContentOf::Sequence(members) => (quote! { sequence }, members),
             ContentOf::Choice(members) => (quote! { choice }, members),
             ContentOf::All(members) => (quote! { all }, members),
             ContentOf::Nothing(_) => (quote! { sequence }, &[]),
         };
         let particles = members.iter().map(|member| particle(member, expansion));
-        let particles = (!matches!(self.content, ContentOf::Text(_))).then(|| quote! { (&[#(#particles),*]) });
+        let particles = (!matches!(self.content, ContentOf::Text(_) | ContentOf::Mixed(_)))
+            .then(|| quote! { (&[#(#particles),*]) });
         let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
         let documented = documented(self.documentation);
         let extending = extends.map(|base| quote! { .extending::<#base>() });

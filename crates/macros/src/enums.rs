@@ -10,7 +10,7 @@ use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 use crate::attributes::{Case, OfField, OfType, Role, Said};
 use crate::declaration::{Complex, ContentOf, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
-use crate::fields::{Member, differ, elements, held_by, member};
+use crate::fields::{Member, differ, elements, held_by, is_called, member};
 use crate::simple::WHITE_SPACE;
 use crate::structs::{element_of_group, fits, sound, without_facets};
 
@@ -244,9 +244,18 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
     let mut plans = Vec::new();
     let mut sizes = Vec::new();
+    let mut text = None;
     for variant in &data.variants {
         let said = OfField::read(&variant.attrs)?;
         match said.role {
+            Some((Role::Text, span)) => {
+                said.refuse(&[], "text among elements")?;
+                if text.is_some() || !is_called(held(variant, "a text")?, "String") {
+                    return Err(syn::Error::new(span, "one variant is the text among elements, and holds a `String`"));
+                }
+                text = Some(names::Ident::new(&variant.ident.to_string()));
+                continue;
+            }
             None | Some((Role::Flattened | Role::Any, _)) => {}
             Some((_, span)) => {
                 return Err(syn::Error::new(span, "a variant of a choice is an element, any element, or flattened"));
@@ -272,12 +281,15 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         plans.push(plan);
     }
     differ(elements(&members))?;
+    if text.is_some() && members.is_empty() {
+        return Err(syn::Error::new_spanned(ident, "text without elements is a `String`"));
+    }
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     let planned = Choice {
         path: expansion.itself(),
         table: names::Ident::new(ELEMENTS),
         documentation: String::new(),
-        text: None,
+        text: text.clone(),
         order: None,
         variants: plans,
     };
@@ -294,7 +306,10 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     let mut checks = fits(ident, &sizes);
     checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
-    rest.extend(element_of_group(&expansion, &name));
+    // Of what has text among its elements only mixed content is made.
+    if text.is_none() {
+        rest.extend(element_of_group(&expansion, &name));
+    }
     Ok(expansion.code(vec![Item::Choice(planned)], rest))
 }
 

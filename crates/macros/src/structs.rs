@@ -59,7 +59,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     let mut attributes = Vec::new();
     let mut declared_attributes = Vec::new();
     let mut any_attributes = None;
-    let mut text = None;
+    let (mut text, mut mixed) = (None, None);
     let mut particles = Vec::new();
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
     let mut sizes = Vec::new();
@@ -90,6 +90,14 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 }
                 text = Some((name.clone(), field.ty.clone()));
             }
+            Some(Role::Mixed) => {
+                said.refuse(&[], "mixed content")?;
+                let Some(piece) = held_by(&field.ty, "Vec").filter(|_| mixed.is_none()) else {
+                    let message = "mixed content is one `Vec` of an enum, of which a variant is the text";
+                    return Err(syn::Error::new_spanned(&field.ty, message));
+                };
+                mixed = Some((name.clone(), piece.clone()));
+            }
             Some(Role::Other) => {
                 let span = said.role.map_or(name.span(), |(_, span)| span);
                 return Err(syn::Error::new(span, "only a variant is whatever no other one is"));
@@ -117,6 +125,12 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     }
     if let Some(span) = repeats.said.filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others is no place for items"));
+    }
+    if let Some((name, _)) = &mixed
+        && (!members.is_empty() || text.is_some() || of.is_all.is_some() || of.is_group || of.extends.is_some())
+    {
+        let message = "mixed content is all that is in an element: its elements are variants beside the text";
+        return Err(syn::Error::new(name.span(), message));
     }
     let is_all = of.is_all.is_some();
     fields::told_apart(&members, &mut particles, is_all)?;
@@ -160,12 +174,15 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     if let Some(span) = of_text.or(has_table.then(|| ident.span())).filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others has elements alone"));
     }
-    let content = match &text {
-        Some((name, of)) => {
+    let content = match (&text, &mixed) {
+        (_, Some((name, piece))) => {
+            Content::Mixed { ident: names::Ident::new(&name.to_string()), piece: expansion.of(piece) }
+        }
+        (Some((name, of)), _) => {
             Content::Simple { ident: names::Ident::new(&name.to_string()), value: expansion.base(of), facets: None }
         }
-        None if is_all => Content::All(particles),
-        None => Content::Sequence(particles),
+        _ if is_all => Content::All(particles),
+        _ => Content::Sequence(particles),
     };
     let type_name = TypeName { namespace: NAMESPACE.to_owned(), name: of.name(ident)? };
     let declaration = Complex {
@@ -175,10 +192,11 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         extends: of.extends.as_ref(),
         attributes: &declared_attributes,
         any_attributes: any_attributes.as_ref().map(|(_, any)| any),
-        content: match &text {
-            Some((_, of)) => ContentOf::Text(of),
-            None if is_all => ContentOf::All(&members),
-            None => ContentOf::Sequence(&members),
+        content: match (&text, &mixed) {
+            (_, Some((_, piece))) => ContentOf::Mixed(piece),
+            (Some((_, of)), _) => ContentOf::Text(of),
+            _ if is_all => ContentOf::All(&members),
+            _ => ContentOf::Sequence(&members),
         },
     };
     let mut checks = fits(ident, &sizes);
@@ -524,6 +542,7 @@ pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
         let of = &member.of;
         quote_spanned! { of.span() =>
             castile_codegen_::is_of(<#of as castile_codegen_::Group>::NAMESPACE, #namespace);
+            castile_codegen_::has_elements_alone::<#of>();
         }
     });
     let defaults = members.iter().filter(|member| member.default.is_some()).map(|member| {

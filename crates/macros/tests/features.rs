@@ -89,7 +89,7 @@ macro_rules! features {
 }
 
 features! {
-    choices { choice groups streams substitution }
+    choices { choice groups lenient mixed streams substitution }
     namespaces { adjusted collisions imports two_namespaces + other unqualified wildcards }
     sequences { all deep documentation extension inline_structs names optional_and_repeated recursion repeated_names sequence }
     services { binding_alone both_versions rpc_literal }

@@ -283,3 +283,167 @@ pub(crate) mod substitution {
 
     echo!("urn:substitution");
 }
+
+pub(crate) mod lenient {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", max_length = 3)]
+    pub struct Code(String);
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", rename_all = "snake_case")]
+    pub enum Color {
+        Red,
+        Blue,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", max_inclusive = 100)]
+    pub struct Percent(i32);
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", union)]
+    pub enum PercentOrColor {
+        Percent(Percent),
+        Color(Color),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub struct Item {
+        #[xml(attribute)]
+        id: i32,
+        #[xml(attribute)]
+        code: Option<Code>,
+        #[xml(attribute, fixed = "cm")]
+        unit: String,
+        name: String,
+        note: Option<String>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", derived)]
+    pub enum Shape {
+        Circle(Circle),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", extends = Shape)]
+    pub struct Circle {
+        label: String,
+        radius: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub struct Paragraph {
+        #[xml(mixed)]
+        content: Vec<Piece>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub enum Piece {
+        #[xml(text)]
+        Text(String),
+        Bold(String),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", all)]
+    pub struct Options {
+        fast: bool,
+        loud: Option<bool>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub struct Event {
+        #[xml(flatten, max = 3)]
+        moment: Vec<Moment>,
+        end: Option<i32>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub enum Moment {
+        Start(i32),
+        #[xml(flatten)]
+        Span(Span),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient", group)]
+    pub struct Span {
+        from: i32,
+        to: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:lenient")]
+    pub struct Value {
+        number: Option<i32>,
+        code: Option<Code>,
+        color: Option<Color>,
+        colors: Option<List<Color>>,
+        share: Option<PercentOrColor>,
+        #[xml(fixed = "1.0")]
+        version: Option<String>,
+        #[xml(max = 2)]
+        pair: Vec<i32>,
+        item: Vec<Item>,
+        shape: Option<Shape>,
+        paragraph: Option<Paragraph>,
+        options: Option<Options>,
+        event: Option<Event>,
+        #[xml(namespace = "")]
+        unqualified: Option<i32>,
+    }
+
+    echo!("urn:lenient");
+}
+
+pub(crate) mod mixed {
+    use super::*;
+    use castile::Any;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:mixed")]
+    pub struct Paragraph {
+        #[xml(attribute, name = "content")]
+        number: Option<i32>,
+        #[xml(mixed)]
+        content: Vec<Piece>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:mixed")]
+    pub enum Piece {
+        #[xml(text)]
+        Between(String),
+        Text(String),
+        Bold(Paragraph),
+        #[xml(any)]
+        Any(Any),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:mixed")]
+    pub struct Note {
+        #[xml(attribute)]
+        by: Option<String>,
+        #[xml(text)]
+        value: String,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:mixed")]
+    pub struct Value {
+        #[xml(min = 1)]
+        paragraph: Vec<Paragraph>,
+        note: Option<Note>,
+    }
+
+    echo!("urn:mixed");
+}

@@ -338,7 +338,7 @@ pub mod codegen {
     pub use castile_databinding::schema::Element;
     pub use castile_databinding::{
         Boxed, ComplexType, Decoder, Encoder, Error, FromXml, Group, Mixed, Nillable, Recursive, ToXml, array,
-        conversions, enumeration, simple_type, union_value,
+        conversions, enumeration, facet_value, simple_type, union_value,
     };
     pub use castile_http::Error as HttpError;
     #[cfg(feature = "client")]
@@ -349,7 +349,9 @@ pub mod codegen {
     };
 
     #[cfg(feature = "macros")]
-    pub use crate::own::{extends, fits, is_called, is_of, is_simple, paged, push_text, required_header};
+    pub use crate::own::{
+        extends, fits, has_elements_alone, is_called, is_of, is_simple, paged, push_text, required_header,
+    };
     #[cfg(feature = "macros")]
     pub use castile_contract as contract;
     pub use castile_databinding::declared;

@@ -1,5 +1,6 @@
 //! What the code of `castile-macros` asks while it is compiled, and what it takes from the library beside that.
 
+use castile_databinding::ComplexType;
 use castile_databinding::datatypes::SimpleType;
 use castile_databinding::declared::Extends;
 use castile_databinding::schema::TypeName;
@@ -34,6 +35,9 @@ pub const fn is_of(found: Option<&str>, namespace: &str) {
 
 /// Asks that a type is a simple one.
 pub const fn is_simple<T: SimpleType>() {}
+
+/// Asks that what is flattened has no text among its elements, for which only mixed content has a place.
+pub const fn has_elements_alone<T: ComplexType>() {}
 
 /// Asks that a type extends another one.
 pub const fn extends<T: Extends<B>, B>() {}

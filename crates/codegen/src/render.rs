@@ -131,7 +131,8 @@ fn module_of_messages(plan: &Plan) -> Option<&Module> {
 pub struct OfProgram<'a> {
     /// What is planned of types.
     pub plan: &'a Plan,
-    /// The default namespace of their tags, and one of the plan's. It stands as `CASTILE_NAMESPACE`.
+    /// The default namespace of their tags. The first namespace of the plan stands as `CASTILE_NAMESPACE`, the second one as
+    /// `CASTILE_NAMESPACE_1`.
     pub namespace: &'a str,
     /// The path of what generated code takes from the library.
     pub library: &'a dyn Fn() -> TokenStream,
@@ -577,7 +578,13 @@ impl Context<'_> {
             return quote! { "" };
         }
         if self.own.is_some() {
-            return quote! { CASTILE_NAMESPACE };
+            let number = self.plan.namespaces.iter().position(|known| known == namespace).unwrap_or_default();
+            let name = match number {
+                0 => "CASTILE_NAMESPACE".to_owned(),
+                number => format!("CASTILE_NAMESPACE_{number}"),
+            };
+            let name = quote::format_ident!("{name}");
+            return quote! { #name };
         }
         let Some(&index) = self.namespaces.numbers.get(namespace) else { return literal(namespace) };
         self.namespaces.used[index].store(true, Ordering::Relaxed);
@@ -591,6 +598,11 @@ impl Context<'_> {
     /// The default namespace of the tags, where the types are those of a program.
     fn own_namespace(self) -> Option<TokenStream> {
         self.own.map(|namespace| self.namespace(namespace))
+    }
+
+    /// The namespace of an element or an attribute of a type of a program, if it is another one than that of the tags.
+    fn elsewhere(self, namespace: &str) -> Option<TokenStream> {
+        self.own.filter(|own| *own != namespace).map(|_| self.namespace(namespace))
     }
 
     /// Whether values of a type of a program may hold each other: nothing but the compiler knows which do.

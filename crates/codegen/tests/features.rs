@@ -7,6 +7,8 @@
 // Types that nest as deeply as those of `deep` are printed.
 #![recursion_limit = "256"]
 
+#[path = "support/messages.rs"]
+mod messages;
 mod support;
 
 use std::convert::Infallible;
@@ -23,11 +25,11 @@ use castile::http::Body;
 use castile::http::server::Endpoint;
 use castile::soap::{Reason, Version};
 use castile::{Any, CallError, Detail, Fault, FaultCode, Leniency, Request, Response};
-use castile_xml::tree::{Attribute, Document, Element, Node};
+use castile_xml::tree::Document;
 use http_body_util::{BodyExt, Full};
 use tower_service::Service;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use messages::{Answer, infoset, payload, post};
 
 /// Implements every feature's port type: what comes goes back.
 struct Echo;
@@ -508,95 +510,15 @@ fn depth_is_no_danger() {
 /// Sends the messages of a feature to a server and compares the answers.
 async fn exchange<S: HttpService>(feature: &str, server: S) {
     let directory = Path::new("tests/features").join(feature);
-    let mut files: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let named = |prefix: &str| {
-        let is_named = |file: &&Path| {
-            let name = file.file_name().unwrap().to_str().unwrap();
-            name.starts_with(prefix) && name.ends_with(".xml")
-        };
-        files.iter().map(AsRef::as_ref).filter(is_named).collect::<Vec<&Path>>()
-    };
-    let (right, wrong) = (named("ok-"), named("bad-"));
-    assert!(!right.is_empty(), "{feature} has no messages");
-
     let mut different = Vec::new();
-    // Twice: the second time all tags are known to the reader.
-    for file in right.iter().chain(&right) {
-        let sent = fs::read_to_string(file).unwrap();
-        let (status, answer) = post(&server, sent.clone()).await;
-        assert_eq!(status, 200, "{}: {answer}", file.display());
-        let [sent, answer] = [sent, answer].map(|message| Document::parse(&message).unwrap());
-        let (sent, answer) = (payload(&sent), payload(&answer));
-        assert_eq!(answer.namespace(), sent.namespace(), "{}", file.display());
-        assert_eq!(answer.local(), format!("{}Response", sent.local()), "{}", file.display());
-        assert_eq!(infoset(answer), infoset(sent), "{}", file.display());
-    }
-    for file in wrong.iter().chain(&wrong) {
-        let (status, answer) = post(&server, fs::read_to_string(file).unwrap()).await;
-        assert_eq!(status, 500, "{}: {answer}", file.display());
-        let answer = Document::parse(&answer).unwrap();
-        let [code, reason] = ["faultcode", "faultstring"].map(|name| child(payload(&answer), name));
-        let found = format!("{}: {}\n", code.trim_start_matches("soap:"), reason);
-        different.extend(support::compare(&file.with_extension("error"), Some(&found)));
+    for (file, answer) in messages::exchange(&directory, &server, &|_| true).await {
+        match answer {
+            Answer::Same => {}
+            Answer::Different(how) => different.push(format!("{}: {how}", file.display())),
+            Answer::Refused(found) => different.extend(support::compare(&file.with_extension("error"), Some(&found))),
+        }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
-}
-
-/// Status and body of the answer to a message.
-async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
-    let request = http::Request::post("/").header("content-type", "text/xml; charset=utf-8");
-    let response = server.service().call(request.body(Body::from(Bytes::from(message))).unwrap()).await;
-    let response: Result<_, BoxError> = response.map_err(Into::into);
-    let (head, body) = response.unwrap().into_parts();
-    let body: Result<_, BoxError> = body.collect().await.map_err(Into::into);
-    let body = body.unwrap().to_bytes();
-    (head.status.as_u16(), String::from_utf8(body.to_vec()).unwrap())
-}
-
-fn payload(message: &Document) -> Element<'_> {
-    let body = message.root().elements().find(|element| element.local() == "Body").unwrap();
-    body.elements().next().unwrap()
-}
-
-fn child(element: Element<'_>, name: &str) -> String {
-    element.elements().find(|child| child.local() == name).unwrap().text()
-}
-
-/// The content of an element: what doesn't count is left out, which is prefixes, the order of attributes, and white
-/// space between elements.
-fn infoset(element: Element<'_>) -> String {
-    let mut out = String::new();
-    let has_elements = element.elements().next().is_some();
-    for child in element.children() {
-        let child = match child {
-            Node::Element(child) => child,
-            Node::Text(text) => {
-                let text = text.trim();
-                if has_elements && !text.is_empty() {
-                    out.push_str(&format!("{text:?}\n"));
-                }
-                continue;
-            }
-        };
-        let mut attributes: Vec<String> = child.attributes().map(|attribute| shown(child, attribute)).collect();
-        attributes.sort();
-        let (namespace, local, attributes) = (child.namespace(), child.local(), attributes.concat());
-        out.push_str(&format!("<{{{namespace}}}{local}{attributes}>\n{}</>\n", infoset(child)));
-    }
-    if !has_elements {
-        out = element.text() + "\n";
-    }
-    out
-}
-
-/// An attribute; what `xsi:type` means depends on the declarations around it.
-fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
-    let (namespace, local, value) = (attribute.namespace(), attribute.local(), attribute.value());
-    if (namespace, local) == ("http://www.w3.org/2001/XMLSchema-instance", "type") {
-        return format!(" xsi:type={:?}", element.resolve_qname(value).unwrap());
-    }
-    format!(" {{{namespace}}}{local}={value:?}")
 }
 
 // ---- faults in SOAP encoding ----

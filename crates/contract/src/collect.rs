@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use castile_databinding::declared::{
-    ComplexDefinition, ContentDefinition, Declaration, Definition, ParticleDeclaration, Reference, TermDeclaration,
+    ComplexDefinition, ContentDefinition, Declaration, DeclaredElement, Definition, ElementDeclaration,
+    ParticleDeclaration, Reference, TermDeclaration,
 };
-use castile_databinding::schema::XSD_NAMESPACE;
+use castile_databinding::schema::{TypeName, XSD_NAMESPACE};
 
 use crate::{Body, Contract, Error, Message};
 
@@ -50,6 +51,50 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
     Ok(found)
 }
 
+/// What a type refers to that another schema declares.
+pub(crate) enum Elsewhere {
+    Element(DeclaredElement),
+    Attribute(TypeName, Reference),
+}
+
+impl Elsewhere {
+    pub(crate) fn name(&self) -> TypeName {
+        match self {
+            Elsewhere::Element(element) => element.name,
+            Elsewhere::Attribute(name, _) => *name,
+        }
+    }
+}
+
+/// What a type of a namespace, and those without names in it, refer to in other ones.
+pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, found: &mut dyn FnMut(Elsewhere)) {
+    let mut open = vec![(declaration, namespace)];
+    let mut seen = HashSet::new();
+    while let Some((declaration, namespace)) = open.pop() {
+        let Definition::Complex(ComplexDefinition { attributes, content, .. }) = &declaration.definition else {
+            continue;
+        };
+        if !seen.insert(std::ptr::from_ref(declaration).addr()) {
+            continue;
+        }
+        for attribute in attributes.iter().filter(|attribute| !attribute.namespace.is_empty()) {
+            found(Elsewhere::Attribute(TypeName::new(attribute.namespace, attribute.name), attribute.of));
+        }
+        let (ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle)) = content else { continue };
+        let mut elements = Vec::new();
+        each_of_particle(particle, &mut |element| elements.push(element), &mut HashSet::new());
+        for &ElementDeclaration { namespace: of_element, name, of, is_nillable, .. } in elements {
+            let is_elsewhere = !of_element.is_empty() && of_element != namespace;
+            if is_elsewhere {
+                found(Elsewhere::Element(DeclaredElement { name: TypeName::new(of_element, name), of, is_nillable }));
+            }
+            if of().name.is_none() {
+                open.push((of(), if is_elsewhere { of_element } else { namespace }));
+            }
+        }
+    }
+}
+
 /// The types that one refers to.
 pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) {
     match &declaration.definition {
@@ -63,7 +108,7 @@ pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) 
             match content {
                 ContentDefinition::Simple(of, _) => found(*of),
                 ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => {
-                    each_of_particle(particle, found, &mut HashSet::new());
+                    each_of_particle(particle, &mut |element| found(element.of), &mut HashSet::new());
                 }
             }
         }
@@ -71,9 +116,13 @@ pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) 
 }
 
 /// `flattened` are the types whose content was looked at: one may hold itself.
-fn each_of_particle(particle: &ParticleDeclaration, found: &mut dyn FnMut(Reference), flattened: &mut HashSet<usize>) {
+fn each_of_particle<'d>(
+    particle: &'d ParticleDeclaration,
+    found: &mut dyn FnMut(&'d ElementDeclaration),
+    flattened: &mut HashSet<usize>,
+) {
     match &particle.term {
-        TermDeclaration::Element(element) => found(element.of),
+        TermDeclaration::Element(element) => found(element),
         TermDeclaration::Any(_) => {}
         TermDeclaration::Sequence(particles) | TermDeclaration::Choice(particles) | TermDeclaration::All(particles) => {
             particles.iter().for_each(|particle| each_of_particle(particle, found, flattened));

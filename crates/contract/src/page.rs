@@ -171,6 +171,9 @@ impl Page {
         if any_attributes.is_some() {
             push(rows, depth, 'g', "any attribute", &Columns::default());
         }
+        if let ContentDefinition::Mixed(_) = content {
+            push(rows, depth, 'v', "text among the elements", &Columns::default());
+        }
         match content {
             ContentDefinition::Simple(of, _) => {
                 let of = self.reference(of());

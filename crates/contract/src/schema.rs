@@ -10,11 +10,14 @@ use castile_databinding::declared::{
 use castile_databinding::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
 use crate::Error;
-use crate::collect::{Types, each};
+use crate::collect::{self, Types, each};
 use crate::lines::{Attributes, Lines};
 
 /// How deeply groups may be flattened into each other: one that is in itself has no end.
 const MOST_FLATTENED: usize = 32;
+
+/// The namespace of `xml:lang` (Namespaces in XML 1.0 §3).
+pub(crate) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// Prefixes of the namespaces of a contract.
 #[derive(Debug)]
@@ -31,8 +34,10 @@ impl Prefixes {
 
     /// A name as it stands in an attribute.
     pub(crate) fn name(&self, name: TypeName) -> String {
-        if name.namespace == XSD_NAMESPACE {
-            return format!("xs:{}", name.name);
+        match name.namespace {
+            XSD_NAMESPACE => return format!("xs:{}", name.name),
+            XML_NAMESPACE => return format!("xml:{}", name.name),
+            _ => {}
         }
         match self.prefix(name.namespace) {
             Some(prefix) => format!("{prefix}:{}", name.name),
@@ -45,6 +50,7 @@ impl Prefixes {
 pub(crate) struct Schema<'a> {
     pub(crate) namespace: &'static str,
     pub(crate) elements: &'a [DeclaredElement],
+    pub(crate) attributes: &'a [(TypeName, Reference)],
     pub(crate) types: &'a Types,
     pub(crate) prefixes: &'a Prefixes,
     /// How many types without names are around what is being written.
@@ -69,6 +75,9 @@ impl Schema<'_> {
                 let attributes = vec![("name", element.name.name.to_owned())];
                 self.typed(out, "xs:element", attributes, element.of, element.is_nillable, "")?;
             }
+            for (name, of) in self.attributes {
+                self.typed(out, "xs:attribute", vec![("name", name.name.to_owned())], *of, false, "")?;
+            }
             let types = self.types.get(self.namespace).into_iter().flatten();
             types.into_iter().try_for_each(|(_, declaration)| self.type_(out, declaration))
         })
@@ -78,8 +87,13 @@ impl Schema<'_> {
     fn imported(&self) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
         let types = self.types.get(self.namespace).into_iter().flatten().map(|(_, declaration)| *declaration);
-        let mut open: Vec<&Declaration> = types.collect();
+        let mut open: Vec<&'static Declaration> = types.collect();
         open.extend(self.elements.iter().map(|element| (element.of)()));
+        for declaration in &open {
+            collect::elsewhere(declaration, self.namespace, &mut |other| {
+                found.insert(other.name().namespace);
+            });
+        }
         let named = self.elements.iter().filter_map(|element| (element.of)().name);
         found.extend(named.map(|name| name.namespace));
         let mut seen = std::collections::HashSet::new();
@@ -244,13 +258,19 @@ impl Schema<'_> {
     }
 
     fn attribute(&self, out: &mut Lines, attribute: &AttributeDeclaration) -> Result<(), Error> {
-        let AttributeDeclaration { name, of, is_required, default, documentation, .. } = attribute;
-        let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
+        let AttributeDeclaration { namespace, name, of, is_required, default, is_fixed, documentation } = attribute;
+        let mut attributes: Attributes<'_> = match *namespace {
+            "" => vec![("name", (*name).to_owned())],
+            namespace => vec![("ref", self.prefixes.name(TypeName::new(namespace, name)))],
+        };
         if *is_required {
             attributes.push(("use", "required".to_owned()));
         }
-        attributes.extend(default.map(|default| ("default", default.to_owned())));
-        self.typed(out, "xs:attribute", attributes, *of, false, documentation)
+        attributes.extend(default.map(|value| (if *is_fixed { "fixed" } else { "default" }, value.to_owned())));
+        match *namespace {
+            "" => self.typed(out, "xs:attribute", attributes, *of, false, documentation),
+            _ => out.element("xs:attribute", &attributes, |out| documented(out, documentation)),
+        }
     }
 
     fn particle(&self, out: &mut Lines, particle: &ParticleDeclaration, depth: usize) -> Result<(), Error> {
@@ -317,10 +337,15 @@ impl Schema<'_> {
     }
 
     fn element(&self, out: &mut Lines, element: &ElementDeclaration, occurrence: Attributes<'_>) -> Result<(), Error> {
-        let ElementDeclaration { namespace, name, of, is_nillable, default, documentation, .. } = element;
+        let ElementDeclaration { namespace, name, of, is_nillable, default, is_fixed, documentation, .. } = element;
+        if !namespace.is_empty() && *namespace != self.namespace {
+            let mut attributes: Attributes<'_> = vec![("ref", self.prefixes.name(TypeName::new(namespace, name)))];
+            attributes.extend(occurrence);
+            return out.element("xs:element", &attributes, |out| documented(out, documentation));
+        }
         let mut attributes: Attributes<'_> = vec![("name", (*name).to_owned())];
         attributes.extend(occurrence);
-        attributes.extend(default.map(|default| ("default", default.to_owned())));
+        attributes.extend(default.map(|value| (if *is_fixed { "fixed" } else { "default" }, value.to_owned())));
         if namespace.is_empty() && !self.namespace.is_empty() {
             attributes.push(("form", "unqualified".to_owned()));
         }

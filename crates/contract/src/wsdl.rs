@@ -9,8 +9,9 @@ use castile_databinding::declared::{
 use castile_databinding::schema::{TypeName, XSD_NAMESPACE};
 use castile_soap::Version;
 
+use crate::collect::{Elsewhere, Types};
 use crate::lines::{Attributes, Lines};
-use crate::schema::{Prefixes, Schema};
+use crate::schema::{Prefixes, Schema, XML_NAMESPACE};
 use crate::{Body, Contract, Error, Message, Operation, collect};
 
 const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
@@ -20,9 +21,9 @@ const HTTP: &str = "http://schemas.xmlsoap.org/soap/http";
 
 pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
     let types = collect::types(contract)?;
-    let elements = elements(contract)?;
+    let (elements, global_attributes) = globals(contract, &types)?;
     let mut namespaces = vec![contract.namespace];
-    let others = types.keys().chain(elements.keys());
+    let others = types.keys().chain(elements.keys()).chain(global_attributes.keys());
     for namespace in others.filter(|namespace| !namespace.is_empty()) {
         if !namespaces.contains(namespace) {
             namespaces.push(namespace);
@@ -53,13 +54,18 @@ pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
         if types.contains_key("") || elements.contains_key("") {
             all.push("");
         }
-        all.retain(|namespace| types.contains_key(namespace) || elements.contains_key(namespace));
+        all.retain(|namespace| {
+            types.contains_key(namespace)
+                || elements.contains_key(namespace)
+                || global_attributes.contains_key(namespace)
+        });
         if !all.is_empty() {
             out.element("wsdl:types", &[], |out| {
                 all.iter().try_for_each(|namespace| {
                     let elements = elements.get(namespace).map_or(&[][..], |elements| elements);
+                    let attributes = global_attributes.get(namespace).map_or(&[][..], |attributes| attributes);
                     let unnamed = Default::default();
-                    Schema { namespace, elements, types: &types, prefixes: &prefixes, unnamed }.write(out)
+                    Schema { namespace, elements, attributes, types: &types, prefixes: &prefixes, unnamed }.write(out)
                 })
             })?;
         }
@@ -71,10 +77,17 @@ pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
     out.finish()
 }
 
-/// The elements that messages refer to, in the order of the operations, by their namespaces.
-fn elements(contract: &Contract) -> Result<BTreeMap<&'static str, Vec<DeclaredElement>>, Error> {
-    let mut found: BTreeMap<&'static str, Vec<DeclaredElement>> = BTreeMap::new();
-    let mut add = |part: DeclaredElement| {
+/// What schemas declare beside types, by their namespaces.
+type Globals<T> = BTreeMap<&'static str, Vec<T>>;
+
+/// An attribute that a schema declares.
+type GlobalAttribute = (TypeName, Reference);
+
+/// The elements that messages refer to, in the order of the operations, and those and the attributes that types of other
+/// namespaces do.
+fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElement>, Globals<GlobalAttribute>), Error> {
+    let mut found = Globals::<DeclaredElement>::new();
+    let add = |found: &mut Globals<DeclaredElement>, part: DeclaredElement| {
         let of_namespace = found.entry(part.name.namespace).or_default();
         match of_namespace.iter().find(|known| known.name.name == part.name.name) {
             None => of_namespace.push(part),
@@ -91,13 +104,43 @@ fn elements(contract: &Contract) -> Result<BTreeMap<&'static str, Vec<DeclaredEl
     for Operation { request, response, faults, .. } in contract.operations {
         for Message { body, headers } in std::iter::once(request).chain(response) {
             if let Body::Element(part) = body {
-                add(*part)?;
+                add(&mut found, *part)?;
             }
-            headers.iter().try_for_each(|element| add(element()))?;
+            headers.iter().try_for_each(|element| add(&mut found, element()))?;
         }
-        faults().into_iter().try_for_each(&mut add)?;
+        faults().into_iter().try_for_each(|detail| add(&mut found, detail))?;
     }
-    Ok(found)
+    let mut elsewhere = Vec::new();
+    let roots: Vec<DeclaredElement> = found.values().flatten().copied().collect();
+    for root in roots.iter().filter(|root| (root.of)().name.is_none()) {
+        collect::elsewhere((root.of)(), root.name.namespace, &mut |other| elsewhere.push(other));
+    }
+    for (namespace, declared) in types {
+        for declaration in declared.values() {
+            collect::elsewhere(declaration, namespace, &mut |other| elsewhere.push(other));
+        }
+    }
+    let mut attributes = Globals::<GlobalAttribute>::new();
+    for other in elsewhere {
+        match other {
+            Elsewhere::Element(element) => add(&mut found, element)?,
+            Elsewhere::Attribute(name, _) if name.namespace == XML_NAMESPACE => {}
+            Elsewhere::Attribute(name, of) => {
+                let of_namespace = attributes.entry(name.namespace).or_default();
+                match of_namespace.iter().find(|(known, _)| known.name == name.name) {
+                    None => of_namespace.push((name, of)),
+                    Some((_, known)) if is_same(known(), of()) => {}
+                    Some(_) => {
+                        return Err(Error::new(format!(
+                            "two attributes of different types are called {} in the namespace {:?}",
+                            name.name, name.namespace
+                        )));
+                    }
+                }
+            }
+        }
+    }
+    Ok((found, attributes))
 }
 
 /// Whether two declarations are of one type. That of a built-in one may stand in several places.

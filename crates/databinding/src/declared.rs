@@ -132,6 +132,8 @@ pub struct AttributeDeclaration {
     pub is_required: bool,
     /// The value if it is absent.
     pub default: Option<&'static str>,
+    /// Whether it has no other value.
+    pub is_fixed: bool,
     /// Empty for none.
     pub documentation: &'static str,
 }
@@ -179,6 +181,8 @@ pub struct ElementDeclaration {
     pub is_nillable: bool,
     /// The value if it is empty.
     pub default: Option<&'static str>,
+    /// Whether it has no other value.
+    pub is_fixed: bool,
     /// Empty for none.
     pub documentation: &'static str,
 }
@@ -231,10 +235,10 @@ impl Declaration {
         self
     }
 
-    /// This type with other attributes.
-    pub const fn with_any_attributes(mut self) -> Self {
+    /// This type with other attributes, of these namespaces.
+    pub const fn with_any_attributes(mut self, namespaces: Namespaces) -> Self {
         if let Definition::Complex(complex) = &mut self.definition {
-            complex.any_attributes = Some(Namespaces::Any);
+            complex.any_attributes = Some(namespaces);
         }
         self
     }
@@ -256,6 +260,11 @@ impl ContentDefinition {
         ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(particles)))
     }
 
+    /// Text, and elements that are the content of a type, as often as they like.
+    pub const fn mixed<T: Declared>() -> Self {
+        ContentDefinition::Mixed(ParticleDeclaration::content_of::<T>().occurs(0, None))
+    }
+
     /// A value.
     pub const fn text<T: Declared>() -> Self {
         ContentDefinition::Simple(T::declaration, T::KIND)
@@ -272,13 +281,26 @@ impl AttributeDeclaration {
             kind: T::KIND,
             is_required,
             default: None,
+            is_fixed: false,
             documentation: "",
         }
+    }
+
+    /// This attribute as one of a namespace.
+    pub const fn of_namespace(mut self, namespace: &'static str) -> Self {
+        self.namespace = namespace;
+        self
     }
 
     /// This attribute with the value that it has if it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.default = Some(value);
+        self
+    }
+
+    /// This attribute with no other value than that.
+    pub const fn fixed(mut self) -> Self {
+        self.is_fixed = true;
         self
     }
 
@@ -303,6 +325,7 @@ impl ParticleDeclaration {
             kind: T::KIND,
             is_nillable: T::IS_NILLABLE,
             default: None,
+            is_fixed: false,
             documentation: "",
         }))
     }
@@ -322,9 +345,9 @@ impl ParticleDeclaration {
         ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration))
     }
 
-    /// Any element of another namespace.
-    pub const fn any_but(namespace: &'static str) -> Self {
-        ParticleDeclaration::once(TermDeclaration::Any(Namespaces::Not(namespace)))
+    /// Any element of these namespaces.
+    pub const fn any(namespaces: Namespaces) -> Self {
+        ParticleDeclaration::once(TermDeclaration::Any(namespaces))
     }
 
     /// This particle with another occurrence.
@@ -337,6 +360,14 @@ impl ParticleDeclaration {
     pub const fn default(mut self, value: &'static str) -> Self {
         if let TermDeclaration::Element(element) = &mut self.term {
             element.default = Some(value);
+        }
+        self
+    }
+
+    /// This element with no other value than that.
+    pub const fn fixed(mut self) -> Self {
+        if let TermDeclaration::Element(element) = &mut self.term {
+            element.is_fixed = true;
         }
         self
     }

@@ -42,7 +42,6 @@ pub use pattern::{Pattern, PatternError};
 pub use restriction::{AnyOf, Check, Items, Restriction, bound, names, not_listed, patterns, scoped_values, values};
 
 use std::cmp::Ordering;
-use std::fmt::Display;
 
 use crate::datatypes::WhiteSpace;
 
@@ -142,7 +141,7 @@ impl<T: FacetValue> Facets<T> {
         let check = |bound: &Option<T>, is_within: fn(Ordering) -> bool, words: &str, name: &str| match bound {
             // Where a value and its bound have no order the value isn't within it.
             Some(bound) if !value.compare(bound).is_some_and(is_within) => {
-                Err(format!("it must be {words} {bound}, its {name}"))
+                Err(format!("it must be {words} {}, its {name}", bound.shown()))
             }
             _ => Ok(()),
         };
@@ -173,14 +172,14 @@ impl<T: FacetValue> Facets<T> {
         if self.enumeration.is_empty() || self.enumeration.iter().any(is_equal) {
             return Ok(());
         }
-        Err(not_among(&self.enumeration))
+        Err(not_among(&self.enumeration, T::shown))
     }
 }
 
 /// That a value is none of an enumeration, whose first values are shown.
-fn not_among<T: Display>(values: &[T]) -> String {
+fn not_among<T>(values: &[T], shown: impl Fn(&T) -> String) -> String {
     const SHOWN: usize = 8;
-    let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("\"{value}\"")).collect();
+    let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("\"{}\"", shown(value))).collect();
     let more = if values.len() > SHOWN { ", …" } else { "" };
     format!("it is none of the enumeration: {}{more}", shown.join(", "))
 }

@@ -82,6 +82,10 @@ macro_rules! enumeration {
                 (self == other).then_some(std::cmp::Ordering::Equal)
             }
 
+            fn shown(&self) -> String {
+                self.as_str().to_owned()
+            }
+
             #[inline]
             fn length(&self) -> Option<$crate::facets::Length> {
                 $crate::facets::FacetValue::length(&self.as_str().to_owned())
@@ -155,15 +159,47 @@ macro_rules! simple_type {
 #[macro_export]
 macro_rules! union_value {
     ($type:ty) => {
-        impl $crate::facets::FacetValue for $type {
-            fn compare(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                (self == other).then_some(std::cmp::Ordering::Equal)
-            }
-        }
+        $crate::facet_value!($type);
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&$crate::datatypes::text_of(self))
+            }
+        }
+    };
+}
+
+/// Lets facets look at a simple type: that its values are equal, or what they see in the value that it is a struct around.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! facet_value {
+    ($type:ty) => {
+        impl $crate::facets::FacetValue for $type {
+            fn compare(&self, other: &Self) -> ::core::option::Option<::core::cmp::Ordering> {
+                (self == other).then_some(::core::cmp::Ordering::Equal)
+            }
+
+            fn shown(&self) -> ::std::string::String {
+                $crate::datatypes::text_of(self)
+            }
+        }
+    };
+    ($type:ty as $held:ty) => {
+        impl $crate::facets::FacetValue for $type {
+            fn compare(&self, other: &Self) -> ::core::option::Option<::core::cmp::Ordering> {
+                <$held as $crate::facets::FacetValue>::compare(&self.0, &other.0)
+            }
+
+            fn shown(&self) -> ::std::string::String {
+                <$held as $crate::facets::FacetValue>::shown(&self.0)
+            }
+
+            fn length(&self) -> ::core::option::Option<$crate::facets::Length> {
+                <$held as $crate::facets::FacetValue>::length(&self.0)
+            }
+
+            fn digits(&self) -> ::core::option::Option<$crate::facets::Digits> {
+                <$held as $crate::facets::FacetValue>::digits(&self.0)
             }
         }
     };

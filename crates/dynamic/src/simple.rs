@@ -424,6 +424,10 @@ impl FacetValue for Seen {
         }
     }
 
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+
     fn length(&self) -> Option<Length> {
         if let Seen::Value(value) = self { value.length() } else { None }
     }

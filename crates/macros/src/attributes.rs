@@ -1,10 +1,13 @@
 //! What `#[xml(…)]` says of types, fields and variants.
 
+use castile_plan::plan::Wildcard;
 use heck::{ToLowerCamelCase, ToPascalCase, ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Type};
+
+use crate::expansion::NAMESPACE;
 
 /// What is said of a type.
 #[derive(Default)]
@@ -38,12 +41,18 @@ pub(crate) struct OfType {
 #[derive(Default)]
 pub(crate) struct OfField {
     pub(crate) name: Option<LitStr>,
+    /// The namespace of an element or an attribute that isn't in that of the type.
+    pub(crate) namespace: Option<Expr>,
     pub(crate) role: Option<(Role, Span)>,
+    /// The namespaces of what a wildcard takes.
+    pub(crate) of_namespaces: Option<LitStr>,
     /// That a `Vec<u8>` is meant as numbers, and where that is said.
     pub(crate) is_repeated: Option<Span>,
     pub(crate) min: Option<LitInt>,
     pub(crate) max: Option<LitInt>,
     pub(crate) default: Option<LitStr>,
+    /// That it has no other value than the default.
+    pub(crate) is_fixed: bool,
     /// The type that reads and writes the values.
     pub(crate) with: Option<Type>,
     /// The name of an element around all values.
@@ -58,6 +67,8 @@ pub(crate) struct OfField {
 pub(crate) enum Role {
     Attribute,
     Text,
+    /// Text and elements in any order.
+    Mixed,
     /// The content of its type, without an element around it.
     Flattened,
     /// Whatever element comes.
@@ -72,6 +83,7 @@ impl Role {
         match self {
             Role::Attribute => "attribute",
             Role::Text => "text",
+            Role::Mixed => "mixed",
             Role::Flattened => "flatten",
             Role::Any => "any",
             Role::AnyAttributes => "any_attributes",
@@ -149,7 +161,7 @@ impl OfType {
     fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let key = key(meta);
         match key.as_str() {
-            "namespace" => once(meta, &mut self.namespace, |meta| meta.value()?.parse()),
+            "namespace" => once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "name" => once(meta, &mut self.name, name),
             "element" => once(meta, &mut self.element, name),
             "rename_all" => once(meta, &mut self.rename_all, |meta| Case::of(&meta.value()?.parse()?)),
@@ -162,7 +174,7 @@ impl OfType {
             "union" => once(meta, &mut self.is_union, |meta| Ok(meta.path.span())),
             "extends" => once(meta, &mut self.extends, |meta| meta.value()?.parse()),
             facet if FACETS.contains(&facet) => {
-                let value = meta.value()?.parse()?;
+                let value = bare(meta.value()?.parse()?);
                 let name = facet.to_lower_camel_case();
                 if !matches!(facet, "pattern" | "enumeration") && self.facets.iter().any(|(known, ..)| *known == name) {
                     return Err(meta.error("it is said twice"));
@@ -226,14 +238,23 @@ impl OfField {
         let role = match key(meta).as_str() {
             "attribute" => Role::Attribute,
             "text" => Role::Text,
+            "mixed" => Role::Mixed,
             "flatten" => Role::Flattened,
             "any" => Role::Any,
             "any_attributes" => Role::AnyAttributes,
             "other" => Role::Other,
             "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
+            "namespace" => return once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
             "wrap" => return once(meta, &mut self.wrap, name),
-            "default" => return once(meta, &mut self.default, |meta| meta.value()?.parse()),
+            key @ ("default" | "fixed") => {
+                let is_fixed = key == "fixed";
+                if self.default.is_some() && is_fixed != self.is_fixed {
+                    return Err(meta.error("a value is fixed, or a default that there may be others beside"));
+                }
+                self.is_fixed = is_fixed;
+                return once(meta, &mut self.default, |meta| meta.value()?.parse());
+            }
             "min" => return once(meta, &mut self.min, |meta| meta.value()?.parse()),
             "max" => return once(meta, &mut self.max, |meta| meta.value()?.parse()),
             "repeated" => return once(meta, &mut self.is_repeated, |meta| Ok(meta.path.span())),
@@ -241,20 +262,46 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, flatten, any, any_attributes, other, name, wrap, with, default, min, max, \
+                    "attribute, text, mixed, flatten, any, any_attributes, other, name, namespace, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }
         };
         if let Some((other, _)) = self.role {
             let message = format!(
-                "a field is one of attribute, text, flatten, any and any_attributes; this is {} too",
+                "a field is one of attribute, text, mixed, flatten, any and any_attributes; this is {} too",
                 other.word()
             );
             return Err(meta.error(message));
         }
         self.role = Some((role, meta.path.span()));
+        if matches!(role, Role::Any | Role::AnyAttributes) && meta.input.peek(syn::Token![=]) {
+            self.of_namespaces = Some(meta.value()?.parse()?);
+        }
         Ok(())
+    }
+
+    /// What a wildcard takes (XSD Part 1 §3.10.2), or this if it isn't said.
+    pub(crate) fn wildcard(&self, unsaid: Wildcard) -> syn::Result<Wildcard> {
+        let Some(said) = &self.of_namespaces else { return Ok(unsaid) };
+        let text = said.value();
+        match text.trim() {
+            "##any" => return Ok(Wildcard::Any),
+            "##other" => return Ok(Wildcard::Not(NAMESPACE.to_owned())),
+            _ => {}
+        }
+        let list = text.split_whitespace().map(|namespace| match namespace {
+            "##local" => Ok(String::new()),
+            keyword if keyword.starts_with("##") => {
+                let message = format!("{keyword:?} is none of \"##any\", \"##other\", \"##local\" and a namespace");
+                Err(syn::Error::new(said.span(), message))
+            }
+            namespace => Ok(namespace.to_owned()),
+        });
+        match list.collect::<syn::Result<Vec<String>>>()? {
+            list if list.is_empty() => Err(syn::Error::new(said.span(), "it takes nothing of no namespaces")),
+            list => Ok(Wildcard::OneOf(list)),
+        }
     }
 
     pub(crate) fn role(&self) -> Option<Role> {
@@ -265,6 +312,7 @@ impl OfField {
     pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
         let said = [
             (Said::Name, self.name.as_ref().map(Spanned::span)),
+            (Said::Namespace, self.namespace.as_ref().map(Spanned::span)),
             (Said::Repeated, self.is_repeated),
             (Said::Items, self.is_items),
             (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
@@ -285,6 +333,7 @@ impl OfField {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     Name,
+    Namespace,
     Repeated,
     Items,
     Bounds,
@@ -297,6 +346,7 @@ impl Said {
     fn word(self) -> &'static str {
         match self {
             Said::Name => "name of its own",
+            Said::Namespace => "namespace of its own",
             Said::Repeated => "repeated values",
             Said::Items => "items to be read one after another",
             Said::Bounds => "min or max",
@@ -353,6 +403,14 @@ pub(crate) fn ncname(name: String, span: Span) -> syn::Result<String> {
 
 fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
     meta.error(format!("it is not known here; what can be said is {known}"))
+}
+
+/// An expression out of what a `macro_rules` put around it.
+fn bare(mut expression: Expr) -> Expr {
+    while let Expr::Group(group) = expression {
+        expression = *group.expr;
+    }
+    expression
 }
 
 /// The text of a literal: a number stands for itself.

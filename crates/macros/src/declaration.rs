@@ -1,8 +1,9 @@
 //! What a type says of itself, for the contract that is written from it.
 
+use castile_plan::plan::Wildcard;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{Ident, Path, Type};
+use syn::{Expr, Ident, Path, Type};
 
 use crate::expansion::Expansion;
 use crate::fields::{Kind, Member};
@@ -15,12 +16,14 @@ pub(crate) struct Complex<'a> {
     pub(crate) documentation: &'a str,
     pub(crate) extends: Option<&'a Path>,
     pub(crate) attributes: &'a [AttributeOf],
-    pub(crate) has_any_attributes: bool,
+    pub(crate) any_attributes: Option<&'a Wildcard>,
     pub(crate) content: ContentOf<'a>,
 }
 
 pub(crate) enum ContentOf<'a> {
     Text(&'a Type),
+    /// Text, and the elements of an enum.
+    Mixed(&'a Type),
     Sequence(&'a [Member]),
     Choice(&'a [Member]),
     All(&'a [Member]),
@@ -30,9 +33,12 @@ pub(crate) enum ContentOf<'a> {
 
 pub(crate) struct AttributeOf {
     pub(crate) name: String,
+    /// None for an attribute in no namespace.
+    pub(crate) namespace: Option<Expr>,
     pub(crate) of: Type,
     pub(crate) is_required: bool,
     pub(crate) default: Option<String>,
+    pub(crate) is_fixed: bool,
     pub(crate) documentation: String,
     pub(crate) span: Span,
 }
@@ -40,24 +46,27 @@ pub(crate) struct AttributeOf {
 impl Complex<'_> {
     /// The declaration. `checks` are expressions that the compiler evaluates with it.
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
-        let Complex { ident, extends, has_any_attributes, .. } = self;
+        let Complex { ident, extends, any_attributes, .. } = self;
         let attributes = self.attributes.iter().map(|attribute| {
-            let AttributeOf { name, of, is_required, default, documentation, .. } = attribute;
-            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let AttributeOf { name, namespace, of, is_required, default, is_fixed, documentation, .. } = attribute;
+            let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
+            let namespace = namespace.as_ref().map(|namespace| quote! { .of_namespace(#namespace) });
             quote! {
-                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #default #documented
+                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #namespace #default #documented
             }
         });
         let (compositor, members): (_, &[Member]) = match self.content {
             ContentOf::Text(of) => (quote! { text::<#of>() }, &[]),
+            ContentOf::Mixed(of) => (quote! { mixed::<#of>() }, &[]),
             ContentOf::Sequence(members) => (quote! { sequence }, members),
             ContentOf::Choice(members) => (quote! { choice }, members),
             ContentOf::All(members) => (quote! { all }, members),
             ContentOf::Nothing(_) => (quote! { sequence }, &[]),
         };
         let particles = members.iter().map(|member| particle(member, expansion));
-        let particles = (!matches!(self.content, ContentOf::Text(_))).then(|| quote! { (&[#(#particles),*]) });
+        let particles = (!matches!(self.content, ContentOf::Text(_) | ContentOf::Mixed(_)))
+            .then(|| quote! { (&[#(#particles),*]) });
         let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
         let documented = documented(self.documentation);
         let extending = extends.map(|base| quote! { .extending::<#base>() });
@@ -67,7 +76,10 @@ impl Complex<'_> {
             }
             _ => None,
         };
-        let any_attributes = has_any_attributes.then(|| quote! { .with_any_attributes() });
+        let any_attributes = any_attributes.map(|any| {
+            let namespaces = namespaces(any, expansion);
+            quote! { .with_any_attributes(#namespaces) }
+        });
         let made = quote! {
             castile_codegen_::declared::Declaration::complex(
                 #name,
@@ -123,8 +135,25 @@ fn documented(documentation: &str) -> Option<TokenStream> {
     (!documentation.is_empty()).then(|| quote! { .documented(#documentation) })
 }
 
+/// What the value is if it is empty or absent, or must be.
+fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
+    let fixed = is_fixed.then(|| quote! { .fixed() });
+    value.map(|value| quote! { .default(#value) #fixed })
+}
+
+/// The namespaces of what a wildcard takes.
+fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
+    let namespace = expansion.namespace();
+    let namespaces = match any {
+        Wildcard::Any => quote! { Any },
+        Wildcard::Not(_) => quote! { Not(#namespace) },
+        Wildcard::OneOf(list) => quote! { OneOf(&[#(#list),*]) },
+    };
+    quote! { castile_codegen_::xs::Namespaces::#namespaces }
+}
+
 fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, of, kind, min, max, default, documentation } = member;
+    let Member { name, namespace, of, kind, min, max, default, is_fixed, any, documentation, .. } = member;
     let (occurs, constructor) = match (kind, *min, *max) {
         (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
         (Kind::Element, 0, None) => (None, quote! { repeated }),
@@ -132,15 +161,15 @@ fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
     };
     let what = match kind {
         Kind::Element => {
-            let namespace = expansion.namespace_of_elements();
-            let default = default.as_ref().map(|default| quote! { .default(#default) });
+            let namespace = namespace.as_ref().map_or_else(|| expansion.namespace_of_elements(), |of| quote! { #of });
+            let default = constrained(default.as_ref(), *is_fixed);
             let documented = documented(documentation);
             quote! { #constructor::<#of>(#namespace, #name) #default #documented }
         }
         Kind::Flattened => quote! { content_of::<#of>() },
         Kind::Any => {
-            let namespace = expansion.namespace();
-            quote! { any_but(#namespace) }
+            let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
+            quote! { any(#namespaces) }
         }
     };
     let occurs = occurs.map(|(min, max)| {

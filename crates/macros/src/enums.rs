@@ -10,12 +10,18 @@ use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 use crate::attributes::{Case, OfField, OfType, Role, Said};
 use crate::declaration::{Complex, ContentOf, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
-use crate::fields::{Member, differ, elements, held_by, member};
+use crate::fields::{Member, differ, elements, held_by, is_called, member};
+use crate::simple::WHITE_SPACE;
 use crate::structs::{element_of_group, fits, sound, without_facets};
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
-    without_facets(&of)?;
+    let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
+    let is_enumeration = of.is_derived.is_none() && of.is_union.is_none() && data.variants.iter().any(is_listed);
+    // What is listed restricts a text, of which white space may count.
+    if !is_enumeration || of.facets.iter().any(|(facet, ..)| facet != "whiteSpace") {
+        without_facets(&of)?;
+    }
     if let Some(span) = of.is_all {
         return Err(syn::Error::new(span, "of an enum one variant is there: no order is to be said"));
     }
@@ -32,12 +38,11 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
     if of.is_derived.is_some() || of.is_union.is_some() {
         of.refuse("an enum of several types", &of_elements, ident)?;
     }
-    let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
     if of.is_derived.is_some() {
         types(input, &of, data)
     } else if of.is_union.is_some() {
         union(input, &of, data)
-    } else if data.variants.iter().any(is_listed) {
+    } else if is_enumeration {
         enumeration(input, &of, data)
     } else {
         choice(input, &of, data)
@@ -87,7 +92,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
         }
     }
-    differ(listed.iter().map(|(variant, value)| (value.as_str(), variant.span())))?;
+    differ(listed.iter().map(|(variant, value)| (None, value.as_str(), variant.span())))?;
     let name = of.name(ident)?;
     let values: Vec<&String> = listed.iter().map(|(_, value)| value).collect();
     let read = listed.iter().map(|(variant, value)| quote! { #value => ::core::result::Result::Ok(Self::#variant), });
@@ -115,10 +120,18 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
     } else {
         quote! { &[#(#facets),*] }
     };
+    let (white_space, base) = match of.facets.first() {
+        None => (quote! { Collapse }, quote! { ::castile::datatypes::Token }),
+        Some((_, said, span)) => match said.as_str() {
+            "collapse" => (quote! { Collapse }, quote! { ::castile::datatypes::Token }),
+            "replace" => (quote! { Replace }, quote! { ::castile::datatypes::NormalizedString }),
+            "preserve" => (quote! { Preserve }, quote! { ::std::string::String }),
+            _ => return Err(syn::Error::new(*span, WHITE_SPACE)),
+        },
+    };
     let definition = quote! {
         castile_codegen_::declared::Definition::Restriction {
-            // The reader takes away white space around it.
-            base: <::castile::datatypes::Token as castile_codegen_::declared::Declared>::declaration,
+            base: <#base as castile_codegen_::declared::Declared>::declaration,
             facets: #facets,
         }
     };
@@ -136,7 +149,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
                 const IS_OF_CONTRACT: bool = true;
 
                 fn parse(text: &str) -> ::core::result::Result<Self, ::core::option::Option<::std::string::String>> {
-                    match &*castile_codegen_::xs::WhiteSpace::Collapse.normalise(text) {
+                    match &*castile_codegen_::xs::WhiteSpace::#white_space.normalise(text) {
                         #(#read)*
                         #read_other
                     }
@@ -152,6 +165,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident);
         };
         #declaration
     };
@@ -220,6 +234,7 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident);
         };
         #declaration
     };
@@ -234,9 +249,18 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
     let mut plans = Vec::new();
     let mut sizes = Vec::new();
+    let mut text = None;
     for variant in &data.variants {
         let said = OfField::read(&variant.attrs)?;
         match said.role {
+            Some((Role::Text, span)) => {
+                said.refuse(&[], "text among elements")?;
+                if text.is_some() || !is_called(held(variant, "a text")?, "String") {
+                    return Err(syn::Error::new(span, "one variant is the text among elements, and holds a `String`"));
+                }
+                text = Some(names::Ident::new(&variant.ident.to_string()));
+                continue;
+            }
             None | Some((Role::Flattened | Role::Any, _)) => {}
             Some((_, span)) => {
                 return Err(syn::Error::new(span, "a variant of a choice is an element, any element, or flattened"));
@@ -262,12 +286,15 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         plans.push(plan);
     }
     differ(elements(&members))?;
+    if text.is_some() && members.is_empty() {
+        return Err(syn::Error::new_spanned(ident, "text without elements is a `String`"));
+    }
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     let planned = Choice {
         path: expansion.itself(),
         table: names::Ident::new(ELEMENTS),
         documentation: String::new(),
-        text: None,
+        text: text.clone(),
         order: None,
         variants: plans,
     };
@@ -278,13 +305,16 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         documentation: &of.documentation,
         extends: of.extends.as_ref(),
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Choice(&members),
     };
     let mut checks = fits(ident, &sizes);
     checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
-    rest.extend(element_of_group(&expansion, &name));
+    // Of what has text among its elements only mixed content is made.
+    if text.is_none() {
+        rest.extend(element_of_group(&expansion, &name));
+    }
     Ok(expansion.code(vec![Item::Choice(planned)], rest))
 }
 
@@ -355,7 +385,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         documentation: &of.documentation,
         extends: of.extends.as_ref(),
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Nothing(&extended_by),
     };
     checks.push(fits(ident, &sizes));

@@ -32,6 +32,8 @@ const LIBRARY: fn() -> TokenStream = || quote! { castile_codegen_ };
 pub(crate) struct Expansion {
     ident: Ident,
     namespace: Expr,
+    /// Those of elements and attributes that are in another one.
+    others: Vec<Expr>,
     is_in_none: bool,
     is_qualified: bool,
     types: Vec<TokenStream>,
@@ -41,23 +43,33 @@ pub(crate) struct Expansion {
 impl Expansion {
     pub(crate) fn new(ident: &Ident, of: &OfType) -> syn::Result<Self> {
         let namespace = of.namespace(ident)?;
-        let is_none = matches!(&namespace, Expr::Lit(literal) if matches!(&literal.lit, Lit::Str(text) if text.value().is_empty()));
+        let is_none = is_empty(&namespace);
         let is_qualified = !of.is_unqualified && !is_none;
-        let types = Vec::new();
+        let (others, types) = (Vec::new(), Vec::new());
         let slot = (hash(&format!("{ident} {}", namespace.to_token_stream())) % SLOTS) as u16;
-        Ok(Expansion { ident: ident.clone(), namespace, is_in_none: is_none, is_qualified, types, slot })
+        Ok(Expansion { ident: ident.clone(), namespace, others, is_in_none: is_none, is_qualified, types, slot })
     }
 
     /// What stands for a service.
     pub(crate) fn of_service(ident: &Ident, namespace: &LitStr) -> Self {
         let namespace = syn::parse_quote!(#namespace);
         let slot = (hash(&ident.to_string()) % SLOTS) as u16;
-        Expansion { ident: ident.clone(), namespace, is_in_none: false, is_qualified: true, types: Vec::new(), slot }
+        let (others, types) = (Vec::new(), Vec::new());
+        Expansion { ident: ident.clone(), namespace, others, is_in_none: false, is_qualified: true, types, slot }
     }
 
     /// The namespace of elements within the type, as plans call it.
     pub(crate) fn of_elements(&self) -> &'static str {
         if self.is_qualified { NAMESPACE } else { "" }
+    }
+
+    /// Another namespace, as plans call it.
+    pub(crate) fn other(&mut self, namespace: &Expr) -> String {
+        if is_empty(namespace) {
+            return String::new();
+        }
+        self.others.push(namespace.clone());
+        namespace_of(self.others.len())
     }
 
     pub(crate) fn ident(&self) -> &Ident {
@@ -147,7 +159,7 @@ impl Expansion {
     ) -> TokenStream {
         let module = Module { namespace: NAMESPACE.to_owned(), ident: names::Ident::new("module") };
         let plan = Plan {
-            namespaces: vec![NAMESPACE.to_owned()],
+            namespaces: (0..=self.others.len()).map(namespace_of).collect(),
             modules: vec![module],
             items,
             services: Vec::new(),
@@ -171,9 +183,26 @@ impl Expansion {
         match name {
             ITSELF => Some(self.ident.to_token_stream()),
             CONSTANT => Some(self.namespace()),
+            _ if name.starts_with(CONSTANT) => {
+                let number = name.strip_prefix(CONSTANT)?.strip_prefix('_')?.parse::<usize>().ok()?;
+                self.others.get(number.checked_sub(1)?).map(expression)
+            }
             _ => self.types.get(name.strip_prefix(TYPE)?.parse::<usize>().ok()?).cloned(),
         }
     }
+}
+
+/// What plans call the namespaces: that of the type, and those of the others by their numbers.
+fn namespace_of(number: usize) -> String {
+    match number {
+        0 => NAMESPACE.to_owned(),
+        number => format!("{NAMESPACE}_{number}"),
+    }
+}
+
+/// Whether a namespace is none.
+fn is_empty(namespace: &Expr) -> bool {
+    matches!(namespace, Expr::Lit(literal) if matches!(&literal.lit, Lit::Str(text) if text.value().is_empty()))
 }
 
 /// An expression that stays one wherever it stands.

@@ -6,8 +6,9 @@ use castile_databinding::datatypes::{Datatype, Unscoped};
 use castile_plan::names;
 use castile_plan::plan::{Base, Element, Field, Held, Nil, Term, Value, ValueConstraint, Wildcard};
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, Ident, LitInt, PathArguments, Type};
+use syn::{Expr, GenericArgument, Ident, LitInt, PathArguments, Type};
 
 use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
 use crate::expansion::{Expansion, NAMESPACE};
@@ -15,12 +16,19 @@ use crate::expansion::{Expansion, NAMESPACE};
 /// A particle that a program has.
 pub(crate) struct Member {
     pub(crate) name: String,
+    /// Its namespace, if it isn't that of the elements around it.
+    pub(crate) namespace: Option<Expr>,
     /// The type of one value.
     pub(crate) of: Type,
     pub(crate) kind: Kind,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
+    pub(crate) is_fixed: bool,
+    /// That its values can be read one after another, and where that is said.
+    pub(crate) items: Option<Span>,
+    /// What a wildcard takes.
+    pub(crate) any: Option<Wildcard>,
     pub(crate) documentation: String,
 }
 
@@ -195,6 +203,16 @@ pub(crate) fn member(
             Some(adapted(expansion, with, &shape.of))
         }
     };
+    if let Some(namespace) = &said.namespace {
+        // Who refers to an element of another schema says no more of it (XSD Part 1 §3.3.3).
+        said.refuse(&[Said::Name, Said::Namespace, Said::Repeated, Said::Bounds], "an element of another namespace")?;
+        if !is_element || shape.is_stream {
+            return Err(syn::Error::new(
+                namespace.span(),
+                "only elements and attributes have a namespace of their own",
+            ));
+        }
+    }
     let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
     let (kind, term) = match said.role() {
         Some(Role::Any) => {
@@ -203,18 +221,23 @@ pub(crate) fn member(
                 return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
             }
             // Those of the type's own namespace could be taken for its other elements (cos-nonambig).
-            (Kind::Any, Term::Any(Wildcard::Not(NAMESPACE.to_owned())))
+            let any = said.wildcard(Wildcard::Not(NAMESPACE.to_owned()))?;
+            (Kind::Any, Term::Any(any))
         }
         Some(Role::Flattened) => {
             said.refuse(&[Said::Bounds], "what is flattened")?;
             (Kind::Flattened, Term::Group(expansion.of(&shape.of)))
         }
         _ => {
+            let namespace = said.namespace.as_ref().map(|namespace| expansion.other(namespace));
             let element = Element {
-                namespace: expansion.of_elements().to_owned(),
+                namespace: namespace.unwrap_or_else(|| expansion.of_elements().to_owned()),
                 name: name.clone(),
                 slot: expansion.slot(),
-                constraint: default.clone().map(ValueConstraint::Default),
+                constraint: default.clone().map(match said.is_fixed {
+                    true => ValueConstraint::Fixed,
+                    false => ValueConstraint::Default,
+                }),
                 facets: None,
                 types: None,
             };
@@ -227,6 +250,10 @@ pub(crate) fn member(
             (Kind::Element, Term::Element { element, value, tag: name.clone(), counted: false })
         }
     };
+    let any = match &term {
+        Term::Any(any) => Some(any.clone()),
+        _ => None,
+    };
     let field = Field {
         ident: names::Ident::new(&ident.to_string()),
         documentation: String::new(),
@@ -237,7 +264,8 @@ pub(crate) fn member(
         streams: shape.is_stream,
         adapter,
     };
-    Ok((Member { name, of: of_value, kind, min, max, default, documentation }, field))
+    let (namespace, is_fixed, items) = (said.namespace.clone(), said.is_fixed, said.is_items);
+    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, items, any, documentation }, field))
 }
 
 /// What reads values of a type by an adapter.
@@ -273,10 +301,10 @@ fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
 }
 
 /// That two elements, attributes or values have one name.
-pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (&'m str, Span)>) -> syn::Result<()> {
+pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m str, Span)>) -> syn::Result<()> {
     let mut known = HashSet::new();
-    for (name, span) in names {
-        if !known.insert(name) {
+    for (namespace, name, span) in names {
+        if !known.insert((namespace.map(|namespace| namespace.to_token_stream().to_string()), name)) {
             let message = format!("another one is called {name:?} too: say `#[xml(name = \"…\")]` at one of them");
             return Err(syn::Error::new(span, message));
         }
@@ -284,8 +312,49 @@ pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (&'m str, Span)>) -> sy
     Ok(())
 }
 
+/// That elements of one name can be told apart: in a sequence, where so many of the first come that the next one is of the other, or
+/// where another element must come between them. The first one is counted then.
+pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_all: bool) -> syn::Result<()> {
+    let is_element = |member: &Member| member.kind == Kind::Element;
+    let key =
+        |member: &Member| (member.namespace.as_ref().map(|of| of.to_token_stream().to_string()), member.name.clone());
+    for (index, (member, _)) in members.iter().enumerate().filter(|(_, (member, _))| is_element(member)) {
+        let others = members.iter().enumerate().skip(index + 1);
+        let is_same = |(_, (other, _)): &(usize, &(Member, Span))| is_element(other) && key(other) == key(member);
+        let Some((number, (other, span))) = others.clone().find(is_same) else { continue };
+        if other.of.to_token_stream().to_string() != member.of.to_token_stream().to_string() {
+            let message = format!(
+                "two elements <{}> are of one type (cos-element-consistent): say `#[xml(name = \"…\")]` at one of them",
+                member.name
+            );
+            return Err(syn::Error::new(*span, message));
+        }
+        if let Some(items) = member.items.or(other.items) {
+            return Err(syn::Error::new(items, "items are told by their name, which another element has too"));
+        }
+        let must_come = |(other, _): &(Member, Span)| is_element(other) && other.min > 0;
+        let is_parted = members[index + 1..number].iter().any(must_come);
+        let is_counted = Some(member.min) == member.max;
+        if is_all {
+            return differ([(None, member.name.as_str(), *span), (None, member.name.as_str(), *span)]);
+        }
+        if !(is_parted || is_counted) {
+            let message = format!(
+                "another one is called {:?} too, and no element that must come stands between: say `#[xml(name = \"…\")]` at one of \
+                 them",
+                member.name
+            );
+            return Err(syn::Error::new(*span, message));
+        }
+        if let Term::Element { counted, .. } = &mut fields[index].term {
+            *counted = is_counted;
+        }
+    }
+    Ok(())
+}
+
 /// The names of the elements among members.
-pub(crate) fn elements(members: &[(Member, Span)]) -> impl Iterator<Item = (&str, Span)> {
+pub(crate) fn elements(members: &[(Member, Span)]) -> impl Iterator<Item = (Option<&Expr>, &str, Span)> {
     let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element);
-    elements.map(|(member, span)| (member.name.as_str(), *span))
+    elements.map(|(member, span)| (member.namespace.as_ref(), member.name.as_str(), *span))
 }

@@ -137,7 +137,7 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
             "an operation whose faults say nothing has `castile::Fault` without a type",
         ));
     }
-    differ(names.iter().map(|(name, span)| (name.as_str(), *span)))?;
+    differ(names.iter().map(|(name, span)| (None, name.as_str(), *span)))?;
     let details = variants.len();
     let planned = Faults { ident: expansion.itself().ident, variants, details };
     let rest = quote! {

@@ -12,6 +12,8 @@ use crate::declaration::simple;
 use crate::expansion::{Expansion, FACETS};
 use crate::fields::{check_value, is_called, of_language};
 
+pub(crate) const WHITE_SPACE: &str = "white space is \"preserve\", \"replace\" or \"collapse\"";
+
 /// A struct around one value, which may have to hold to facets.
 pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn::Result<TokenStream> {
     let ident = &input.ident;
@@ -90,6 +92,7 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
             }
 
             castile_codegen_::simple_type!(#ident);
+            castile_codegen_::facet_value!(#ident as #inner);
         };
         #declaration
     };
@@ -133,7 +136,7 @@ fn facets(of: &OfType, inner: &Type) -> syn::Result<Vec<Facet>> {
                 "preserve" => Facet::WhiteSpace("Preserve"),
                 "replace" => Facet::WhiteSpace("Replace"),
                 "collapse" => Facet::WhiteSpace("Collapse"),
-                _ => return Err(syn::Error::new(*span, "white space is \"preserve\", \"replace\" or \"collapse\"")),
+                _ => return Err(syn::Error::new(*span, WHITE_SPACE)),
             },
             "pattern" => {
                 Pattern::new(&[value]).map_err(|error| syn::Error::new(*span, error.to_string()))?;

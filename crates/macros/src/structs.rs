@@ -59,7 +59,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     let mut attributes = Vec::new();
     let mut declared_attributes = Vec::new();
     let mut any_attributes = None;
-    let mut text = None;
+    let (mut text, mut mixed) = (None, None);
     let mut particles = Vec::new();
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
     let mut sizes = Vec::new();
@@ -71,7 +71,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         sizes.push((name.clone(), field.ty.clone()));
         match said.role() {
             Some(Role::Attribute) => {
-                said.refuse(&[Said::Name, Said::Default, Said::With], "an attribute")?;
+                said.refuse(&[Said::Name, Said::Namespace, Said::Default, Said::With], "an attribute")?;
                 let (plan, declared) = attribute(&mut expansion, of, name, &field.ty, &said)?;
                 attributes.push(plan);
                 declared_attributes.push(declared);
@@ -81,7 +81,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 if any_attributes.is_some() {
                     return Err(syn::Error::new(name.span(), "another field has whatever attribute comes already"));
                 }
-                any_attributes = Some(names::Ident::new(&name.to_string()));
+                any_attributes = Some((names::Ident::new(&name.to_string()), said.wildcard(Wildcard::Any)?));
             }
             Some(Role::Text) => {
                 said.refuse(&[], "the text of an element")?;
@@ -89,6 +89,14 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                     return Err(syn::Error::new(name.span(), "another field is the text of the element already"));
                 }
                 text = Some((name.clone(), field.ty.clone()));
+            }
+            Some(Role::Mixed) => {
+                said.refuse(&[], "mixed content")?;
+                let Some(piece) = held_by(&field.ty, "Vec").filter(|_| mixed.is_none()) else {
+                    let message = "mixed content is one `Vec` of an enum, of which a variant is the text";
+                    return Err(syn::Error::new_spanned(&field.ty, message));
+                };
+                mixed = Some((name.clone(), piece.clone()));
             }
             Some(Role::Other) => {
                 let span = said.role.map_or(name.span(), |(_, span)| span);
@@ -118,14 +126,22 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     if let Some(span) = repeats.said.filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others is no place for items"));
     }
-    differ(fields::elements(&members))?;
-    differ(declared_attributes.iter().map(|declared| (declared.name.as_str(), declared.span)))?;
+    if let Some((name, _)) = &mixed
+        && (!members.is_empty() || text.is_some() || of.is_all.is_some() || of.is_group || of.extends.is_some())
+    {
+        let message = "mixed content is all that is in an element: its elements are variants beside the text";
+        return Err(syn::Error::new(name.span(), message));
+    }
+    let is_all = of.is_all.is_some();
+    fields::told_apart(&members, &mut particles, is_all)?;
+    differ(
+        declared_attributes.iter().map(|declared| (declared.namespace.as_ref(), declared.name.as_str(), declared.span)),
+    )?;
     if let (Some((_, _)), Some((_, span))) = (&text, members.first()) {
         let message =
             "an element with a text of its own has no elements in it: make this an attribute, or the text an element";
         return Err(syn::Error::new(*span, message));
     }
-    let is_all = of.is_all.is_some();
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     if let Some(span) = of.is_all {
         for member in &members {
@@ -158,12 +174,15 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     if let Some(span) = of_text.or(has_table.then(|| ident.span())).filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "what is flattened into others has elements alone"));
     }
-    let content = match &text {
-        Some((name, of)) => {
+    let content = match (&text, &mixed) {
+        (_, Some((name, piece))) => {
+            Content::Mixed { ident: names::Ident::new(&name.to_string()), piece: expansion.of(piece) }
+        }
+        (Some((name, of)), _) => {
             Content::Simple { ident: names::Ident::new(&name.to_string()), value: expansion.base(of), facets: None }
         }
-        None if is_all => Content::All(particles),
-        None => Content::Sequence(particles),
+        _ if is_all => Content::All(particles),
+        _ => Content::Sequence(particles),
     };
     let type_name = TypeName { namespace: NAMESPACE.to_owned(), name: of.name(ident)? };
     let declaration = Complex {
@@ -172,11 +191,12 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         documentation: if of.is_anonymous { "" } else { &of.documentation },
         extends: of.extends.as_ref(),
         attributes: &declared_attributes,
-        has_any_attributes: any_attributes.is_some(),
-        content: match &text {
-            Some((_, of)) => ContentOf::Text(of),
-            None if is_all => ContentOf::All(&members),
-            None => ContentOf::Sequence(&members),
+        any_attributes: any_attributes.as_ref().map(|(_, any)| any),
+        content: match (&text, &mixed) {
+            (_, Some((_, piece))) => ContentOf::Mixed(piece),
+            (Some((_, of)), _) => ContentOf::Text(of),
+            _ if is_all => ContentOf::All(&members),
+            _ => ContentOf::Sequence(&members),
         },
     };
     let mut checks = fits(ident, &sizes);
@@ -194,7 +214,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         role,
         attributes,
         attribute_table: has_table.then(|| names::Ident::new(ATTRIBUTES)),
-        any_attributes: any_attributes.map(|ident| (ident, Wildcard::Any)),
+        any_attributes,
         content,
         made: Made::Whole,
     })];
@@ -263,24 +283,30 @@ fn attribute(
         check_value(&shape.of, &default.value(), default.span())?;
     }
     let adapter = said.with.as_ref().map(|with| adapted(expansion, with, &shape.of));
+    if let (Some(with), Some(_)) = (&said.with, &said.namespace) {
+        return Err(syn::Error::new(with.span(), "an attribute of another namespace has no adapter"));
+    }
     let declared = AttributeOf {
         name: name.clone(),
+        namespace: said.namespace.clone(),
         of: said.with.as_ref().map_or_else(|| shape.of.clone(), |with| type_of_adapted(with, &shape.of)),
         is_required: presence == Presence::Required,
         default: said.default.as_ref().map(syn::LitStr::value),
+        is_fixed: said.is_fixed,
         documentation: said.documentation.clone(),
         span: ident.span(),
     };
     let plan = Attribute {
         ident: names::Ident::new(&ident.to_string()),
         documentation: String::new(),
-        namespace: String::new(),
+        namespace: said.namespace.as_ref().map(|namespace| expansion.other(namespace)).unwrap_or_default(),
         tag: name.clone(),
         name,
         base: expansion.base(&shape.of),
         facets: None,
         presence,
         default: None,
+        is_fixed: said.is_fixed,
         adapter,
     };
     Ok((plan, declared))
@@ -416,7 +442,7 @@ fn wrapped(
         documentation: "",
         extends: None,
         attributes: &[],
-        has_any_attributes: false,
+        any_attributes: None,
         content: ContentOf::Sequence(&members),
     };
     let declaration = declaration.code(expansion, &TokenStream::new());
@@ -475,11 +501,15 @@ fn wrapped(
     };
     let member = Member {
         name,
+        namespace: None,
         of: syn::parse_quote!(#wrapper),
         kind: Kind::Element,
         min,
         max: Some(1),
         default: None,
+        is_fixed: false,
+        items: said.is_items,
+        any: None,
         documentation: said.documentation.clone(),
     };
     Ok(Wrapped { member, plan, item, code })
@@ -512,6 +542,7 @@ pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
         let of = &member.of;
         quote_spanned! { of.span() =>
             castile_codegen_::is_of(<#of as castile_codegen_::Group>::NAMESPACE, #namespace);
+            castile_codegen_::has_elements_alone::<#of>();
         }
     });
     let defaults = members.iter().filter(|member| member.default.is_some()).map(|member| {

@@ -19,6 +19,7 @@ pub trait Everything {
     async fn item(&self, item: Item) -> Item;
     async fn drawing(&self, drawing: Drawing) -> Shape;
     async fn paid(&self, paid: Paid) -> elsewhere::Amount;
+    async fn titles(&self, titles: Titles) -> Titles;
     async fn host(&self, host: Host) -> Vec<Host>;
     async fn size(&self, size: Vec<Size>) -> Sized_;
     async fn payment(&self, #[xml(flatten)] payment: Payment) -> Option<Payment>;
@@ -153,6 +154,7 @@ fn what_types_write_is_valid_by_the_contract() {
             "paid",
             &everything::PaidRequest { paid: Paid { amount: amount.clone(), more: vec![amount.clone()], of: None } },
         ),
+        element("titles", &everything::TitlesRequest { titles: titles() }),
         element("paidResponse", &everything::PaidResponse { result: amount }),
         element("host", &everything::HostRequest { host: host.clone() }),
         element("hostResponse", &everything::HostResponse { result: vec![host.clone(), host] }),

@@ -126,6 +126,37 @@ fn a_type_of_another_namespace_is_declared_where_it_stands() {
 }
 
 #[test]
+fn elements_and_attributes_may_be_of_other_namespaces() {
+    let own = |value: i32| {
+        format!("<own:amount xmlns:own=\"urn:titles\" xmlns=\"urn:money\"><value>{value}</value></own:amount>")
+    };
+    let content = format!(
+        "<title xml:lang=\"de\">Titel</title><price xmlns=\"urn:money\"><value>1</value></price>{}{}\
+         <paid xmlns=\"\"><own:amount xmlns:own=\"urn:orders\" xmlns=\"urn:money\"><value>4</value></own:amount>\
+         <of xmlns=\"urn:orders\">x</of></paid><last xmlns=\"urn:titles\">5</last>",
+        own(2),
+        own(3)
+    );
+    round_trip(&content, titles());
+    let titles = Titles {
+        first: Some(1),
+        second: Some(2),
+        title: Vec::new(),
+        price: None,
+        amount: Vec::new(),
+        paid: None,
+        end: Some(End::Least(vec![elsewhere::Amount { value: 6 }])),
+    };
+    let own = written(&titles);
+    assert_eq!(
+        own,
+        "<order xmlns=\"urn:orders\" xmlns:n0=\"urn:other\" n0:first=\"1\" xmlns:n1=\"urn:other\" n1:second=\"2\">\
+         <own:least xmlns:own=\"urn:titles\" xmlns=\"urn:money\"><value>6</value></own:least></order>"
+    );
+    assert_eq!(read(&own), Ok(titles));
+}
+
+#[test]
 fn names_of_a_program_may_be_those_of_the_library() {
     let value =
         shadows::Element { xs: Some(shadows::Fault { error: "e".into(), decoder: Some("d".into()) }), r#type: 1 };
@@ -206,6 +237,21 @@ fn what_is_in_no_namespace_holds_what_is_in_one() {
 fn white_space_of_a_text_counts_for_its_facets() {
     let problem = read::<Item>("<order xmlns='urn:orders'><sku> ABC-1 </sku><price>1</price></order>").unwrap_err();
     assert!(problem.contains("doesn't match the pattern"), "{problem}");
+}
+
+/// Names of namespaces may be constants, so what is listed could be that of any element behind it.
+#[test]
+fn what_is_declared_behind_any_element_is_no_such() {
+    #[derive(Clone, Debug, PartialEq, castile::Xml)]
+    #[xml(namespace = NAMESPACE)]
+    struct Listed {
+        #[xml(any = "urn:orders urn:other")]
+        rest: AnyElements,
+        last: Option<i32>,
+    }
+    let value: Listed = read("<order xmlns='urn:orders'><a/><b xmlns='urn:other'/><last>1</last></order>").unwrap();
+    assert_eq!((value.rest.len(), value.last), (2, Some(1)));
+    assert!(read::<Listed>("<order xmlns='urn:orders'><a xmlns='urn:third'/></order>").is_err());
 }
 
 #[test]

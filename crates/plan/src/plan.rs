@@ -334,6 +334,9 @@ pub struct Attribute {
     pub presence: Presence,
     /// What a new value has, if it has a default that can be written in Rust.
     pub default: Option<DefaultValue>,
+    /// Of a type of a program: it has no other value than its default, and has a field nonetheless.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub is_fixed: bool,
     /// The type of a program that reads its value, and writes something in its place.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub adapter: Option<Base>,

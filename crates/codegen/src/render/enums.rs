@@ -233,6 +233,16 @@ fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
     match (&variant.term, occurrence) {
         (Term::Element { tag, .. }, _) => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            if let Some(namespace) = variant.element().and_then(|element| context.elsewhere(&element.namespace)) {
+                return match occurrence {
+                    Occurrence::Repeated => quote! {
+                        Self::#name(values) => {
+                            for value in values { out.own_elsewhere(#namespace, #start, value, #end); }
+                        }
+                    },
+                    _ => quote! { Self::#name(value) => out.own_elsewhere(#namespace, #start, #value, #end), },
+                };
+            }
             if let Some(namespace) = context.own_namespace() {
                 let adapter = variant.adapter.as_ref().map(|adapter| base(adapter, context));
                 return match (occurrence, adapter) {

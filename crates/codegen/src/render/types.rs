@@ -344,6 +344,7 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let declared = plan.attributes.iter().map(|attribute| {
         let (namespace, name) = (context.namespace(&attribute.namespace), &attribute.name);
         let constraint = match &attribute.presence {
+            Presence::Default(value) if attribute.is_fixed => quote! { .fixed(#value) },
             Presence::Default(value) => quote! { .default(#value) },
             Presence::Fixed { value, .. } => quote! { .fixed(#value) },
             Presence::Required | Presence::Optional => quote! {},
@@ -438,7 +439,9 @@ pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) ->
 /// Which of the fields behind a wildcard it could take too: there are `elements` before it.
 fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, context: Context<'_>) -> Vec<TokenStream> {
     let mut declared = fields.iter().filter_map(Field::element);
-    let elements = declared.any(|element| any.allows(&element.namespace)).then(|| {
+    // A program may have constants for its namespaces, so that nobody knows which of them are listed.
+    let is_listed = context.own.is_some() && matches!(any, Wildcard::OneOf(_));
+    let elements = declared.any(|element| is_listed || any.allows(&element.namespace)).then(|| {
         let elements = Literal::usize_unsuffixed(elements);
         quote! { xs::First::Elements(#table.split_at(#elements).1) }
     });
@@ -683,8 +686,18 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
 // ---- writing ----
 
 fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
-    let attributes = plan.attributes.iter().map(|attribute| {
-        let Attribute { ident, tag, .. } = attribute;
+    let attributes = plan.attributes.iter().enumerate().map(|(number, attribute)| {
+        let Attribute { ident, tag, namespace, .. } = attribute;
+        // Attributes without a prefix are in no namespace, whatever that of the tags is.
+        if context.own.is_some() && !namespace.is_empty() {
+            let (namespace, prefix) = (context.namespace(namespace), format!("n{number}"));
+            return match attribute.presence {
+                Presence::Optional => quote! {
+                    if let Some(value) = &self.#ident { out.own_attribute(#namespace, #tag, #prefix, value); }
+                },
+                _ => quote! { out.own_attribute(#namespace, #tag, #prefix, &self.#ident); },
+            };
+        }
         if let Some(adapter) = attribute.adapter.as_ref().map(|adapter| base(adapter, context)) {
             return match &attribute.presence {
                 Presence::Optional => {
@@ -728,6 +741,19 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
+            if let Some(namespace) = field.element().and_then(|element| context.elsewhere(&element.namespace)) {
+                let write = |value| quote! { out.own_elsewhere(#namespace, #start, #value, #end); };
+                let write_value = write(match field.held {
+                    Held::Boxed => quote! { &**value },
+                    _ => quote! { value },
+                });
+                return match (occurrence, field.held) {
+                    (Occurrence::Required, Held::Boxed) => write(quote! { &*self.#name }),
+                    (Occurrence::Required, _) => write(quote! { &self.#name }),
+                    (Occurrence::Optional, _) => quote! { if let Some(value) = &self.#name { #write_value } },
+                    (Occurrence::Repeated, _) => quote! { for value in &self.#name { #write_value } },
+                };
+            }
             let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
             // Those of the language have no elements in them, and so no namespace.
             let is_of_language =

@@ -28,6 +28,10 @@ macro_rules! stands_for {
                 self.partial_cmp(other)
             }
 
+            fn shown(&self) -> String {
+                self.to_string()
+            }
+
             fn digits(&self) -> Option<crate::facets::Digits> {
                 #[allow(clippy::clone_on_copy, reason = "not all of them are")]
                 <$own>::try_from(self.clone()).ok().and_then(|value| crate::facets::FacetValue::digits(&value))

@@ -20,6 +20,7 @@ impl Default for StreamedBinary {
 }
 
 crate::simple_type!(StreamedBinary);
+crate::facet_value!(StreamedBinary);
 
 impl SimpleType for StreamedBinary {
     const NAME: &'static str = Base64Binary::NAME;

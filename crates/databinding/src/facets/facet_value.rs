@@ -1,12 +1,14 @@
 use std::cmp::Ordering;
-use std::fmt::Display;
 
 use crate::datatypes::*;
 
 /// What facets look at in a value (XSD Part 2 §4.2, §4.3).
-pub trait FacetValue: Display {
+pub trait FacetValue {
     /// Which is less, where the value space has an order; equality is [`Ordering::Equal`].
     fn compare(&self, other: &Self) -> Option<Ordering>;
+
+    /// The value as messages show it.
+    fn shown(&self) -> String;
 
     /// How long it is, for the types that have a length.
     fn length(&self) -> Option<Length> {
@@ -69,6 +71,10 @@ macro_rules! facet_values {
         impl FacetValue for $type {
             fn compare(&self, other: &Self) -> Option<Ordering> {
                 $compare(self, other)
+            }
+
+            fn shown(&self) -> String {
+                self.to_string()
             }
 
             $(fn $method(&self) -> Option<facet_values!(@ $method)> {
@@ -146,6 +152,10 @@ impl<T: FacetValue + SimpleType, const MIN: usize> FacetValue for List<T, MIN> {
         (self.len() == other.len() && self.iter().zip(other.iter()).all(is_equal)).then_some(Ordering::Equal)
     }
 
+    fn shown(&self) -> String {
+        self.iter().map(T::shown).collect::<Vec<_>>().join(" ")
+    }
+
     fn length(&self) -> Option<Length> {
         Length::items(self.len())
     }
@@ -154,6 +164,10 @@ impl<T: FacetValue + SimpleType, const MIN: usize> FacetValue for List<T, MIN> {
 impl FacetValue for Value {
     fn compare(&self, other: &Self) -> Option<Ordering> {
         Value::compare(self, other)
+    }
+
+    fn shown(&self) -> String {
+        self.to_string()
     }
 
     fn length(&self) -> Option<Length> {

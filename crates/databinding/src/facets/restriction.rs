@@ -200,5 +200,5 @@ pub fn patterns(steps: &[&[&str]]) -> Vec<Pattern> {
 /// That a value is none of an enumeration, in words that go on after `"x" is not a valid y:`.
 #[cold]
 pub fn not_listed(values: &[&str]) -> String {
-    super::not_among(values)
+    super::not_among(values, |value| (*value).to_owned())
 }

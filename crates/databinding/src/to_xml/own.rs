@@ -2,6 +2,8 @@
 //! it.
 
 use super::{Encoder, ToXml};
+use crate::any::ExpandedName;
+use crate::datatypes::SimpleType;
 
 /// What declares a default namespace, as it is written.
 const DECLARATION: &[u8] = b" xmlns=\"";
@@ -114,6 +116,34 @@ impl Encoder {
             }
             self.own(namespace, start, &value, end);
         }
+    }
+
+    /// Writes an element of another namespace than those around it.
+    #[doc(hidden)]
+    pub fn own_elsewhere<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
+        if self.is_outgrown() {
+            return;
+        }
+        match T::NAMESPACE {
+            // Around it there may be a default namespace, and it is in none.
+            Some(within) if namespace.is_empty() && within != namespace => {
+                let was_undeclared = std::mem::replace(&mut self.undeclared, true);
+                (self.declares_more, self.default_namespace.1) = (true, true);
+                let start = self.with_declarations(start, &[(namespace, "")]);
+                let begin = self.out.len();
+                value.element(self, &start, end);
+                self.declare_in_children(begin, within);
+                self.undeclared = was_undeclared;
+            }
+            _ => self.own_root(namespace, start, value, end),
+        }
+    }
+
+    /// Writes an attribute of a namespace, of which a tag has others with other prefixes.
+    #[doc(hidden)]
+    pub fn own_attribute<T: SimpleType>(&mut self, namespace: &'static str, name: &str, prefix: &str, value: &T) {
+        let name = self.declared(&ExpandedName::new(namespace, name), prefix);
+        self.attribute(&name, value);
     }
 
     /// Writes `xsi:type` of a type of a program, which is in `namespace`.

@@ -1,7 +1,8 @@
 #[derive(Xml)]
 #[xml(namespace = "urn:a")]
 struct Order {
-    item: String,
+    item: Option<String>,
+    note: Option<String>,
     #[xml(name = "item")]
     other: String,
 }

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use castile::datatypes::{Date, Decimal, List};
+use castile::datatypes::{Date, Decimal, Language, List};
 use castile::{Adapter, AnyElements, AnyType, Nillable, Xml};
 
 pub const NAMESPACE: &str = "urn:orders";
@@ -176,6 +176,56 @@ pub enum Size {
 pub struct Sized_ {
     #[xml(min = 1, max = 3)]
     pub size: Vec<Size>,
+}
+
+/// Has attributes and elements of other namespaces, and of none.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Titles {
+    #[xml(attribute, namespace = "urn:other")]
+    pub first: Option<i32>,
+    #[xml(attribute, namespace = "urn:other")]
+    pub second: Option<i32>,
+    pub title: Vec<Translated>,
+    #[xml(namespace = "urn:money")]
+    pub price: Option<Box<elsewhere::Amount>>,
+    #[xml(namespace = "urn:titles")]
+    pub amount: Vec<elsewhere::Amount>,
+    #[xml(namespace = "")]
+    pub paid: Option<Paid>,
+    #[xml(flatten)]
+    pub end: Option<End>,
+}
+
+pub fn titles() -> Titles {
+    let amount = |value| elsewhere::Amount { value };
+    Titles {
+        first: None,
+        second: None,
+        title: vec![Translated { lang: "de".parse().ok(), text: "Titel".into() }],
+        price: Some(Box::new(amount(1))),
+        amount: vec![amount(2), amount(3)],
+        paid: Some(Paid { amount: amount(4), more: Vec::new(), of: Some("x".into()) }),
+        end: Some(End::Last(5)),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Translated {
+    #[xml(attribute, namespace = "http://www.w3.org/XML/1998/namespace")]
+    pub lang: Option<Language>,
+    #[xml(text)]
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub enum End {
+    #[xml(namespace = "urn:titles")]
+    Last(i32),
+    #[xml(namespace = "urn:titles")]
+    Least(Vec<elsewhere::Amount>),
 }
 
 #[derive(Clone, Debug, PartialEq, Xml)]

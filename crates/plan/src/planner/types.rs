@@ -298,6 +298,7 @@ impl Planner<'_> {
                 facets: self.facets(declaration.type_id),
                 presence,
                 default: None,
+                is_fixed: false,
                 adapter: None,
                 tag: String::new(),
                 namespace,

@@ -258,7 +258,7 @@ impl Schema<'_> {
     }
 
     fn attribute(&self, out: &mut Lines, attribute: &AttributeDeclaration) -> Result<(), Error> {
-        let AttributeDeclaration { namespace, name, of, is_required, default, is_fixed, documentation } = attribute;
+        let AttributeDeclaration { namespace, name, of, is_required, default, is_fixed, documentation, .. } = attribute;
         let mut attributes: Attributes<'_> = match *namespace {
             "" => vec![("name", (*name).to_owned())],
             namespace => vec![("ref", self.prefixes.name(TypeName::new(namespace, name)))],

@@ -120,7 +120,7 @@ impl<D> CallError<D> {
         }
     }
 
-    fn unwritten(error: castile_soap::Error) -> Self {
+    fn of_message(error: castile_soap::Error) -> Self {
         CallError::Protocol { error, answer: None }
     }
 }
@@ -422,7 +422,7 @@ where
         let mut action = operation.action;
         if let Some(addressing) = options.addressing.or(required) {
             let call = addressing::Call::new(addressing, operation, &url.to_string());
-            reading = Cow::Owned(options.messages.clone().of_call(call.map_err(CallError::unwritten)?));
+            reading = Cow::Owned(options.messages.clone().of_call(call.map_err(CallError::of_message)?));
             // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
@@ -438,7 +438,7 @@ where
         let mtom = reading.mtom.threshold(description.is_mtom);
         let written =
             castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts);
-        let written = written.map_err(CallError::unwritten)?;
+        let written = written.map_err(CallError::of_message)?;
         let mut exchange = ExchangeOptions::new(reading.limits.message_size);
         exchange.package = reading.attachments;
         exchange.http_headers = merged(&options.http_headers, http_headers);
@@ -481,7 +481,8 @@ where
     /// generator makes this of elements that are asked for as streams, and `castile::Xml` of a field with `#[xml(items)]`.
     ///
     /// Each item is held to its type, and the rest of the message when the last of them came, header blocks too. Nothing is
-    /// tolerated in an item. Limits of size hold for each item, and for the rest.
+    /// tolerated in an item. Limits of size hold for each item, and for the rest. The [`timeout`](Self::timeout) of the call holds for
+    /// all of them together.
     pub fn items<T: FromXml>(self) -> ItemStream<'a, T, R, D>
     where
         R: Repeats<T>,

@@ -197,7 +197,7 @@ pub mod datatypes {
 /// ```
 pub mod document {
     pub use castile_databinding::document::{
-        Items, Options, Repeats, Stream, from_slice, from_str, open, to_string, to_vec,
+        Items, Options, Repeats, Source, from_slice, from_str, open, to_string, to_vec,
     };
     pub use castile_databinding::{Error, ErrorKind};
 }
@@ -350,7 +350,7 @@ pub mod codegen {
 
     #[cfg(feature = "macros")]
     pub use crate::own::{
-        extends, fits, has_elements_alone, is_called, is_of, is_simple, paged, push_text, required_header,
+        extends, has_elements_alone, is_called, is_of, is_simple, is_small, paged, push_text, required_header,
     };
     #[cfg(feature = "macros")]
     pub use castile_contract as contract;

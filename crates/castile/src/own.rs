@@ -10,7 +10,7 @@ use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 const MOST: usize = 1 << 10;
 
 /// Ends the compilation if a type is too large, with the message of the field that takes most.
-pub const fn fits(size: usize, fields: &[(usize, &str)]) {
+pub const fn is_small(size: usize, fields: &[(usize, &str)]) {
     if size <= MOST {
         return;
     }

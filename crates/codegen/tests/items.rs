@@ -204,6 +204,23 @@ async fn behind_an_error_comes_nothing() {
 }
 
 #[tokio::test]
+async fn what_comes_before_an_error_comes_first() {
+    let broken = message("", &ITEMS.replace("</echoResponse>", "</echo>"));
+    let wrong = message("", &ITEMS.replace("</echoResponse>", "<more/></echoResponse>"));
+    for text in [broken, wrong] {
+        for length in [2, 1 << 20] {
+            let client = answers(&text, length);
+            let request = value(1);
+            let mut items = client.echo(&request).items::<Item>();
+            assert!(items.next().await.unwrap().is_some());
+            assert!(items.next().await.unwrap().is_some());
+            assert!(items.next().await.is_err());
+            assert!(items.next().await.unwrap().is_none());
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_package_is_refused() {
     let body = format!(
         "--b\r\nContent-Type: application/xop+xml; type=\"text/xml\"\r\nContent-ID: <r>\r\n\r\n{}\r\n--b--\r\n",

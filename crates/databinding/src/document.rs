@@ -19,7 +19,7 @@ use crate::{Decoder, Encoder, Error, ErrorKind};
 
 #[doc(hidden)]
 pub use cut::{Cut, CutItem, Step};
-pub use stream::{Items, Stream};
+pub use stream::{Items, Source};
 
 /// How many bytes of values are not charged, so that small documents never touch the budget.
 const FREE: usize = 16 << 10;
@@ -58,7 +58,7 @@ pub trait Document: Sized {
 
 /// A document, or what a message holds, in which elements with values of type `T` come any number of times, in one place.
 ///
-/// They can be read one after another: those of a document with [`Stream::items`], those of an answer with `Call::items`.
+/// They can be read one after another: those of a document with [`Source::items`], those of an answer with `Call::items`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no place where values of type `{T}` come any number of times",
     note = "a type of a program says which of its fields it is with `#[xml(items)]`"
@@ -141,8 +141,8 @@ impl Options {
     }
 
     /// A document that is read item by item from `source`.
-    pub fn open<D: Document, R: io::Read>(&self, source: R) -> Stream<D, R> {
-        Stream::new(source, self.clone())
+    pub fn open<D: Document, R: io::Read>(&self, source: R) -> Source<D, R> {
+        Source::new(source, self.clone())
     }
 
     fn reservation(&self) -> Result<Arc<Reservation>, Error> {
@@ -178,7 +178,7 @@ pub fn from_slice<D: Document>(document: &[u8]) -> Result<D, Error> {
 ///     println!("{}", quake?.magnitude);
 /// }
 /// ```
-pub fn open<D: Document, R: io::Read>(source: R) -> Stream<D, R> {
+pub fn open<D: Document, R: io::Read>(source: R) -> Source<D, R> {
     Options::default().open(source)
 }
 

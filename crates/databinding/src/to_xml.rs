@@ -127,6 +127,8 @@ pub struct Encoder {
     declares_more: bool,
     /// Whether the elements of a type of a program that come next have to declare their default namespace themselves.
     undeclared: bool,
+    /// How many elements in no namespace are open whose children get a declaration when they are written.
+    rewrites: u32,
     /// Whether a stream may stand in the document.
     pub(crate) streams: bool,
     /// The one that does.
@@ -167,6 +169,7 @@ impl Encoder {
             payload: "",
             declares_more: false,
             undeclared: false,
+            rewrites: 0,
             streams: false,
             streamed: None,
         }

@@ -23,7 +23,7 @@ use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
 use castile_xml::{Charset, visible};
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, response};
 use hyper_util::client::legacy;
 
 use crate::body::{self, Failure};
@@ -191,7 +191,7 @@ where
     let (status, due) = (head.status, head.extensions.remove::<Due>());
     let redirected = head.extensions.remove::<Redirected>();
     let url = redirected.as_ref().map_or(url, |Redirected(to)| to);
-    let received = receive(url, status, &head.headers, body, message_size, package, due, sift).await;
+    let received = receive(url, &head, body, message_size, package, due, sift).await;
     match received {
         Ok(received) => Ok(ClientReply { status, http_headers: head.headers, received }),
         Err(error) => Err(error.about(url).answered(status, head.headers)),
@@ -201,8 +201,7 @@ where
 /// Reads an answer from `url`, or what is there instead of one.
 async fn receive<B>(
     url: &Uri,
-    status: StatusCode,
-    headers: &HeaderMap,
+    head: &response::Parts,
     body: B,
     message_size: usize,
     package: castile_mime::Limits,
@@ -213,6 +212,8 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
+    let response::Parts { status, headers, .. } = head;
+    let status = *status;
     let Fields { content_type, content_encoding: encoding, .. } = Fields::of(headers);
     let is_fault = matches!(status, StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_REQUEST);
     let is_success = matches!(status, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT);

@@ -12,7 +12,7 @@ use crate::declaration::{Complex, ContentOf, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{Member, differ, elements, held_by, is_called, member};
 use crate::simple::WHITE_SPACE;
-use crate::structs::{element_of_group, fits, sound, without_facets};
+use crate::structs::{element_of_group, is_small, sound, without_facets};
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
@@ -308,7 +308,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         any_attributes: None,
         content: ContentOf::Choice(&members),
     };
-    let mut checks = fits(ident, &sizes);
+    let mut checks = is_small(ident, &sizes);
     checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
     // Of what has text among its elements only mixed content is made.
@@ -388,7 +388,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         any_attributes: None,
         content: ContentOf::Nothing(&extended_by),
     };
-    checks.push(fits(ident, &sizes));
+    checks.push(is_small(ident, &sizes));
     let rest = declaration.code(&expansion, &checks.into_iter().collect());
     Ok(expansion.code(vec![Item::Derived(planned)], rest))
 }

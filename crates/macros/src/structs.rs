@@ -199,7 +199,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             _ => ContentOf::Sequence(&members),
         },
     };
-    let mut checks = fits(ident, &sizes);
+    let mut checks = is_small(ident, &sizes);
     checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
     let role = match (of.is_group, of.is_anonymous) {
@@ -517,10 +517,10 @@ fn wrapped(
 
 /// That a value takes no more room than those of generated code do. The compiler has thousands of types to look at, so it is asked only
 /// where a field may be large.
-pub(crate) fn fits(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
+pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
     let known: usize = fields.iter().filter_map(|(_, of)| fields::most_bytes(of)).sum();
-    let is_small = known <= MOST_KNOWN;
-    let doubtful: Vec<_> = fields.iter().filter(|(_, of)| !is_small || fields::most_bytes(of).is_none()).collect();
+    let are_small = known <= MOST_KNOWN;
+    let doubtful: Vec<_> = fields.iter().filter(|(_, of)| !are_small || fields::most_bytes(of).is_none()).collect();
     if doubtful.is_empty() {
         return TokenStream::new();
     }
@@ -531,7 +531,7 @@ pub(crate) fn fits(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> To
         quote! { (::core::mem::size_of::<#of>(), #message) }
     });
     quote_spanned! { ident.span() =>
-        castile_codegen_::fits(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
+        castile_codegen_::is_small(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
     }
 }
 

@@ -120,13 +120,15 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     let extras = planner.extras(options, &mut items);
     let mut services = services;
     let mut documents = std::mem::take(&mut planner.documents);
-    let own::Own { types: own, unwritten } = planner.own(&items, &services, &documents);
+    let own = planner.own(&items, &services, &documents);
     planner.count_the_rest();
     let namespaces = std::mem::take(&mut planner.namespaces);
     let order = nesting::nest(&mut items);
     let sizes = sizes::hold(&mut items, &order, &mut services, &documents);
-    let (items, services, namespaces) = finish::finish(items, services, &mut documents, namespaces, &own, &mut planner);
-    let repeats = repeats::repeats(&items, &services, &documents);
+    let (items, services, namespaces) =
+        finish::finish(items, services, &mut documents, namespaces, &own.types, &mut planner);
+    let repeats = repeats::repeats(&items, &services, &documents, &own);
+    let own::Own { types: own, unwritten } = own;
     let Planner { modules, left_out, .. } = planner;
     Plan { namespaces, modules, items, services, documents, repeats, own, unwritten, extras, sizes, left_out, lacks }
 }
@@ -603,7 +605,12 @@ impl Planner<'_> {
             let base = self.base(declared.type_id, element);
             let name = declared.name.local();
             let of = match &base {
-                Base::Item(path) if of_types.get(&declared.type_id) == Some(&1) => RootType::Own(path.clone()),
+                Base::Item(path)
+                    if schema[declared.type_id].as_complex().is_some()
+                        && of_types.get(&declared.type_id) == Some(&1) =>
+                {
+                    RootType::Own(path.clone())
+                }
                 _ => RootType::Wrapper(self.names[0].item(&format!("{name} document"))),
             };
             let documentation = self.text(&[&declared.annotation.documentation]);

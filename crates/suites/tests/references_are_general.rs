@@ -18,7 +18,7 @@ const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const NAMESPACE: &str = "http://example.com/bench";
 
 fn root() -> &'static Root {
-    &EchoStructsRequest::operation().request
+    EchoStructsRequest::root()
 }
 
 /// Reads a message as servers do. The memory comes back in any case, as it does there.

@@ -30,14 +30,18 @@ use crate::Response;
 ///
 /// The call is sent when the first item is asked for. Whoever drops this before its end closes the connection.
 pub struct ItemStream<'a, T, R, D = NoDetail> {
-    exchange: Option<Pin<Box<dyn Future<Output = Result<Response<R>, CallError<D>>> + Send + 'a>>>,
+    exchange: Option<Exchange<'a, R, D>>,
     found: Arc<Mutex<VecDeque<CutItem>>>,
     element: &'static Element,
     limits: Limits,
     memory: Memory,
-    rest: Option<Response<R>>,
+    /// What the exchange ended with, until it is given away.
+    rest: Option<Result<Response<R>, CallError<D>>>,
     of: std::marker::PhantomData<fn() -> T>,
 }
+
+/// A call that gives the response without its items.
+type Exchange<'a, R, D> = Pin<Box<dyn Future<Output = Result<Response<R>, CallError<D>>> + Send + 'a>>;
 
 impl<'a, T: FromXml, R, D> ItemStream<'a, T, R, D>
 where
@@ -83,18 +87,16 @@ where
         std::future::poll_fn(|cx| {
             while self.exchange.is_some() {
                 self.found().clear();
-                match self.poll_exchange(cx) {
-                    // Something was found, and nobody is woken for it.
-                    Poll::Pending if !self.found().is_empty() => {}
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(result) => result?,
+                // Something may have been found, and nobody is woken for it.
+                if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
+                    return Poll::Pending;
                 }
             }
-            Poll::Ready(Ok::<_, CallError<D>>(()))
+            Poll::Ready(())
         })
-        .await?;
-        let failed = || Error::of_message("the response was given up at an error before");
-        self.rest.ok_or_else(|| CallError::unwritten(failed()))
+        .await;
+        let given_up = || Error::of_message("the response was given up at an error before");
+        self.rest.unwrap_or_else(|| Err(CallError::of_message(given_up())))
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<T>, CallError<D>>> {
@@ -106,25 +108,24 @@ where
                     (self.exchange, self.rest) = (None, None);
                     self.found().clear();
                 }
-                return Poll::Ready(value.map(Some).map_err(|error| CallError::unwritten(error.into())));
+                return Poll::Ready(value.map(Some).map_err(|error| CallError::of_message(error.into())));
             }
             if self.exchange.is_none() {
-                return Poll::Ready(Ok(None));
+                let failed = self.rest.take_if(|rest| rest.is_err());
+                return Poll::Ready(failed.transpose().map(|_| None));
             }
-            match self.poll_exchange(cx) {
-                Poll::Pending if !self.found().is_empty() => {}
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(result) => result?,
+            // Something may have been found, and nobody is woken for it.
+            if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
+                return Poll::Pending;
             }
         }
     }
 
-    fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError<D>>> {
-        let Some(exchange) = &mut self.exchange else { return Poll::Ready(Ok(())) };
+    /// Goes on with the exchange, and keeps what it ends with.
+    fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(exchange) = &mut self.exchange else { return Poll::Ready(()) };
         exchange.as_mut().poll(cx).map(|result| {
-            self.exchange = None;
-            self.rest = Some(result.map_err(sound)?);
-            Ok(())
+            (self.exchange, self.rest) = (None, Some(result.map_err(sound)));
         })
     }
 
@@ -139,7 +140,7 @@ fn sound<D>(error: CallError<D>) -> CallError<D> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(transport);
     while let Some(error) = cause {
         if let Some(found) = error.downcast_ref::<castile_databinding::Error>() {
-            return CallError::unwritten(found.clone().into());
+            return CallError::of_message(found.clone().into());
         }
         cause = error.source();
     }
@@ -175,10 +176,13 @@ pub(super) struct ItemSift {
 }
 
 impl ItemSift {
-    fn kept(&mut self) -> Bytes {
+    /// Puts what was found where it is fetched, and gives what is left. What was found before an error can be fetched, too.
+    fn kept(&mut self) -> Result<Bytes, BoxError> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.extend(std::iter::from_fn(|| self.cut.next()));
-        Bytes::from(self.cut.take_rest())
+        while let Some(item) = self.cut.pop()? {
+            found.push_back(item);
+        }
+        Ok(Bytes::from(self.cut.take_rest()))
     }
 }
 
@@ -188,13 +192,13 @@ impl Sift for ItemSift {
     }
 
     fn sift(&mut self, bytes: &[u8]) -> Result<Bytes, BoxError> {
-        self.cut.push(bytes)?;
-        Ok(self.kept())
+        self.cut.push(bytes);
+        self.kept()
     }
 
     fn end(&mut self) -> Result<Bytes, BoxError> {
-        self.cut.end()?;
-        Ok(self.kept())
+        self.cut.end();
+        self.kept()
     }
 
     fn is_full(&self) -> bool {

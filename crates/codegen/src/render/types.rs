@@ -787,11 +787,15 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                     (Occurrence::Required, None, _) => quote! { out.own(#namespace, #start, &self.#name, #end); },
                 };
             }
-            if let Term::Element { element, value, .. } = &field.term
-                && context.is_own(&value.base)
+            if let Term::Element { element, value: of, .. } = &field.term
+                && context.is_own(&of.base)
             {
                 let namespace = context.namespace(&element.namespace);
-                let write = quote! { out.own_within(#namespace, #start, value, #end); };
+                let value = match field.held {
+                    Held::Boxed => quote! { &**value },
+                    Held::InPlace | Held::Recursive => quote! { value },
+                };
+                let write = quote! { out.own_within(#namespace, #start, #value, #end); };
                 return match occurrence {
                     Occurrence::Required => quote! { { let value = &self.#name; #write } },
                     Occurrence::Optional => quote! { if let Some(value) = &self.#name { #write } },

@@ -50,6 +50,7 @@ pub struct Cut {
     /// Those of the whole.
     limits: Limits,
     inner: Inner,
+    failed: Option<Error>,
 }
 
 /// What is known of the document so far.
@@ -140,7 +141,7 @@ impl Cut {
             parts: Vec::new(),
             goes_on: false,
         };
-        Cut { pieces: Pieces::new(charset, whole), limits: whole, inner }
+        Cut { pieces: Pieces::new(charset, whole), limits: whole, inner, failed: None }
     }
 
     /// Says what the media type says of the encoding, before anything has come.
@@ -148,27 +149,31 @@ impl Cut {
         self.pieces = Pieces::new(charset, self.limits);
     }
 
-    /// Takes the bytes that come next. What they complete can be had then.
-    ///
-    /// # Errors
-    /// The first rule of XML that the document breaks, or the limit that it passes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let Cut { pieces, inner, .. } = self;
-        inner.take(pieces.push(bytes))
+    /// Takes the bytes that come next. What they complete can be had then. Nothing is taken behind an error.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Cut { pieces, inner, failed, .. } = self;
+        if failed.is_none() {
+            *failed = inner.take(pieces.push(bytes)).err();
+        }
     }
 
     /// Takes the end of the document.
-    ///
-    /// # Errors
-    /// As for [`push`](Self::push), or that the document isn't complete.
-    pub fn end(&mut self) -> Result<(), Error> {
-        let Cut { pieces, inner, .. } = self;
-        inner.take(pieces.end())
+    pub fn end(&mut self) {
+        let Cut { pieces, inner, failed, .. } = self;
+        if failed.is_none() {
+            *failed = inner.take(pieces.end()).err();
+        }
     }
 
     /// The next element that was cut out, if one is complete.
-    pub fn next(&mut self) -> Option<CutItem> {
-        self.inner.items.pop_front()
+    ///
+    /// # Errors
+    /// Behind the last element: the first rule of XML that the document breaks, the limit that it passes, or that it isn't complete.
+    pub fn pop(&mut self) -> Result<Option<CutItem>, Error> {
+        match (self.inner.items.pop_front(), &self.failed) {
+            (None, Some(error)) => Err(error.clone()),
+            (item, _) => Ok(item),
+        }
     }
 
     /// What has come of the rest and was not taken yet. It begins at the root element.
@@ -202,7 +207,9 @@ impl Inner {
         loop {
             let at = self.at;
             let token = piece.next().map_err(|error| {
-                let (offset, line, column) = (error.offset(), at.line, at.column);
+                let unread = piece.unread();
+                let before = unread.get(..error.offset().saturating_sub(at.offset)).unwrap_or(unread);
+                let Place { offset, line, column } = at.behind(before);
                 Error::from(error).relocated(offset, Location { path: String::new(), line, column })
             })?;
             let (is_last, is_end) = (token.is_none(), matches!(token, Some(Token::EndTag(_))));
@@ -239,6 +246,7 @@ impl Inner {
             self.count += 1;
             let (declared, around) = (self.declared.clone(), self.around.clone());
             self.item = Some(CutItem { text: String::new(), declared, around, at: self.at, number: self.count });
+            self.goes_on = false;
             return;
         }
         self.on_path = self.depth;
@@ -264,6 +272,9 @@ impl Inner {
 
     /// Keeps what was read where it belongs. White space and comments around elements that are cut out belong nowhere.
     fn keep(&mut self, source: &str, is_tag: bool) {
+        if source.is_empty() {
+            return;
+        }
         let at = self.at;
         self.at = at.behind(source);
         if let Some(item) = &mut self.item {
@@ -277,7 +288,7 @@ impl Inner {
             self.goes_on = false;
             return;
         }
-        if !self.goes_on && !source.is_empty() {
+        if !self.goes_on {
             self.parts.push((self.rest.len(), at));
             self.goes_on = true;
         }
@@ -288,7 +299,10 @@ impl Inner {
         let most = self.limits.message_size;
         let (what, length, at) = match &self.item {
             Some(item) => ("an element", item.text.len(), item.at),
-            None => ("a document without what it repeats", self.rest.len(), self.at),
+            None => {
+                let length = self.rest.len() + self.parts.len() * size_of::<(usize, Place)>();
+                ("a document without what it repeats", length, self.at)
+            }
         };
         if length <= most {
             return Ok(());

@@ -17,15 +17,15 @@ const CHUNK: usize = 64 << 10;
 
 /// A document that is not read yet: its items are read one after another.
 #[derive(Debug)]
-pub struct Stream<D, R> {
+pub struct Source<D, R> {
     source: R,
     options: Options,
     of: PhantomData<fn() -> D>,
 }
 
-impl<D: Document, R: Read> Stream<D, R> {
+impl<D: Document, R: Read> Source<D, R> {
     pub(super) fn new(source: R, options: Options) -> Self {
-        Stream { source, options, of: PhantomData }
+        Source { source, options, of: PhantomData }
     }
 
     /// The values of the elements that hold a `T`, one after another. The memory that this takes is that of the largest of them, and of
@@ -36,7 +36,7 @@ impl<D: Document, R: Read> Stream<D, R> {
     where
         D: Repeats<T>,
     {
-        let Stream { source, options, .. } = self;
+        let Source { source, options, .. } = self;
         let Element { namespace, name, .. } = D::ELEMENT;
         let (steps, element) = D::PATH.steps(vec![Step::new(namespace, name)]);
         Items {
@@ -53,7 +53,7 @@ impl<D: Document, R: Read> Stream<D, R> {
     }
 }
 
-/// The items of a document ([`Stream::items`]): an iterator that ends with the document, or behind the first error.
+/// The items of a document ([`Source::items`]): an iterator that ends with the document, or behind the first error.
 #[derive(Debug)]
 pub struct Items<D, T, R> {
     source: R,
@@ -95,7 +95,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
             return Ok(None);
         }
         loop {
-            if let Some(item) = self.cut.next() {
+            if let Some(item) = self.cut.pop()? {
                 let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
                 let allowance = Allowance::of(reservation.clone(), FREE);
                 let value = item.read(self.element, self.limits, allowance, &mut self.memory);
@@ -122,10 +122,11 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         match self.chunk.get(..length) {
             Some([]) | None => {
                 self.state = State::Read;
-                self.cut.end()
+                self.cut.end();
             }
             Some(bytes) => self.cut.push(bytes),
         }
+        Ok(())
     }
 
     /// The document without its items. Items that were not read yet are passed over, and are not held to their type.
@@ -136,8 +137,11 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         if let State::Failed(error) = self.state {
             return Err(error);
         }
-        while self.state == State::Open {
-            while self.cut.next().is_some() {}
+        loop {
+            while self.cut.pop()?.is_some() {}
+            if self.state == State::Read {
+                break;
+            }
             self.fill()?;
         }
         let reservation = self.reservation.as_ref().map_err(Clone::clone)?;

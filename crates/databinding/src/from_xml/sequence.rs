@@ -286,7 +286,10 @@ impl Decoder<'_> {
         let too_few = (count as u64) < u64::from(element.min_occurs);
         let too_many = element.max_occurs.is_some_and(|max| count as u64 > u64::from(max));
         if too_few || too_many {
-            if self.cut.is_some_and(|cut| too_few && cut.is(element.namespace, element.name)) {
+            if self
+                .cut
+                .is_some_and(|cut| too_few && cut.slot == element.slot && cut.is(element.namespace, element.name))
+            {
                 return Ok(());
             }
             let error = self.wrong_count(element, count);

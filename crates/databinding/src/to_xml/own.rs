@@ -5,8 +5,23 @@ use super::{Encoder, ToXml};
 use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
 
-/// What declares a default namespace, as it is written.
-const DECLARATION: &[u8] = b" xmlns=\"";
+/// How deep elements in no namespace may stand within each other where a default namespace is in scope between them. What is in one is
+/// written twice.
+const MOST_REWRITES: u32 = 16;
+
+/// Whether there is a declaration of a default namespace among the attributes of a start tag.
+fn declares_default(attributes: &[u8]) -> bool {
+    let (mut quote, mut from) = (None, 0);
+    for (at, &byte) in attributes.iter().enumerate() {
+        match (quote, byte) {
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'=') if attributes[from..at].trim_ascii() == b"xmlns" => return true,
+            (Some(open), _) if open == byte => (quote, from) = (None, at + 1),
+            _ => {}
+        }
+    }
+    false
+}
 
 /// How long the markup is that begins here, as an encoder writes it.
 fn markup_length(markup: &[u8]) -> usize {
@@ -127,13 +142,8 @@ impl Encoder {
         match T::NAMESPACE {
             // Around it there may be a default namespace, and it is in none.
             Some(within) if namespace.is_empty() && within != namespace => {
-                let was_undeclared = std::mem::replace(&mut self.undeclared, true);
-                (self.declares_more, self.default_namespace.1) = (true, true);
                 let start = self.with_declarations(start, &[(namespace, "")]);
-                let begin = self.out.len();
-                value.element(self, &start, end);
-                self.declare_in_children(begin, within);
-                self.undeclared = was_undeclared;
+                self.in_none(within, &start, value, end);
             }
             _ => self.own_root(namespace, start, value, end),
         }
@@ -163,24 +173,32 @@ impl Encoder {
     fn foreign<T: ToXml>(&mut self, namespace: &str, within: &str, start: &str, value: &T) {
         let name = start.trim_matches(['<', '>']).split(' ').next().unwrap_or_default();
         let name = name.split_once(':').map_or(name, |(_, local)| local);
+        if namespace.is_empty() {
+            return self.in_none(within, &format!("<{name}>"), value, &format!("</{name}>"));
+        }
         // What the payload declares is not what is in scope here.
         self.declares_more = true;
-        let was_undeclared = self.undeclared;
-        if namespace.is_empty() {
-            // A name in no namespace has no prefix, so the default one is declared by each child. Nothing within may count on
-            // there being none.
-            self.undeclared = true;
-            self.default_namespace.1 = true;
-            let begin = self.out.len();
-            value.element(self, &format!("<{name}>"), &format!("</{name}>"));
-            self.declare_in_children(begin, within);
-        } else {
-            self.undeclared = false;
-            let declared = [(namespace, "own"), (within, "")];
-            let start = self.with_declarations(&format!("<own:{name}>"), &declared);
-            value.element(self, &start, &format!("</own:{name}>"));
-        }
+        let was_undeclared = std::mem::take(&mut self.undeclared);
+        let declared = [(namespace, "own"), (within, "")];
+        let start = self.with_declarations(&format!("<own:{name}>"), &declared);
+        value.element(self, &start, &format!("</own:{name}>"));
         self.undeclared = was_undeclared;
+    }
+
+    /// Writes an element of no namespace whose content has the default namespace `within`. Its name has no prefix, so each child declares
+    /// that one. Nothing within may count on there being none.
+    fn in_none<T: ToXml>(&mut self, within: &str, start: &str, value: &T, end: &str) {
+        if self.rewrites == MOST_REWRITES {
+            return self.fail_with("elements in no namespace that stand deeper within each other than 16 times");
+        }
+        self.rewrites += 1;
+        (self.declares_more, self.default_namespace.1) = (true, true);
+        let was_undeclared = std::mem::replace(&mut self.undeclared, true);
+        let begin = self.out.len();
+        value.element(self, start, end);
+        self.declare_in_children(begin, within);
+        self.undeclared = was_undeclared;
+        self.rewrites -= 1;
     }
 
     /// Declares a default namespace in the start tag of each child of the element that was written from `begin` on, unless the tag has
@@ -204,10 +222,9 @@ impl Encoder {
                     self.out.extend_from_slice(markup);
                 }
                 _ => {
-                    let is_end = |byte: &u8| matches!(byte, b' ' | b'/' | b'>');
+                    let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'/' | b'>');
                     let name = markup.iter().position(is_end).unwrap_or(markup.len());
-                    let is_bare = !markup[..name].contains(&b':')
-                        && !markup.windows(DECLARATION.len()).any(|declared| declared == DECLARATION);
+                    let is_bare = !markup[..name].contains(&b':') && !declares_default(&markup[name..]);
                     self.out.extend_from_slice(&markup[..name]);
                     if depth == 1 && is_bare {
                         self.out.extend_from_slice(&declaration);
@@ -236,5 +253,20 @@ impl Encoder {
     /// Whether elements of a type of a program have to declare their default namespace themselves.
     pub(crate) fn is_undeclared(&self) -> bool {
         self.undeclared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declares_default;
+
+    #[test]
+    fn a_default_namespace_is_declared_by_an_attribute_of_that_name() {
+        for declares in [" xmlns=\"urn:a\"", "\txmlns = 'urn:a'", " a='>' \n xmlns=''", " xmlns:a='b'xmlns='c'"] {
+            assert!(declares_default(declares.as_bytes()), "{declares}");
+        }
+        for other in ["", " xmlns:a='b'", " a=' xmlns='", " axmlns='b'", " a=\"' xmlns='b'\"", " xmlns"] {
+            assert!(!declares_default(other.as_bytes()), "{other}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use castile_wsdl::Severity;
 
 use super::{Key, Planner};
-use crate::plan::{Base, Content, Item, Occurrence, Path, Payload, Rule, Service, Struct, Term, TypedRoot};
+use crate::plan::{Base, Content, Item, Occurrence, Path, Payload, Rule, Service, Struct, Term, TypedRoot, Value};
 
 /// The types of the program, and what is not generated since nothing but one of them leads to it.
 #[derive(Default)]
@@ -14,8 +14,10 @@ pub(super) struct Own {
     pub(super) unwritten: HashSet<Path>,
 }
 
-/// How deep types without one of the program may stand within one that has.
+/// How deep types without one of the program may stand within one that has, and how many elements all of them have, each counted where
+/// it stands.
 const MOST_WITHIN: usize = 8;
+const MOST_ELEMENTS: usize = 10_000;
 
 impl Planner<'_> {
     /// Finds the items that types of the program stand for, and says which can't be.
@@ -51,10 +53,28 @@ impl Planner<'_> {
         if own.types.is_empty() {
             return own;
         }
-        for (path, rust) in &own.types {
-            if let Some(why) = known.get(path).and_then(|item| unsaid(item, &known, &own.types, 0)) {
+        let bodies = bodies(services);
+        let mut left = MOST_ELEMENTS;
+        let mut all: Vec<_> = own.types.iter().collect();
+        all.sort_unstable();
+        for (path, rust) in all {
+            let why = match bodies.contains(path) {
+                true => Some("it is the whole body of a message".to_owned()),
+                false => known.get(path).and_then(|item| unsaid(item, &known, &own.types, 0, &mut left)),
+            };
+            if let Some(why) = why {
                 self.say(Severity::Error, format!("{rust} can't stand for {}: {why}", path.ident));
             }
+        }
+        let fields = items.iter().filter(|item| !own.types.contains_key(item.path())).flat_map(Item::fields);
+        let streamed = fields.filter(|field| field.streams).filter_map(|field| match &field.term {
+            Term::Element { element, value: Value { base: Base::Item(path), .. }, .. } => {
+                Some((&element.name, own.types.get(path)?))
+            }
+            _ => None,
+        });
+        for (element, rust) in streamed.collect::<Vec<_>>() {
+            self.say(Severity::Error, format!("the values of {element} are a stream, and can't be of the type {rust}"));
         }
         let within = reached(&known, own.types.keys().cloned().collect(), &HashMap::new());
         let roots = items.iter().map(Item::path).filter(|path| !within.contains(path)).cloned();
@@ -67,7 +87,13 @@ impl Planner<'_> {
 }
 
 /// Why types of a program have no way to say what is in an item.
-fn unsaid(item: &Item, known: &HashMap<&Path, &Item>, own: &HashMap<Path, Box<str>>, depth: usize) -> Option<String> {
+fn unsaid(
+    item: &Item,
+    known: &HashMap<&Path, &Item>,
+    own: &HashMap<Path, Box<str>>,
+    depth: usize,
+    left: &mut usize,
+) -> Option<String> {
     let Item::Struct(Struct { path, content, .. }) = item else {
         return Some(format!("{} is no struct", item.path().ident));
     };
@@ -79,6 +105,10 @@ fn unsaid(item: &Item, known: &HashMap<&Path, &Item>, own: &HashMap<Path, Box<st
         Content::Mixed { .. } => return Some(format!("{} has text between its elements", path.ident)),
         Content::Sequence(fields) | Content::All(fields) => fields,
     };
+    *left = left.saturating_sub(fields.len());
+    if *left == 0 {
+        return Some(format!("{} has too much in it: say which types of the program stand for that, too", path.ident));
+    }
     for field in fields {
         let value = match &field.term {
             Term::Group(group) => return Some(format!("{} has the group {} in it", path.ident, group.ident)),
@@ -90,12 +120,23 @@ fn unsaid(item: &Item, known: &HashMap<&Path, &Item>, own: &HashMap<Path, Box<st
             && !own.contains_key(inner)
             && let Some(item) = known.get(inner)
             && !matches!(item, Item::Enumeration(_) | Item::Union(_))
-            && let Some(why) = unsaid(item, known, own, depth + 1)
+            && let Some(why) = unsaid(item, known, own, depth + 1, left)
         {
             return Some(why);
         }
     }
     None
+}
+
+/// The types that are the content of a body itself.
+fn bodies(services: &[Service]) -> HashSet<&Path> {
+    let operations = services.iter().flat_map(|service| &service.operations);
+    let messages = operations.flat_map(|operation| std::iter::once(&operation.request).chain(&operation.response));
+    let of_body = messages.filter_map(|message| match &message.payload {
+        Payload::Content { path, .. } => Some(path),
+        Payload::Element(_) | Payload::Nothing => None,
+    });
+    of_body.collect()
 }
 
 /// The types of messages and documents.
@@ -139,7 +180,7 @@ fn reached(known: &HashMap<&Path, &Item>, from: Vec<Path>, ends: &HashMap<Path, 
 
 impl Item {
     /// Tells of all items that this one needs: types, and the tables that say more of them.
-    fn each_reference(&self, tell: &mut dyn FnMut(&Path)) {
+    pub(super) fn each_reference(&self, tell: &mut dyn FnMut(&Path)) {
         let base = |base: &Base, tell: &mut dyn FnMut(&Path)| {
             let mut base = base;
             while let Base::List(inner) | Base::Shared(inner) = base {

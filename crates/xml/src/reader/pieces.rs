@@ -329,6 +329,11 @@ impl<'p> Piece<'p> {
         self.reader.input.get(from..self.reader.at).unwrap_or_default()
     }
 
+    /// What is there of the piece that [`source`](Self::source) hasn't given: after an error, what could not be read.
+    pub fn unread(&self) -> &'p str {
+        self.reader.input.get(self.told..).unwrap_or_default()
+    }
+
     /// How many elements are open.
     pub fn depth(&self) -> usize {
         self.reader.depth()

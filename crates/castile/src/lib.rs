@@ -136,7 +136,7 @@ pub use castile_http::server::Options as ServerOptions;
 ///     &ExpectedType {
 ///         name: None,
 ///         attributes: &[],
-///         any_attributes: false,
+///         any_attributes: None,
 ///         content: ExpectedContent::Sequence(&[]),
 ///         other_name: "",
 ///         more_attributes: "",

@@ -480,7 +480,12 @@ fn occurrence(min: u32, max: Option<u32>) -> (TokenStream, TokenStream) {
 }
 
 fn wildcard(wildcard: &Wildcard, context: Context<'_>) -> TokenStream {
-    let namespaces = match wildcard {
+    let namespaces = namespaces(wildcard, context);
+    quote! { xs::Wildcard::new(xs::Namespaces::#namespaces) }
+}
+
+fn namespaces(wildcard: &Wildcard, context: Context<'_>) -> TokenStream {
+    match wildcard {
         Wildcard::Any => quote! { Any },
         Wildcard::Not(target) if context.own.is_some() => {
             let target = context.namespace(target);
@@ -488,8 +493,7 @@ fn wildcard(wildcard: &Wildcard, context: Context<'_>) -> TokenStream {
         }
         Wildcard::Not(target) => quote! { Not(#target) },
         Wildcard::OneOf(list) => quote! { OneOf(&[#(#list),*]) },
-    };
-    quote! { xs::Wildcard::new(xs::Namespaces::#namespaces) }
+    }
 }
 
 /// The table of those fields that are elements, if there are any.

@@ -152,7 +152,7 @@ async fn an_answer_of_any_size_is_read() {
     assert_eq!(error.to_string(), "Sender: fewer than none");
     drop(client);
     stop.send(()).unwrap();
-    server.await.unwrap();
+    assert!(server.await.unwrap().is_complete());
 }
 
 async fn error(text: &str) -> String {

@@ -11,7 +11,7 @@ use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
-pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedType, fits};
+pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
 
 /// A type that a contract can declare.
 #[diagnostic::on_unimplemented(

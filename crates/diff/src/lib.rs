@@ -32,7 +32,8 @@ mod types;
 use std::fmt;
 use std::path::Path;
 
-use castile_wsdl::{Definitions, Diagnostic, Files, Severity};
+use castile_wsdl::{Definitions, Diagnostic, Severity};
+use castile_xsd::Documents;
 
 pub use change::{Breaks, Broken, Change, Changes};
 pub use text::Styles;
@@ -45,18 +46,17 @@ pub fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, Error> {
     services::changes(old, new)
 }
 
-/// What changed from the WSDL `old` to the WSDL `new`. What they import isn't looked at.
+/// What changed from the WSDL `old` to the WSDL `new`, each of which is whole: nothing that it imports is fetched.
 ///
 /// # Errors
-/// One of them is broken, or they are too large to be compared.
+/// One of them is broken or imports another document, or they are too large to be compared.
 pub fn between(old: &str, new: &str) -> Result<Changes, Error> {
     changes(&read("the old contract", old)?, &read("the new contract", new)?)
 }
 
 fn read(name: &str, wsdl: &str) -> Result<Definitions, Error> {
-    let mut files = Files::new();
-    files.add_document(name, wsdl.as_bytes().to_vec());
-    let (definitions, diagnostics) = castile_wsdl::read(name, &files);
+    let documents = Documents::new().with(name, wsdl);
+    let (definitions, diagnostics) = castile_wsdl::read(name, &documents);
     let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
     match (definitions, diagnostics.iter().find(is_error)) {
         (Some(definitions), None) => Ok(definitions),
@@ -96,6 +96,9 @@ fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
         return Ok(());
     }
     let changes = match between(&kept, contract) {
+        Ok(changes) if changes.list.is_empty() => {
+            "The text differs, and nothing in it that a message shows.\n".to_owned()
+        }
         Ok(changes) => changes.text((&shown.to_string(), "the program"), &Styles::default()),
         Err(error) => format!("{error}\n"),
     };
@@ -156,6 +159,10 @@ mod tests {
         for said in said {
             assert!(message.contains(said), "{said:?} is not in {message}");
         }
+        let message = held(&file, &old.replacen("      ", "\n", 1), false).unwrap_err();
+        assert!(message.contains("The text differs, and nothing in it that a message shows."), "{message}");
+        let import = contract("").replacen("<types>", "<import namespace='urn:x' location='Cargo.toml'/><types>", 1);
+        assert!(between(&import, &old).is_err());
         let message = held(&file, "<x/>", false).unwrap_err();
         assert!(message.contains("the new contract can't be read: "), "{message}");
         std::fs::remove_dir_all(&folder).unwrap();

@@ -6,6 +6,7 @@ mod support;
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -175,6 +176,59 @@ async fn a_stream_of_a_known_length_ends_with_its_last_byte() {
     assert!(answer.ends_with("\r\n\r\npieces"), "{answer}");
     let lines = told.lines(2).await;
     assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(" ok 200 None 0 6 ")), "{lines:?}");
+}
+
+/// Answers with a body that fails, and is at its end then.
+#[derive(Clone)]
+struct Fails;
+
+impl<Q> Service<Request<Q>> for Fails {
+    type Response = Response<Failing>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<Q>) -> Self::Future {
+        ready(Ok(Response::new(Failing(2))))
+    }
+}
+
+/// How many frames are to come.
+struct Failing(u8);
+
+impl http_body::Body for Failing {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        self.0 = self.0.saturating_sub(1);
+        Poll::Ready(Some(match self.0 {
+            0 => Err(std::io::Error::other("the database is gone")),
+            _ => Ok(Frame::data(Bytes::from("piece"))),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// It was told as answered.
+#[tokio::test]
+async fn an_answer_that_fails_is_broken() {
+    let told = Told::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let service = ObserverLayer::new(told.clone()).layer(Fails);
+    tokio::spawn(Server::new().observer(told.clone()).serve(listener, service, std::future::pending()));
+    client.write_all(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = client.read_to_end(&mut answer).await;
+    let lines = told.lines(2).await;
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(" broken 200 None 0 5 ")), "{lines:?}");
 }
 
 struct Panics;

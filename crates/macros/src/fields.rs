@@ -96,8 +96,7 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
 /// How many bytes a value takes at most on a 64-bit machine, where what the type is called tells.
 pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
     const POINTER: usize = 8;
-    /// Those of `castile::datatypes` that are small. A program may have types of its own that are called so; when they are large, they
-    /// are said to be themselves.
+    /// Those of `castile::datatypes` that are small. A type of the program that is called so is looked at where it is derived.
     const DATATYPES: [&str; 12] = [
         "AnyUri",
         "Base64Binary",

@@ -105,8 +105,8 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             None if said.wrap.is_some() => {
                 let Wrapped { member, plan, item, code } =
                     wrapped(&mut expansion, of, name, &field.ty, &said, wraps.len())?;
-                if said.is_items.is_some() {
-                    repeats.wrapped(&expansion, &member.name, &field.ty, wraps.len());
+                if let Some(span) = said.is_items {
+                    repeats.wrapped(&expansion, &member.name, &field.ty, wraps.len(), said.with.is_some(), span)?;
                 }
                 particles.push(plan);
                 members.push((member, name.span()));
@@ -312,6 +312,8 @@ fn attribute(
     Ok((plan, declared))
 }
 
+const NO_ITEMS: &str = "items are elements with values of their own type";
+
 /// What of a struct can be read item by item.
 #[derive(Default)]
 struct Repeats {
@@ -323,12 +325,25 @@ struct Repeats {
 
 impl Repeats {
     /// The values of a `Vec` in an element of its own, which is the one of this number.
-    fn wrapped(&mut self, expansion: &Expansion, around: &str, of: &syn::Type, number: usize) {
+    fn wrapped(
+        &mut self,
+        expansion: &Expansion,
+        around: &str,
+        of: &syn::Type,
+        number: usize,
+        is_adapted: bool,
+        span: proc_macro2::Span,
+    ) -> syn::Result<()> {
+        self.said = Some(span);
+        if is_adapted {
+            return Err(syn::Error::new(span, NO_ITEMS));
+        }
         let values = held_by(of, "Option").unwrap_or(of);
-        let Some(item) = held_by(values, "Vec") else { return };
+        let Some(item) = held_by(values, "Vec") else { return Ok(()) };
         let table = quote::format_ident!("{ELEMENTS}_{number}");
         let namespace = expansion.namespace_of_elements();
         self.to(expansion, &quote! { (#namespace, #around) }, item, &quote! { #table[0] });
+        Ok(())
     }
 
     /// The values of a field, which is the element of this index; or what is in its value.
@@ -342,7 +357,7 @@ impl Repeats {
     ) -> syn::Result<()> {
         self.said = Some(span);
         if member.kind != Kind::Element || plan.adapter.is_some() {
-            return Err(syn::Error::new(span, "items are elements with values of their own type"));
+            return Err(syn::Error::new(span, NO_ITEMS));
         }
         if plan.occurrence() == castile_plan::plan::Occurrence::Repeated {
             let table = quote::format_ident!("{ELEMENTS}");

@@ -145,22 +145,24 @@ async fn messages_hold_types_of_the_program() {
 #[test]
 fn a_type_that_is_another_one_is_told() {
     use castile::codegen::declared::{
-        Declared, ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedType, Kind, fits,
+        Declared, ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, Kind,
+        fits,
     };
-    use castile::codegen::xs::TypeName;
+    use castile::codegen::xs::{Namespaces, TypeName, ValueConstraint};
 
     const INT: ExpectedKind = ExpectedKind::Is(<i32 as Declared>::KIND);
     const TEXT: ExpectedKind = ExpectedKind::Is(<String as Declared>::KIND);
     const fn attribute(name: &'static str, is_required: bool, kind: ExpectedKind) -> ExpectedAttribute {
-        ExpectedAttribute { namespace: "", name, is_required, kind, message: "attribute" }
+        ExpectedAttribute { namespace: "", name, is_required, kind, constraint: None, message: "attribute" }
     }
     const fn element(name: &'static str, min: u32, max: Option<u32>, kind: ExpectedKind) -> ExpectedElement {
         ExpectedElement {
-            name: Some(("", name)),
+            name: ExpectedName::Is("", name),
             min_occurs: min,
             max_occurs: max,
             is_nillable: false,
             kind,
+            constraint: None,
             message: name,
         }
     }
@@ -172,7 +174,7 @@ fn a_type_that_is_another_one_is_told() {
         ExpectedType {
             name: Some(TypeName::new("urn:parts", name)),
             attributes,
-            any_attributes: false,
+            any_attributes: None,
             content,
             other_name: "name",
             more_attributes: "more attributes",
@@ -201,7 +203,22 @@ fn a_type_that_is_another_one_is_told() {
         Sequence[element("sku", 1, Some(1), ExpectedKind::Is(Kind::Listed(&[("enumeration", "a")]))), PARTS]
     );
     assert_eq!(listed, None);
+    // A simple type of the program holds what is told by no more than its name.
+    assert_eq!(told!("Part", [WEIGHT], Sequence[element("sku", 1, Some(1), ExpectedKind::Simple), PARTS]), None);
+    const FIXED: Option<ValueConstraint> = Some(ValueConstraint::Fixed("a"));
+    static MORE: ExpectedType = ExpectedType {
+        any_attributes: Some(Namespaces::Any),
+        ..expected("Part", &[WEIGHT], ExpectedContent::Sequence(&[SKU, PARTS]))
+    };
     for (found, expected) in [
+        (told(&MORE), "more attributes"),
+        (told!("Part", [ExpectedAttribute { constraint: FIXED, ..WEIGHT }], Sequence[SKU, PARTS]), "attribute"),
+        (told!("Part", [WEIGHT], Sequence[ExpectedElement { constraint: FIXED, ..SKU }, PARTS]), "sku"),
+        (
+            told!("Part", [WEIGHT], Sequence[ExpectedElement { name: ExpectedName::Any(Namespaces::Any), ..SKU }, PARTS]),
+            "sku",
+        ),
+        (told!("Part", [WEIGHT], Sequence[SKU, element("part", 0, None, ExpectedKind::Simple)]), "part"),
         (told!("Port", [WEIGHT], Sequence[SKU, PARTS]), "name"),
         (told!("Part", [], Sequence[SKU, PARTS]), "more attributes"),
         (told!("Part", [WEIGHT, attribute("size", false, INT)], Sequence[SKU, PARTS]), "attribute"),

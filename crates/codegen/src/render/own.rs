@@ -1,10 +1,13 @@
 //! That types of a program are what the contract has in their place: the compiler looks.
 
-use castile_plan::plan::{Attribute, Base, Content, Field, Item, Nil, Presence, Role, Struct, Term, TypeName, Value};
+use castile_plan::plan::{
+    Attribute, Base, Content, Field, Item, Nil, Presence, Role, Struct, Term, TypeName, Value, ValueConstraint,
+    Wildcard,
+};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Context, base, literal, occurs};
+use super::{Context, base, literal, namespaces, occurs};
 
 /// The check of the type that stands for an item.
 pub(super) fn check(item: &Item, context: Context<'_>) -> TokenStream {
@@ -48,7 +51,10 @@ fn expected(planned: &Struct, subject: &str, context: Context<'_>) -> TokenStrea
         }
         Role::Type(None) | Role::Group => (quote! { None }, String::new()),
     };
-    let any_attributes = any_attributes.is_some();
+    let any_attributes = match any_attributes.as_ref().map(|(_, namespaces)| self::namespaces(namespaces, context)) {
+        Some(namespaces) => quote! { Some(xs::Namespaces::#namespaces) },
+        None => quote! { None },
+    };
     let more_attributes = literal(&format!("{subject}: it has other attributes"));
     let other_content = literal(&format!("{subject}: what is in it is of another kind, or more"));
     let called = literal(&called);
@@ -69,10 +75,27 @@ fn attribute(attribute: &Attribute, subject: &str, context: Context<'_>) -> Toke
     let Attribute { namespace, name, base: of, presence, .. } = attribute;
     let is_required = matches!(presence, Presence::Required | Presence::Fixed { required: true, .. });
     let must = if is_required { "required" } else { "not required" };
-    let message = literal(&format!("{subject}: it must have the attribute `{name}`, {must}, {}", of_type(of, context)));
+    let (said, constraint) = match presence {
+        Presence::Default(value) => {
+            (format!(", {value:?} by default"), quote! { Some(xs::ValueConstraint::Default(#value)) })
+        }
+        Presence::Fixed { value, .. } => {
+            (format!(", always {value:?}"), quote! { Some(xs::ValueConstraint::Fixed(#value)) })
+        }
+        Presence::Required | Presence::Optional => (String::new(), quote! { None }),
+    };
+    let of_type = of_type(of, context);
+    let message = literal(&format!("{subject}: it must have the attribute `{name}`, {must}{said}, {of_type}"));
     let (namespace, kind) = (context.namespace(namespace), kind(of, subject, context));
     quote! {
-        ExpectedAttribute { namespace: #namespace, name: #name, is_required: #is_required, kind: #kind, message: #message }
+        ExpectedAttribute {
+            namespace: #namespace,
+            name: #name,
+            is_required: #is_required,
+            kind: #kind,
+            constraint: #constraint,
+            message: #message,
+        }
     }
 }
 
@@ -86,18 +109,39 @@ fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenS
             (min, None) => format!("{min} times or more"),
             (min, Some(max)) => format!("{min} to {max} times"),
         };
+        let mut constraint = quote! { None };
         let (name, is_nillable, kind, what) = match &field.term {
             Term::Element { element, value: Value { base: of, nil }, .. } => {
+                let mut said = String::new();
+                match &element.constraint {
+                    Some(ValueConstraint::Default(value)) => {
+                        said = format!(", {value:?} by default");
+                        constraint = quote! { Some(xs::ValueConstraint::Default(#value)) };
+                    }
+                    Some(ValueConstraint::Fixed(value)) => {
+                        said = format!(", always {value:?}");
+                        constraint = quote! { Some(xs::ValueConstraint::Fixed(#value)) };
+                    }
+                    None => {}
+                }
                 let namespace = context.namespace(&element.namespace);
                 let (name, is_nillable) = (&element.name, *nil != Nil::Never);
                 let nil = if is_nillable { ", nillable" } else { "" };
                 let within = format!("{subject}, in `{name}`");
-                let what = format!("`{name}`, {often}{nil}, {}", of_type(of, context));
-                (quote! { Some((#namespace, #name)) }, is_nillable, kind(of, &within, context), what)
+                let what = format!("`{name}`, {often}{nil}{said}, {}", of_type(of, context));
+                (quote! { ExpectedName::Is(#namespace, #name) }, is_nillable, kind(of, &within, context), what)
             }
-            Term::Group(_) | Term::Any(_) => {
-                let kind = quote! { ExpectedKind::Is(<::castile::AnyType as Declared>::KIND) };
-                (quote! { None }, false, kind, format!("elements of any kind, {often}"))
+            // The planner refuses groups.
+            Term::Group(_) => return TokenStream::new(),
+            Term::Any(wildcard) => {
+                let namespaces = namespaces(wildcard, context);
+                let said = match wildcard {
+                    Wildcard::Any => "any namespace".to_owned(),
+                    Wildcard::Not(target) => format!("namespaces other than {target:?}"),
+                    Wildcard::OneOf(list) => format!("the namespaces {list:?}"),
+                };
+                let name = quote! { ExpectedName::Any(xs::Namespaces::#namespaces) };
+                (name, false, quote! { ExpectedKind::Simple }, format!("elements of {said}, {often}"))
             }
         };
         let message = literal(&format!("{subject}: element {number} must be {what}"));
@@ -108,6 +152,7 @@ fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenS
                 max_occurs: #max,
                 is_nillable: #is_nillable,
                 kind: #kind,
+                constraint: #constraint,
                 message: #message,
             }
         }
@@ -136,7 +181,7 @@ fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
             ExpectedKind::Within(&ExpectedType {
                 name: None,
                 attributes: &[],
-                any_attributes: false,
+                any_attributes: None,
                 content: ExpectedContent::Sequence(&[]),
                 other_name: "",
                 more_attributes: "",
@@ -144,22 +189,42 @@ fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
             })
         },
         Base::Item(path) if !context.is_own(of) => match context.items.get(path) {
-            Some(Item::Enumeration(planned)) => {
-                let values = planned.variants.iter().map(|one| {
-                    let value = literal(&one.value);
-                    quote! { ("enumeration", #value) }
-                });
-                quote! { ExpectedKind::Is(Kind::Listed(&[#(#values),*])) }
-            }
             Some(Item::Struct(planned)) => {
                 let expected = expected(planned, subject, context);
                 quote! { ExpectedKind::Within(&#expected) }
             }
-            _ => quote! { ExpectedKind::Is(Kind::Simple("xs:anySimpleType")) },
+            _ => simple_kind(of, context),
+        },
+        of => simple_kind(of, context),
+    }
+}
+
+fn simple_kind(of: &Base, context: Context<'_>) -> TokenStream {
+    match declared(of, context) {
+        Some(kind) => quote! { ExpectedKind::Is(#kind) },
+        None => quote! { ExpectedKind::Simple },
+    }
+}
+
+/// What a type declares; `None` if all that is known of it is that it is a simple one.
+fn declared(of: &Base, context: Context<'_>) -> Option<TokenStream> {
+    match of {
+        Base::List(item) => declared(item, context).map(|item| quote! { Kind::List(&#item) }),
+        Base::Rust(_) => None,
+        Base::Item(path) if !context.is_own(of) => match context.items.get(path)? {
+            Item::Enumeration(planned) => {
+                let values = planned.variants.iter().map(|one| {
+                    let value = literal(&one.value);
+                    quote! { ("enumeration", #value) }
+                });
+                Some(quote! { Kind::Listed(&[#(#values),*]) })
+            }
+            Item::Restriction(planned) => declared(&planned.base, context),
+            _ => None,
         },
         of => {
             let of = base(of, context);
-            quote! { ExpectedKind::Is(<#of as Declared>::KIND) }
+            Some(quote! { <#of as Declared>::KIND })
         }
     }
 }

@@ -2,10 +2,8 @@
 //! for one of its own.
 
 use super::{AttributeDeclaration, TermDeclaration};
-use super::{
-    ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Kind, ParticleDeclaration,
-};
-use crate::schema::TypeName;
+use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, ParticleDeclaration};
+use crate::schema::{Namespaces, TypeName, ValueConstraint};
 
 /// A complex type as a contract has it. Each message says what the type of the program lacks or has beyond it.
 #[derive(Debug)]
@@ -14,8 +12,8 @@ pub struct ExpectedType {
     pub name: Option<TypeName>,
     /// All of its attributes.
     pub attributes: &'static [ExpectedAttribute],
-    /// Whether others may come.
-    pub any_attributes: bool,
+    /// Of which namespaces others may come, if any may.
+    pub any_attributes: Option<Namespaces>,
     /// What is between the tags.
     pub content: ExpectedContent,
     /// That it is called otherwise.
@@ -37,6 +35,8 @@ pub struct ExpectedAttribute {
     pub is_required: bool,
     /// The type of its value.
     pub kind: ExpectedKind,
+    /// The value if it is absent, or the only one that it may have.
+    pub constraint: Option<ValueConstraint>,
     /// What is expected.
     pub message: &'static str,
 }
@@ -55,8 +55,8 @@ pub enum ExpectedContent {
 /// An element, or whatever element comes.
 #[derive(Debug)]
 pub struct ExpectedElement {
-    /// The namespace and the local name; `None` for whatever element of other namespaces.
-    pub name: Option<(&'static str, &'static str)>,
+    /// Which elements may stand there.
+    pub name: ExpectedName,
     /// How often it comes at least.
     pub min_occurs: u32,
     /// How often it comes at most; `None` is unbounded.
@@ -65,8 +65,19 @@ pub struct ExpectedElement {
     pub is_nillable: bool,
     /// The type of its value.
     pub kind: ExpectedKind,
+    /// The value if it is empty, or the only one that it may have.
+    pub constraint: Option<ValueConstraint>,
     /// What is expected.
     pub message: &'static str,
+}
+
+/// Which elements may stand in a place.
+#[derive(Debug)]
+pub enum ExpectedName {
+    /// Those of this namespace, which is empty for none, and this local name.
+    Is(&'static str, &'static str),
+    /// Those of these namespaces.
+    Any(Namespaces),
 }
 
 /// The type of a value.
@@ -74,6 +85,8 @@ pub struct ExpectedElement {
 pub enum ExpectedKind {
     /// A simple type, or a complex one for which another type of the program stands.
     Is(Kind),
+    /// Whatever simple type: the contract's is held by one that says no more of itself.
+    Simple,
     /// A complex type that has no type of its own in the program.
     Within(&'static ExpectedType),
 }
@@ -113,7 +126,12 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
         }
         index += 1;
     }
-    if attributes.len() != expected.attributes.len() || any_attributes.is_some() && !expected.any_attributes {
+    let are_any_as_expected = match (any_attributes, &expected.any_attributes) {
+        (Some(own), Some(expected)) => are_of(own, expected),
+        (None, None) => true,
+        _ => false,
+    };
+    if attributes.len() != expected.attributes.len() || !are_any_as_expected {
         return Some(expected.more_attributes);
     }
     match (content, &expected.content) {
@@ -139,11 +157,13 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
 const fn has(own: &[AttributeDeclaration], expected: &ExpectedAttribute) -> bool {
     let mut index = 0;
     while index < own.len() {
-        let AttributeDeclaration { namespace, name, is_required, default, kind, .. } = &own[index];
+        let AttributeDeclaration { namespace, name, is_required, default, is_fixed, kind, .. } = &own[index];
         if is_same(name, expected.name) && is_same(namespace, expected.namespace) {
             // One with a default is there for whoever reads it.
             let may_be_absent = !*is_required || default.is_some();
-            return may_be_absent != expected.is_required && is_of(kind, &expected.kind);
+            return may_be_absent != expected.is_required
+                && is_of(kind, &expected.kind)
+                && is_constraint(*default, *is_fixed, &expected.constraint);
         }
         index += 1;
     }
@@ -172,14 +192,15 @@ const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> b
             (None, None) => true,
             _ => false,
         };
-    let is_it = match (&own.term, expected.name) {
-        (TermDeclaration::Element(ElementDeclaration { namespace, name, is_nillable, kind, .. }), Some(named)) => {
-            is_same(namespace, named.0)
-                && is_same(name, named.1)
-                && *is_nillable == expected.is_nillable
-                && is_of(kind, &expected.kind)
+    let is_it = match (&own.term, &expected.name) {
+        (TermDeclaration::Element(own), ExpectedName::Is(namespace, name)) => {
+            is_same(own.namespace, namespace)
+                && is_same(own.name, name)
+                && own.is_nillable == expected.is_nillable
+                && is_of(&own.kind, &expected.kind)
+                && is_constraint(own.default, own.is_fixed, &expected.constraint)
         }
-        (TermDeclaration::Any(_), None) => true,
+        (TermDeclaration::Any(own), ExpectedName::Any(expected)) => are_of(own, expected),
         _ => false,
     };
     is_as_often && is_it
@@ -189,8 +210,42 @@ const fn is_of(own: &Kind, expected: &ExpectedKind) -> bool {
     match (own, expected) {
         (Kind::Unnamed(own), ExpectedKind::Within(expected)) => misfit(own, expected).is_none(),
         (own, ExpectedKind::Is(expected)) => is_kind(own, expected),
+        (Kind::Simple(_) | Kind::Listed(_) | Kind::List(_), ExpectedKind::Simple) => true,
         _ => false,
     }
+}
+
+const fn is_constraint(value: Option<&str>, is_fixed: bool, expected: &Option<ValueConstraint>) -> bool {
+    match (value, expected) {
+        (Some(own), Some(ValueConstraint::Default(expected))) => !is_fixed && is_same(own, expected),
+        (Some(own), Some(ValueConstraint::Fixed(expected))) => is_fixed && is_same(own, expected),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
+    match (own, expected) {
+        (Namespaces::Any, Namespaces::Any) => true,
+        (Namespaces::Not(own), Namespaces::Not(expected)) => is_same(own, expected),
+        (Namespaces::OneOf(own), Namespaces::OneOf(expected)) => are_among(own, expected) && are_among(expected, own),
+        _ => false,
+    }
+}
+
+const fn are_among(some: &[&str], all: &[&str]) -> bool {
+    let mut index = 0;
+    while index < some.len() {
+        let mut other = 0;
+        while other < all.len() && !is_same(some[index], all[other]) {
+            other += 1;
+        }
+        if other == all.len() {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 const fn is_kind(own: &Kind, expected: &Kind) -> bool {

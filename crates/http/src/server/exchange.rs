@@ -23,7 +23,7 @@ use super::admission::Ticket;
 use super::endpoint::{Answer, close, unread};
 use super::head;
 use super::listener::TlsPeer;
-use super::observer::{self, Left, Observation};
+use super::observer::{Left, Observation};
 use super::refusal::Refusal;
 use super::routes::Stopping;
 use super::shutdown::CutOff;
@@ -197,11 +197,10 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
-        let bytes = observer::data(&frame);
-        this.left.sent(bytes);
-        this.exchange.is_sent = frame.is_none() || this.body.is_end_stream() || this.left.is_nothing();
+        let (bytes, is_last) = this.left.sent(&frame, &*this.body);
+        this.exchange.is_sent = is_last;
         if let Some(observation) = &mut this.exchange.observation {
-            observation.sent(bytes, this.exchange.is_sent);
+            observation.sent(bytes, is_last);
         }
         Poll::Ready(frame)
     }

@@ -22,7 +22,7 @@ use http::{Extensions, Method, Request, StatusCode};
 use super::listener::Connection;
 
 pub use access_log::AccessLog;
-pub(super) use layer::{Left, data};
+pub(super) use layer::Left;
 pub use layer::{Observed, ObservedBody, ObservedFuture, ObserverLayer};
 #[cfg(feature = "metrics")]
 pub use metrics::Metrics;

@@ -115,9 +115,8 @@ impl<B: Body<Data = Bytes>> Body for ObservedBody<B> {
         let mut this = self.project();
         let frame = ready!(this.body.as_mut().poll_frame(cx));
         if let Some(observation) = this.observation {
-            let bytes = data(&frame);
-            this.left.sent(bytes);
-            observation.sent(bytes, frame.is_none() || this.body.is_end_stream() || this.left.is_nothing());
+            let (bytes, is_last) = this.left.sent(&frame, &*this.body);
+            observation.sent(bytes, is_last);
         }
         Poll::Ready(frame)
     }
@@ -141,18 +140,23 @@ impl Left {
         Left(declared.or_else(|| body.size_hint().exact()))
     }
 
-    /// So many bytes were sent.
-    pub(in crate::server) fn sent(&mut self, bytes: usize) {
+    /// A frame of `body` is sent: how many bytes it has, and whether all of the body was sent then. A body that failed is at its end, and
+    /// not all of it was.
+    pub(in crate::server) fn sent<E>(
+        &mut self,
+        frame: &Option<Result<Frame<Bytes>, E>>,
+        body: &impl Body,
+    ) -> (usize, bool) {
+        let bytes = match frame {
+            Some(Ok(frame)) => frame.data_ref().map_or(0, Buf::remaining),
+            Some(Err(_)) => return (0, false),
+            None => return (0, true),
+        };
         self.0 = self.0.map(|left| left.saturating_sub(bytes as u64));
+        (bytes, body.is_end_stream() || self.is_nothing())
     }
 
     pub(in crate::server) fn is_nothing(&self) -> bool {
         self.0 == Some(0)
     }
-}
-
-/// How many bytes a frame of a body has.
-pub(in crate::server) fn data<E>(frame: &Option<Result<Frame<Bytes>, E>>) -> usize {
-    let Some(Ok(frame)) = frame else { return 0 };
-    frame.data_ref().map_or(0, Buf::remaining)
 }

@@ -196,6 +196,36 @@ fn limits_hold_for_each_item_and_for_the_rest() {
     assert_eq!(items(&format!("{}{}", event(10), " <!-- between --> \n".repeat(50)).repeat(2)).unwrap().len(), 2);
 }
 
+/// What is kept of the rest, and what an error says of it, depended on the pieces.
+#[test]
+fn it_does_not_matter_how_a_document_is_cut() {
+    let spaces = " ".repeat(200);
+    let (bit, event) = ("<![CDATA[ ]]>", "<event id='a'><magnitude>1</magnitude></event>");
+    for inner in [
+        "a b".to_owned(),
+        format!(" <!-- c --> a <?p?> {event} b  "),
+        bit.repeat(3),
+        format!("&#32;{spaces}"),
+        format!("{spaces}&#32;{event}{spaces}"),
+        format!("{spaces}<!-- {spaces} -->{event}{bit}{event}"),
+    ] {
+        let text = format!("<bulletin xmlns='urn:quakes'>{inner}</bulletin>");
+        for limit in [150, 200, 250, 1000] {
+            let mut options = document::Options::default();
+            options.limits.message_size = limit;
+            let read = |length: usize| {
+                let mut items = options.open::<Bulletin, _>(Pieces(text.as_bytes(), length)).items::<Event>();
+                let found: Vec<_> = items.by_ref().map(|event| event.map_err(|error| error.to_string())).collect();
+                (found, items.rest().map_err(|error| error.to_string()))
+            };
+            let whole = read(usize::MAX);
+            for length in [1, 2, 5, 50] {
+                assert_eq!(read(length), whole, "{text} in pieces of {length}, limit {limit}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_source_that_fails_says_so() {
     struct Fails;

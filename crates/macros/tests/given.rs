@@ -249,6 +249,15 @@ fn what_a_type_of_a_program_cannot_stand_for_is_said() {
         <xs:complexType name="Choice"><xs:choice><xs:element name="a" type="xs:int"/><xs:element name="b" type="xs:int"/></xs:choice></xs:complexType>
         <xs:complexType name="Deep"><xs:sequence><xs:element name="inner" type="Choice"/></xs:sequence></xs:complexType>
       </xs:schema>"#;
+    // Each type stands in two places of the one before, with all of its attributes.
+    let attributes: String = (0..50).map(|number| format!("<xs:attribute name='a{number}' type='xs:int'/>")).collect();
+    let doubled = (0..9).map(|level| {
+        let inner = ["x", "y"].map(|name| format!("<xs:element name='{name}' type='D{}'/>", level + 1)).concat();
+        let inner = if level == 8 { String::new() } else { inner };
+        format!("<xs:complexType name='D{level}'><xs:sequence>{inner}</xs:sequence>{attributes}</xs:complexType>")
+    });
+    let doubled: String = doubled.collect();
+    let schema = schema.replace("</xs:schema>", &format!("{doubled}</xs:schema>"));
     fs::write(&file, schema).unwrap();
     let told = |name: &str| {
         let mut options = Options::default();
@@ -264,5 +273,9 @@ fn what_a_type_of_a_program_cannot_stand_for_is_said() {
     assert_eq!(told("Mixed"), "crate::Own can't stand for Mixed: Mixed has text between its elements");
     assert_eq!(told("Choice"), "crate::Own can't stand for Choice: Choice has the group ChoiceChoice in it");
     assert_eq!(told("Deep"), "crate::Own can't stand for Deep: Choice has the group ChoiceChoice in it");
+    assert_eq!(
+        told("D0"),
+        "crate::Own can't stand for D0: D8 has too much in it: say which types of the program stand for that, too"
+    );
     assert_eq!(told("None"), "there is no type None, for which crate::Own is to stand");
 }

@@ -74,6 +74,8 @@ struct Inner {
     parts: Vec<(usize, Place)>,
     /// Whether the rest goes on where its last part ends.
     goes_on: bool,
+    /// Whether a text was kept that stands among elements that are cut out, and that no tag has ended.
+    is_in_text: bool,
 }
 
 /// A place in the document.
@@ -140,6 +142,7 @@ impl Cut {
             rest: String::new(),
             parts: Vec::new(),
             goes_on: false,
+            is_in_text: false,
         };
         Cut { pieces: Pieces::new(charset, whole), limits: whole, inner, failed: None }
     }
@@ -270,29 +273,38 @@ impl Inner {
         self.on_path = self.on_path.min(self.depth);
     }
 
-    /// Keeps what was read where it belongs. White space and comments around elements that are cut out belong nowhere.
+    /// Keeps what was read where it belongs. White space and comments around elements that are cut out belong nowhere. What is kept doesn't
+    /// depend on how the document was cut into pieces.
     fn keep(&mut self, source: &str, is_tag: bool) {
-        if source.is_empty() {
-            return;
-        }
-        let at = self.at;
-        self.at = at.behind(source);
         if let Some(item) = &mut self.item {
             item.text.push_str(source);
+            self.at = self.at.behind(source);
             return;
         }
         let is_among_items = self.depth > 0 && self.depth == self.on_path && self.depth + 1 == self.path.len();
         // What stands before the root element says how the document was encoded.
         let is_before = self.depth == 0 && self.rest.is_empty();
-        if !is_tag && (is_before || is_among_items && is_nothing(source)) {
+        let dropped = match () {
+            () if is_tag => 0,
+            () if is_before => source.len(),
+            () if is_among_items && !self.is_in_text => length_of_nothing(source),
+            () => 0,
+        };
+        self.is_in_text = !is_tag && (self.is_in_text || is_among_items && dropped < source.len());
+        let (dropped, kept) = source.split_at(dropped);
+        if !dropped.is_empty() {
+            self.at = self.at.behind(dropped);
             self.goes_on = false;
+        }
+        if kept.is_empty() {
             return;
         }
         if !self.goes_on {
-            self.parts.push((self.rest.len(), at));
+            self.parts.push((self.rest.len(), self.at));
             self.goes_on = true;
         }
-        self.rest.push_str(source);
+        self.at = self.at.behind(kept);
+        self.rest.push_str(kept);
     }
 
     fn check_size(&mut self) -> Result<(), Error> {
@@ -301,7 +313,7 @@ impl Inner {
             Some(item) => ("an element", item.text.len(), item.at),
             None => {
                 let length = self.rest.len() + self.parts.len() * size_of::<(usize, Place)>();
-                ("a document without what it repeats", length, self.at)
+                ("a document without what it repeats", length, self.parts.last().map_or(self.at, |(_, place)| *place))
             }
         };
         if length <= most {
@@ -313,21 +325,22 @@ impl Inner {
     }
 }
 
-/// Whether a text has no more than white space and comments, as it stands in the document.
-fn is_nothing(mut source: &str) -> bool {
+/// How much of a text is white space and comments before anything else, as it stands in the document.
+fn length_of_nothing(source: &str) -> usize {
+    let mut left = source;
     loop {
-        source = source.trim_start_matches([' ', '\t', '\r', '\n']);
-        let end = match source {
-            "" => return true,
-            _ if source.starts_with("<!--") => "-->",
-            _ if source.starts_with("<?") => "?>",
-            _ => return false,
+        left = left.trim_start_matches([' ', '\t', '\r', '\n']);
+        let end = match left {
+            _ if left.starts_with("<!--") => "-->",
+            _ if left.starts_with("<?") => "?>",
+            _ => break,
         };
-        match source.find(end) {
-            Some(at) => source = &source[at + end.len()..],
-            None => return false,
+        match left.find(end) {
+            Some(at) => left = &left[at + end.len()..],
+            None => break,
         }
     }
+    source.len() - left.len()
 }
 
 impl CutItem {

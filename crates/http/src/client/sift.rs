@@ -35,9 +35,14 @@ pub trait Sift: Send {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sifted;
 
+/// How many bytes are sifted at a time. What is found in them is held until it is fetched.
+const CHUNK: usize = 64 << 10;
+
 /// What is left of a body.
 pub(super) struct Sieved<'s, B> {
     body: B,
+    /// What came and was not sifted yet.
+    ahead: Bytes,
     sift: &'s mut dyn Sift,
     is_over: bool,
 }
@@ -45,7 +50,7 @@ pub(super) struct Sieved<'s, B> {
 impl<'s, B> Sieved<'s, B> {
     pub(super) fn new(body: B, charset: Option<Charset>, sift: &'s mut dyn Sift) -> Self {
         sift.begin(charset);
-        Sieved { body, sift, is_over: false }
+        Sieved { body, ahead: Bytes::new(), sift, is_over: false }
     }
 }
 
@@ -57,7 +62,7 @@ where
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let Sieved { body, sift, is_over } = &mut *self;
+        let Sieved { body, ahead, sift, is_over } = &mut *self;
         loop {
             if sift.is_full() {
                 return Poll::Pending;
@@ -65,16 +70,20 @@ where
             if *is_over {
                 return Poll::Ready(None);
             }
-            let left = match ready!(Pin::new(&mut *body).poll_frame(cx)) {
-                None => {
-                    *is_over = true;
-                    sift.end()
+            let left = if ahead.is_empty() {
+                match ready!(Pin::new(&mut *body).poll_frame(cx)) {
+                    None => {
+                        *is_over = true;
+                        sift.end()
+                    }
+                    Some(Ok(frame)) => {
+                        *ahead = frame.into_data().unwrap_or_default();
+                        continue;
+                    }
+                    Some(Err(error)) => Err(error.into()),
                 }
-                Some(Ok(frame)) => match frame.data_ref() {
-                    Some(bytes) => sift.sift(bytes),
-                    None => continue,
-                },
-                Some(Err(error)) => Err(error.into()),
+            } else {
+                sift.sift(&ahead.split_to(ahead.len().min(CHUNK)))
             };
             match left {
                 Ok(left) if left.is_empty() => {}

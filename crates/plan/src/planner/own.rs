@@ -14,10 +14,10 @@ pub(super) struct Own {
     pub(super) unwritten: HashSet<Path>,
 }
 
-/// How deep types without one of the program may stand within one that has, and how many elements all of them have, each counted where
-/// it stands.
+/// How deep types without one of the program may stand within one that has, and how many elements, attributes and listed values all of
+/// them have, each counted where it stands.
 const MOST_WITHIN: usize = 8;
-const MOST_ELEMENTS: usize = 10_000;
+const MOST_COMPARED: usize = 10_000;
 
 impl Planner<'_> {
     /// Finds the items that types of the program stand for, and says which can't be.
@@ -54,7 +54,7 @@ impl Planner<'_> {
             return own;
         }
         let bodies = bodies(services);
-        let mut left = MOST_ELEMENTS;
+        let mut left = MOST_COMPARED;
         let mut all: Vec<_> = own.types.iter().collect();
         all.sort_unstable();
         for (path, rust) in all {
@@ -86,6 +86,18 @@ impl Planner<'_> {
     }
 }
 
+/// How many values a type lists, each of which is compared where the type stands.
+fn listed(base: &Base, known: &HashMap<&Path, &Item>) -> usize {
+    match base {
+        Base::List(item) => listed(item, known),
+        Base::Item(path) => match known.get(path) {
+            Some(Item::Enumeration(planned)) => planned.variants.len(),
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
 /// Why types of a program have no way to say what is in an item.
 fn unsaid(
     item: &Item,
@@ -94,18 +106,24 @@ fn unsaid(
     depth: usize,
     left: &mut usize,
 ) -> Option<String> {
-    let Item::Struct(Struct { path, content, .. }) = item else {
+    let Item::Struct(Struct { path, content, attributes, .. }) = item else {
         return Some(format!("{} is no struct", item.path().ident));
     };
     if depth > MOST_WITHIN {
         return Some(format!("{} is too deep in it: say which type of the program stands for that, too", path.ident));
     }
     let fields = match content {
-        Content::Simple { .. } => return None,
+        Content::Simple { .. } => &[][..],
         Content::Mixed { .. } => return Some(format!("{} has text between its elements", path.ident)),
         Content::Sequence(fields) | Content::All(fields) => fields,
     };
-    *left = left.saturating_sub(fields.len());
+    let elements = fields.iter().filter_map(|field| match &field.term {
+        Term::Element { value, .. } => Some(&value.base),
+        Term::Group(_) | Term::Any(_) => None,
+    });
+    let bases = elements.chain(attributes.iter().map(|attribute| &attribute.base));
+    let cost: usize = bases.map(|base| 1 + listed(base, known)).sum();
+    *left = left.saturating_sub(1 + cost);
     if *left == 0 {
         return Some(format!("{} has too much in it: say which types of the program stand for that, too", path.ident));
     }

@@ -1,6 +1,7 @@
 //! What can be read item by item: elements that come any number of times, in one place within a document or a response.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::plan::{
     Base, Choice, Content, Element, Field, Item, Occurrence, Path, Payload, Repeats, RootType, Service, Struct, Term,
@@ -11,13 +12,42 @@ use super::own::Own;
 
 /// How many references are followed for all documents and responses together. What is not looked at has no items.
 const MOST_REFERENCES: usize = 1_000_000;
+/// How many names lead to what repeats, in all. What is beyond has no items.
+const MOST_NAMES: usize = 50_000;
+
+/// What may be looked at, and made.
+struct Left {
+    references: usize,
+    names: usize,
+}
+
+/// The way to an element, from its parent up.
+struct Way<'p> {
+    name: (&'p str, &'p str),
+    outer: Option<Rc<Way<'p>>>,
+    length: usize,
+}
+
+impl Way<'_> {
+    fn length(way: &Option<Rc<Self>>) -> usize {
+        way.as_ref().map_or(0, |way| way.length)
+    }
+
+    /// The names, outermost first.
+    fn names(way: &Option<Rc<Self>>) -> Vec<(String, String)> {
+        let ways = std::iter::successors(way.as_ref(), |way| way.outer.as_ref());
+        let mut names: Vec<_> = ways.map(|way| (way.name.0.to_owned(), way.name.1.to_owned())).collect();
+        names.reverse();
+        names
+    }
+}
 
 /// In a document, every such element whose values are of a complex type that nothing else in it has. In a response, those that are asked for
 /// as streams. What is in types of the program is theirs to say.
 pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRoot], own: &Own) -> Vec<Repeats> {
     let items: HashMap<&Path, &Item> =
         items.iter().map(|item| (item.path(), item)).filter(|(path, _)| !own.types.contains_key(*path)).collect();
-    let mut left = MOST_REFERENCES;
+    let mut left = Left { references: MOST_REFERENCES, names: MOST_NAMES };
     let mut found = Vec::new();
     for document in documents {
         if let Base::Item(path) = &document.base {
@@ -49,14 +79,14 @@ fn below(
     items: &HashMap<&Path, &Item>,
     root: &Path,
     of: &RootType,
-    left: &mut usize,
+    left: &mut Left,
     is_wanted: impl Fn(&Found<'_>) -> bool,
 ) -> Vec<Repeats> {
-    let Some(references) = references(items, root, left) else { return Vec::new() };
+    let Some(references) = references(items, root, &mut left.references) else { return Vec::new() };
     let is_once = |path: &Path| references.get(path) == Some(&1);
     let mut made = Vec::new();
-    let mut open: Vec<(&Path, Vec<(String, String)>)> = Vec::new();
-    open.extend((!references.contains_key(root)).then(|| (root, Vec::new())));
+    let mut open: Vec<(&Path, Option<Rc<Way<'_>>>)> = Vec::new();
+    open.extend((!references.contains_key(root)).then_some((root, None)));
     while let Some((path, through)) = open.pop() {
         let Some(Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. })) =
             items.get(path)
@@ -77,16 +107,20 @@ fn below(
                 continue;
             }
             match repeats {
-                Some(true) if is_wanted(&found) => made.push(Repeats {
-                    of: of.clone(),
-                    through: through.clone(),
-                    element: (*element).clone(),
-                    value: (*value).clone(),
-                }),
+                Some(true) if is_wanted(&found) => {
+                    let Some(names) = left.names.checked_sub(1 + Way::length(&through)) else { return made };
+                    left.names = names;
+                    made.push(Repeats {
+                        of: of.clone(),
+                        through: Way::names(&through),
+                        element: (*element).clone(),
+                        value: (*value).clone(),
+                    });
+                }
                 Some(false) => {
-                    let mut through = through.clone();
-                    through.push((element.namespace.clone(), element.name.clone()));
-                    open.push((inner, through));
+                    let name = (&*element.namespace, &*element.name);
+                    let way = Way { name, length: 1 + Way::length(&through), outer: through.clone() };
+                    open.push((inner, Some(Rc::new(way))));
                 }
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use castile_databinding::ComplexType;
 use castile_databinding::datatypes::SimpleType;
-use castile_databinding::declared::Extends;
+use castile_databinding::declared::{Extends, is_same};
 use castile_databinding::schema::TypeName;
 use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 
@@ -48,21 +48,6 @@ pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str) {
         Some(found) if is_same(found.namespace, namespace) && is_same(found.name, name) => {}
         _ => panic!("the type has another name, or is in another namespace: say `#[xml(name = \"…\")]` at the variant"),
     }
-}
-
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < one.len() {
-        if one[at] != other[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
 }
 
 /// A service with a page for people, where the program has these.

@@ -186,6 +186,8 @@ fn limits_hold_for_each_item_and_for_the_rest() {
         options.open::<Bulletin, _>(Pieces(text.as_bytes(), 50)).items::<Event>().collect::<Result<Vec<_>, _>>()
     };
     assert_eq!(items(&event(200).repeat(100)).unwrap().len(), 100);
+    // What is kept of a text ends with the text: white space behind it is none of the rest.
+    assert_eq!(items(&("<![CDATA[ ]]>".to_owned() + &event(200).repeat(100))).unwrap().len(), 100);
     let error = items(&(event(10) + &event(400))).unwrap_err();
     assert_eq!(error.to_string(), "an element longer than 400 bytes, which is the limit (line 2, column 1)");
     assert_eq!(error.kind(), document::ErrorKind::Xml(xml::ErrorKind::Limit));

@@ -11,7 +11,9 @@ use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
-pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
+pub use fits::{
+    ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits, is_same,
+};
 
 /// A type that a contract can declare.
 #[diagnostic::on_unimplemented(

@@ -279,7 +279,9 @@ const fn are_within(some: &[(&str, &str)], all: &[(&str, &str)]) -> bool {
     true
 }
 
-const fn is_same(one: &str, other: &str) -> bool {
+/// Whether two texts are the same, where the compiler asks.
+#[doc(hidden)]
+pub const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
         return false;

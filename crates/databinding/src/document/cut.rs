@@ -212,7 +212,7 @@ impl Inner {
             let token = piece.next().map_err(|error| {
                 let unread = piece.unread();
                 let before = unread.get(..error.offset().saturating_sub(at.offset)).unwrap_or(unread);
-                let Place { offset, line, column } = at.behind(before);
+                let (offset, Place { line, column, .. }) = (error.offset(), at.behind(before));
                 Error::from(error).relocated(offset, Location { path: String::new(), line, column })
             })?;
             let (is_last, is_end) = (token.is_none(), matches!(token, Some(Token::EndTag(_))));
@@ -249,7 +249,7 @@ impl Inner {
             self.count += 1;
             let (declared, around) = (self.declared.clone(), self.around.clone());
             self.item = Some(CutItem { text: String::new(), declared, around, at: self.at, number: self.count });
-            self.goes_on = false;
+            (self.goes_on, self.is_in_text) = (false, false);
             return;
         }
         self.on_path = self.depth;

@@ -106,7 +106,7 @@ pub use castile_http::server::Options as ServerOptions;
 ///
 /// A variant whose type extends nothing:
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail,E0080
 /// #[derive(Clone, Debug, castile::Xml)]
 /// #[xml(namespace = "urn:a", derived)]
 /// enum Shape {
@@ -116,6 +116,47 @@ pub use castile_http::server::Options as ServerOptions;
 /// #[derive(Clone, Debug, castile::Xml)]
 /// #[xml(namespace = "urn:a")]
 /// struct Circle {
+///     radius: i32,
+/// }
+/// ```
+///
+/// A type that extends one whose fields it lacks:
+///
+/// ```compile_fail,E0080
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", derived)]
+/// enum Shape {
+///     #[xml(base)]
+///     Plain(Plain),
+///     Circle(Circle),
+/// }
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", name = "Shape")]
+/// struct Plain {
+///     name: String,
+/// }
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", extends = Shape)]
+/// struct Circle {
+///     radius: i32,
+/// }
+/// ```
+///
+/// A type that extends one which is no enum:
+///
+/// ```compile_fail,E0080
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a")]
+/// struct Shape {
+///     name: String,
+/// }
+///
+/// #[derive(Clone, Debug, castile::Xml)]
+/// #[xml(namespace = "urn:a", extends = Shape)]
+/// struct Circle {
+///     name: String,
 ///     radius: i32,
 /// }
 /// ```
@@ -350,7 +391,7 @@ pub mod codegen {
 
     #[cfg(feature = "macros")]
     pub use crate::own::{
-        extends, has_elements_alone, is_called, is_of, is_simple, is_small, paged, push_text, required_header,
+        has_elements_alone, is_called, is_of, is_simple, is_small, paged, push_text, required_header,
     };
     #[cfg(feature = "macros")]
     pub use castile_contract as contract;

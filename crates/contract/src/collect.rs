@@ -16,39 +16,44 @@ pub(crate) type Types = BTreeMap<&'static str, BTreeMap<&'static str, &'static D
 /// All types with names.
 pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
     let mut found = Types::new();
-    let mut open: Vec<Reference> = Vec::new();
+    let mut open: Vec<&'static Declaration> = Vec::new();
     for operation in contract.operations {
-        let of_message = |message: &Message, open: &mut Vec<Reference>| {
+        let of_message = |message: &Message, open: &mut Vec<&'static Declaration>| {
             open.push(match message.body {
-                Body::Element(part) => part.of,
-                Body::Parts(of) => of,
+                Body::Element(part) => (part.of)(),
+                Body::Parts(of) => of(),
             });
-            open.extend(message.headers.iter().map(|element| element().of));
+            open.extend(message.headers.iter().map(|element| (element().of)()));
         };
         of_message(&operation.request, &mut open);
         operation.response.iter().for_each(|response| of_message(response, &mut open));
-        open.extend((operation.faults)().into_iter().map(|element| element.of));
+        open.extend((operation.faults)().into_iter().map(|element| (element.of)()));
     }
     let mut seen = HashSet::new();
-    while let Some(reference) = open.pop() {
-        let declaration = reference();
+    while let Some(declaration) = open.pop() {
         if !seen.insert(std::ptr::from_ref(declaration).addr()) {
             continue;
         }
         if let Some(name) = declaration.name.filter(|name| name.namespace != XSD_NAMESPACE) {
             let of_namespace = found.entry(name.namespace).or_default();
-            if let Some(other) = of_namespace.insert(name.name, declaration)
-                && !std::ptr::eq(other, declaration)
-            {
+            let known = of_namespace.entry(name.name).or_insert(declaration);
+            if has_values_of(declaration, known) {
+                *known = declaration;
+            } else if !std::ptr::eq(*known, declaration) && !has_values_of(known, declaration) {
                 return Err(Error::new(format!(
                     "two types are called {} in the namespace {:?}: give one of them another name",
                     name.name, name.namespace
                 )));
             }
         }
-        each(declaration, &mut |reference| open.push(reference));
+        each(declaration, &mut |other| open.push(other));
     }
     Ok(found)
+}
+
+/// Whether a type that others extend has the values of this one, which has its name.
+fn has_values_of(extended: &Declaration, itself: &Declaration) -> bool {
+    matches!(&extended.definition, Definition::Complex(complex) if complex.itself.is_some_and(|of| std::ptr::eq(of, itself)))
 }
 
 /// What a type refers to that another schema declares.
@@ -96,19 +101,20 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
 }
 
 /// The types that one refers to.
-pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(Reference)) {
+pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(&'static Declaration)) {
     match &declaration.definition {
         Definition::BuiltIn => {}
-        Definition::Restriction { base, .. } => found(*base),
-        Definition::List(item) => found(*item),
-        Definition::Union(members) => members.iter().for_each(|member| found(*member)),
+        Definition::Restriction { base, .. } => found(base()),
+        Definition::List(item) => found(item()),
+        Definition::Union(members) => members.iter().for_each(|member| found(member())),
         Definition::Complex(ComplexDefinition { base, extended_by, attributes, content, .. }) => {
-            base.iter().chain(*extended_by).for_each(|of| found(*of));
-            attributes.iter().for_each(|attribute| found(attribute.of));
+            base.iter().for_each(|of| found(of));
+            extended_by.iter().for_each(|of| found(of()));
+            attributes.iter().for_each(|attribute| found((attribute.of)()));
             match content {
-                ContentDefinition::Simple(of, _) => found(*of),
+                ContentDefinition::Simple(of, _) => found(of()),
                 ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => {
-                    each_of_particle(particle, &mut |element| found(element.of), &mut HashSet::new());
+                    each_of_particle(particle, &mut |element| found((element.of)()), &mut HashSet::new());
                 }
             }
         }
@@ -128,7 +134,7 @@ fn each_of_particle<'d>(
             particles.iter().for_each(|particle| each_of_particle(particle, found, flattened));
         }
         // What it refers to, and not the type itself: that is no type of an element here.
-        TermDeclaration::ContentOf(of) => {
+        TermDeclaration::ContentOf(of, _) => {
             let of = of();
             if let Definition::Complex(ComplexDefinition {
                 content: ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle),

@@ -150,14 +150,9 @@ impl Page {
     }
 
     fn complex(&mut self, complex: &'static ComplexDefinition, depth: usize, rows: &mut Vec<String>) {
-        let ComplexDefinition { base, extended_by, is_abstract, attributes, any_attributes, content } = complex;
+        let ComplexDefinition { extended_by, is_abstract, attributes, any_attributes, content, .. } = complex;
         if *is_abstract {
             push(rows, depth, 'g', "abstract", &Columns::default());
-        }
-        if let Some(base) = base
-            && depth < DEEPEST
-        {
-            self.rows_of(base(), depth, rows);
         }
         for AttributeDeclaration { name, of, is_required, default, documentation, .. } in *attributes {
             let columns = Columns {
@@ -214,7 +209,7 @@ impl Page {
                 };
                 return push(rows, depth, 'g', "any element", &Columns { notes, ..columns });
             }
-            TermDeclaration::ContentOf(of) => {
+            TermDeclaration::ContentOf(of, _) => {
                 push(rows, depth, 'g', "sequence", &columns);
                 return self.rows_of(of(), depth + 1, rows);
             }

@@ -103,8 +103,7 @@ impl Schema<'_> {
             if !is_here || !seen.insert(std::ptr::from_ref(declaration).addr()) {
                 continue;
             }
-            each(declaration, &mut |reference| {
-                let inner = reference();
+            each(declaration, &mut |inner| {
                 found.extend(inner.name.map(|name| name.namespace));
                 open.push(inner);
             });
@@ -211,46 +210,73 @@ impl Schema<'_> {
 
     fn complex(&self, out: &mut Lines, complex: &ComplexDefinition) -> Result<(), Error> {
         let ComplexDefinition { base, attributes, any_attributes, content, .. } = complex;
+        // What is extended declares what it has itself.
+        let extended = base.and_then(|base| match &base.definition {
+            Definition::Complex(complex) => Some((base.name, complex)),
+            _ => None,
+        });
+        let inherited = extended.map(|(_, complex)| complex);
+        let is_inherited = |attribute: &AttributeDeclaration| {
+            inherited.is_some_and(|base| {
+                base.attributes.iter().any(|of| (of.namespace, of.name) == (attribute.namespace, attribute.name))
+            })
+        };
         let rest = |out: &mut Lines| {
-            for attribute in *attributes {
+            for attribute in attributes.iter().filter(|attribute| !is_inherited(attribute)) {
                 self.attribute(out, attribute)?;
             }
-            if let Some(namespaces) = any_attributes {
+            if let Some(namespaces) =
+                any_attributes.filter(|_| inherited.is_none_or(|base| base.any_attributes.is_none()))
+            {
                 out.empty(
                     "xs:anyAttribute",
-                    &[("namespace", self.wildcard(namespaces)), ("processContents", "lax".into())],
+                    &[("namespace", self.wildcard(&namespaces)), ("processContents", "lax".into())],
                 );
             }
             Ok(())
         };
-        let particle = |out: &mut Lines, particle: &ParticleDeclaration| match &particle.term {
-            // What is empty says nothing.
-            TermDeclaration::Sequence([]) => Ok(()),
+        let particle = |out: &mut Lines, particle: &ParticleDeclaration| match particle.term {
+            TermDeclaration::Sequence(particles) => {
+                let own = particles.get(inherited.map_or(0, |base| elements_of(&base.content))..).unwrap_or_default();
+                match own {
+                    // What is empty says nothing.
+                    [] => Ok(()),
+                    own => self.particle(
+                        out,
+                        &ParticleDeclaration { term: TermDeclaration::Sequence(own), ..*particle },
+                        0,
+                    ),
+                }
+            }
+            TermDeclaration::All(_) if inherited.is_some_and(|base| elements_of(&base.content) > 0) => Ok(()),
             _ => self.particle(out, particle, 0),
         };
-        match (content, base) {
-            (ContentDefinition::Simple(of, _), _) => {
-                let of = of();
-                let Some(name) = of.name else {
-                    return Err(Error::new(
-                        "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
-                            .into(),
-                    ));
+        let extension = extended.and_then(|(name, _)| name).map(|name| ("base", self.prefixes.name(name)));
+        match content {
+            ContentDefinition::Simple(of, _) => {
+                let base = match extension {
+                    Some(extension) => extension,
+                    None => match of().name {
+                        Some(name) => ("base", self.prefixes.name(name)),
+                        None => {
+                            return Err(Error::new(
+                                "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
+                                    .into(),
+                            ));
+                        }
+                    },
                 };
-                out.element("xs:simpleContent", &[], |out| {
-                    out.element("xs:extension", &[("base", self.prefixes.name(name))], rest)
-                })
+                out.element("xs:simpleContent", &[], |out| out.element("xs:extension", &[base], rest))
             }
-            (ContentDefinition::Elements(of) | ContentDefinition::Mixed(of), Some(base)) => {
-                let base = base().name.map(|name| ("base", self.prefixes.name(name)));
+            ContentDefinition::Elements(of) | ContentDefinition::Mixed(of) if extended.is_some() => {
                 out.element("xs:complexContent", &[], |out| {
-                    out.element("xs:extension", base.as_slice(), |out| {
+                    out.element("xs:extension", extension.as_slice(), |out| {
                         particle(out, of)?;
                         rest(out)
                     })
                 })
             }
-            (ContentDefinition::Elements(of) | ContentDefinition::Mixed(of), None) => {
+            ContentDefinition::Elements(of) | ContentDefinition::Mixed(of) => {
                 particle(out, of)?;
                 rest(out)
             }
@@ -291,7 +317,7 @@ impl Schema<'_> {
             TermDeclaration::Sequence(particles) => group("xs:sequence", particles, out),
             TermDeclaration::Choice(particles) => group("xs:choice", particles, out),
             TermDeclaration::All(particles) => group("xs:all", particles, out),
-            TermDeclaration::ContentOf(of) => {
+            TermDeclaration::ContentOf(of, _) => {
                 let of = of();
                 let name = of.name.map_or("a type", |name| name.name);
                 if depth == MOST_FLATTENED {
@@ -361,6 +387,17 @@ impl Schema<'_> {
                 names.collect::<Vec<_>>().join(" ")
             }
         }
+    }
+}
+
+/// How many elements, and groups of them, a content has at its top.
+fn elements_of(content: &ContentDefinition) -> usize {
+    match content {
+        ContentDefinition::Elements(ParticleDeclaration {
+            term: TermDeclaration::Sequence(particles) | TermDeclaration::All(particles),
+            ..
+        }) => particles.len(),
+        _ => 0,
     }
 }
 

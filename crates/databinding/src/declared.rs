@@ -3,6 +3,7 @@
 //! The tables of [`schema`](crate::schema) say what a decoder needs. A contract says more: the names of types, what they are
 //! derived from, documentation.
 
+mod extends;
 mod fits;
 
 use crate::any::AnyType;
@@ -11,6 +12,7 @@ use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
+pub use extends::{extends, is_derived_from};
 pub use fits::{
     ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits, is_same,
 };
@@ -53,13 +55,6 @@ pub enum Kind {
 /// Gives the declaration of a type, which may have that in itself which refers to it.
 pub type Reference = fn() -> &'static Declaration;
 
-/// A type that extends `B`, so that its values may stand where one of `B` is due.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not extend `{B}`",
-    note = "write `#[xml(extends = {B})]` at the type"
-)]
-pub trait Extends<B> {}
-
 /// A type as a contract declares it (XSD Part 1 §3.4, §3.14).
 #[derive(Debug)]
 pub struct Declaration {
@@ -72,7 +67,7 @@ pub struct Declaration {
 }
 
 /// What the values of a type are.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Definition {
     /// XML Schema itself has the type.
     BuiltIn,
@@ -92,10 +87,12 @@ pub enum Definition {
 }
 
 /// A complex type.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ComplexDefinition {
-    /// The type that it extends.
-    pub base: Option<Reference>,
+    /// The type that it extends. What is said of members says those of that type, too, and first.
+    pub base: Option<&'static Declaration>,
+    /// The type whose values are its own, if others extend it.
+    pub itself: Option<&'static Declaration>,
     /// The types that extend it and that its values may have.
     pub extended_by: &'static [Reference],
     /// Whether only types that extend it have values.
@@ -109,7 +106,7 @@ pub struct ComplexDefinition {
 }
 
 /// What is between the tags of an element.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum ContentDefinition {
     /// A value of a simple type.
     Simple(Reference, Kind),
@@ -141,7 +138,7 @@ pub struct AttributeDeclaration {
 }
 
 /// A particle (XSD Part 1 §3.9).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ParticleDeclaration {
     /// How often it comes at least.
     pub min_occurs: u32,
@@ -152,7 +149,7 @@ pub struct ParticleDeclaration {
 }
 
 /// What a particle is of.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum TermDeclaration {
     /// An element.
     Element(ElementDeclaration),
@@ -165,11 +162,11 @@ pub enum TermDeclaration {
     /// Each once at most, in any order.
     All(&'static [ParticleDeclaration]),
     /// What the content of this type is, without an element around it.
-    ContentOf(Reference),
+    ContentOf(Reference, Kind),
 }
 
 /// An element within a type (XSD Part 1 §3.3).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ElementDeclaration {
     /// The namespace; empty for none.
     pub namespace: &'static str,
@@ -200,6 +197,7 @@ impl Declaration {
     ) -> Self {
         let definition = ComplexDefinition {
             base: None,
+            itself: None,
             extended_by: &[],
             is_abstract: false,
             attributes,
@@ -223,7 +221,7 @@ impl Declaration {
     /// This type as one that extends another one.
     pub const fn extending<B: Declared>(mut self) -> Self {
         if let Definition::Complex(complex) = &mut self.definition {
-            complex.base = Some(B::declaration);
+            complex.base = Some(B::DECLARATION);
         }
         self
     }
@@ -233,6 +231,24 @@ impl Declaration {
         if let Definition::Complex(complex) = &mut self.definition {
             complex.is_abstract = true;
             complex.extended_by = types;
+        }
+        self
+    }
+
+    /// This type as one that has values itself: those of `T`, which has its name.
+    pub const fn with_values_of<T: Declared>(mut self) -> Self {
+        if let (Definition::Complex(complex), Definition::Complex(itself)) =
+            (&mut self.definition, &T::DECLARATION.definition)
+        {
+            *complex = ComplexDefinition {
+                itself: Some(T::DECLARATION),
+                extended_by: complex.extended_by,
+                is_abstract: false,
+                ..*itself
+            };
+        }
+        if self.documentation.is_empty() {
+            self.documentation = T::DECLARATION.documentation;
         }
         self
     }
@@ -344,7 +360,7 @@ impl ParticleDeclaration {
 
     /// The content of a type.
     pub const fn content_of<T: Declared>() -> Self {
-        ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration))
+        ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration, T::KIND))
     }
 
     /// Any element of these namespaces.

@@ -67,19 +67,29 @@ struct Amount {
 #[derive(Clone, Debug, Xml)]
 #[xml(namespace = NAMESPACE, derived)]
 enum Shape {
+    #[xml(base)]
+    Plain(Plain),
     Circle(Circle),
     Square(Square),
 }
 
 #[derive(Clone, Debug, Xml)]
+#[xml(namespace = NAMESPACE, name = "Shape")]
+struct Plain {
+    label: Option<String>,
+}
+
+#[derive(Clone, Debug, Xml)]
 #[xml(namespace = NAMESPACE, extends = Shape)]
 struct Circle {
+    label: Option<String>,
     radius: f64,
 }
 
 #[derive(Clone, Debug, Xml)]
 #[xml(namespace = NAMESPACE, extends = Shape)]
 struct Square {
+    label: Option<String>,
     side: i32,
 }
 

@@ -76,6 +76,8 @@ pub(crate) enum Role {
     AnyAttributes,
     /// Whatever value no other variant is.
     Other,
+    /// The type itself, which the types of other variants extend.
+    Base,
 }
 
 impl Role {
@@ -88,6 +90,7 @@ impl Role {
             Role::Any => "any",
             Role::AnyAttributes => "any_attributes",
             Role::Other => "other",
+            Role::Base => "base",
         }
     }
 }
@@ -243,6 +246,7 @@ impl OfField {
             "any" => Role::Any,
             "any_attributes" => Role::AnyAttributes,
             "other" => Role::Other,
+            "base" => Role::Base,
             "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
             "namespace" => return once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
@@ -262,7 +266,7 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, mixed, flatten, any, any_attributes, other, name, namespace, wrap, with, default, fixed, min, max, \
+                    "attribute, text, mixed, flatten, any, any_attributes, other, base, name, namespace, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }

@@ -2,7 +2,8 @@
 
 use castile_plan::plan::Wildcard;
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
 use crate::expansion::Expansion;
@@ -27,8 +28,8 @@ pub(crate) enum ContentOf<'a> {
     Sequence(&'a [Member]),
     Choice(&'a [Member]),
     All(&'a [Member]),
-    /// That of a type whose values are those of types that extend it, which are these.
-    Nothing(&'a [Type]),
+    /// That of a type whose values are its own, if there are some, and those of types that extend it, which are these.
+    Extended(Option<&'a Type>, &'a [Type]),
 }
 
 pub(crate) struct AttributeOf {
@@ -62,7 +63,7 @@ impl Complex<'_> {
             ContentOf::Sequence(members) => (quote! { sequence }, members),
             ContentOf::Choice(members) => (quote! { choice }, members),
             ContentOf::All(members) => (quote! { all }, members),
-            ContentOf::Nothing(_) => (quote! { sequence }, &[]),
+            ContentOf::Extended(..) => (quote! { sequence }, &[]),
         };
         let particles = members.iter().map(|member| particle(member, expansion));
         let particles = (!matches!(self.content, ContentOf::Text(_) | ContentOf::Mixed(_)))
@@ -71,8 +72,11 @@ impl Complex<'_> {
         let documented = documented(self.documentation);
         let extending = extends.map(|base| quote! { .extending::<#base>() });
         let extended_by = match self.content {
-            ContentOf::Nothing(types) => {
-                Some(quote! { .extended_by(&[#(<#types as castile_codegen_::declared::Declared>::declaration),*]) })
+            ContentOf::Extended(itself, types) => {
+                let itself = itself.map(|of| quote! { .with_values_of::<#of>() });
+                Some(
+                    quote! { .extended_by(&[#(<#types as castile_codegen_::declared::Declared>::declaration),*]) #itself },
+                )
             }
             _ => None,
         };
@@ -87,7 +91,15 @@ impl Complex<'_> {
                 castile_codegen_::declared::ContentDefinition::#compositor #particles,
             ) #documented #extending #extended_by #any_attributes
         };
-        let extends = extends.map(|base| quote! { impl castile_codegen_::declared::Extends<#base> for #ident {} });
+        // Apart from the declaration: those of two types may each ask for the other.
+        let extends = extends.map(|base| {
+            quote_spanned! { base.span() =>
+                const _: () = castile_codegen_::declared::extends(
+                    <#ident as castile_codegen_::declared::Declared>::DECLARATION,
+                    <#base as castile_codegen_::declared::Declared>::DECLARATION,
+                );
+            }
+        });
         let kind = match &self.name {
             Some(name) => {
                 let name = type_name(expansion, name);

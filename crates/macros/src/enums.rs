@@ -3,7 +3,7 @@
 use castile_plan::names;
 use castile_plan::plan::{Choice, Derived, DerivedVariant, Held, Item, TypeName};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 
@@ -328,9 +328,11 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             "types that extend others need a namespace, and elements that are in it: `xsi:type` names them by it";
         return Err(syn::Error::new_spanned(ident, message));
     }
+    let of_type = of.name(ident)?;
     let mut variants = Vec::new();
-    let mut checks = Vec::new();
+    let mut checks = TokenStream::new();
     let mut extended_by = Vec::new();
+    let mut itself = None;
     let mut other = None;
     let mut sizes = Vec::new();
     for variant in &data.variants {
@@ -345,50 +347,74 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             other = Some(names::Ident::new(&variant.ident.to_string()));
             continue;
         }
-        if let Some((_, span)) = said.role {
-            return Err(syn::Error::new(span, "a variant is a type that extends this one, or `other`"));
+        let is_itself = said.role() == Some(Role::Base);
+        if let Some((_, span)) = said.role.filter(|_| !is_itself) {
+            let message = "a variant is a type that extends this one, `base`, which is the type itself, or `other`";
+            return Err(syn::Error::new(span, message));
         }
-        said.refuse(&[Said::Name], "a type")?;
         let of_variant = held(variant, "a type that extends this one")?;
         let (held, inner) = match held_by(of_variant, "Box") {
             Some(inner) => (Held::Boxed, inner),
             None => (Held::InPlace, of_variant),
         };
-        let name = said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value);
         let namespace = expansion.namespace();
-        extended_by.push(inner.clone());
-        checks.push(quote_spanned! { inner.span() =>
-            castile_codegen_::extends::<#inner, #ident>();
+        let name = if is_itself {
+            said.refuse(&[], "the type itself")?;
+            if itself.is_some() {
+                return Err(syn::Error::new_spanned(variant, "another variant is the type itself already"));
+            }
+            itself = Some(inner.clone());
+            of_type.clone()
+        } else {
+            said.refuse(&[Said::Name], "a type")?;
+            extended_by.push(inner.clone());
+            let (shown, base) = (inner.to_token_stream(), ident);
+            let message = format!(
+                "`{shown}` does not extend `{base}`: write `#[xml(extends = {base})]` at it, or at a type that it extends"
+            );
+            checks.extend(quote_spanned! { inner.span() =>
+                castile_codegen_::declared::is_derived_from(
+                    <#inner as castile_codegen_::declared::Declared>::DECLARATION,
+                    <#ident as castile_codegen_::declared::Declared>::DECLARATION,
+                    #message,
+                );
+            });
+            said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value)
+        };
+        checks.extend(quote_spanned! { inner.span() =>
             castile_codegen_::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name);
             castile_codegen_::is_of(<#inner as ::castile::ToXml>::NAMESPACE, #namespace);
         });
-        variants.push(DerivedVariant {
+        let planned = DerivedVariant {
             ident: names::Ident::new(&variant.ident.to_string()),
             documentation: String::new(),
             name: TypeName { namespace: NAMESPACE.to_owned(), name: name.clone() },
             base: expansion.base(inner),
             held,
-            tag: Some(name),
-        });
+            tag: (!is_itself).then_some(name),
+        };
+        // The type itself is the one of which a value is if it says nothing.
+        variants.insert(if is_itself { 0 } else { variants.len() }, planned);
     }
     let planned = Derived {
         path: expansion.itself(),
         table: names::Ident::new(ELEMENTS),
         documentation: String::new(),
-        is_abstract: true,
+        is_abstract: itself.is_none(),
         variants,
         other,
     };
     let declaration = Complex {
         ident,
-        name: Some(of.name(ident)?),
+        name: Some(of_type),
         documentation: &of.documentation,
         extends: of.extends.as_ref(),
         attributes: &[],
         any_attributes: None,
-        content: ContentOf::Nothing(&extended_by),
+        content: ContentOf::Extended(itself.as_ref(), &extended_by),
     };
-    checks.push(is_small(ident, &sizes));
-    let rest = declaration.code(&expansion, &checks.into_iter().collect());
+    let mut rest = declaration.code(&expansion, &is_small(ident, &sizes));
+    // Apart from the declaration: those of two types may each ask for the other.
+    rest.extend(quote! { const _: () = { #checks }; });
     Ok(expansion.code(vec![Item::Derived(planned)], rest))
 }

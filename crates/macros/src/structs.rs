@@ -102,6 +102,12 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 let span = said.role.map_or(name.span(), |(_, span)| span);
                 return Err(syn::Error::new(span, "only a variant is whatever no other one is"));
             }
+            Some(Role::Base) => {
+                let span = said.role.map_or(name.span(), |(_, span)| span);
+                let message = "only a variant is a type that others extend: a struct has the fields of the one that it extends \
+                               before its own";
+                return Err(syn::Error::new(span, message));
+            }
             None if said.wrap.is_some() => {
                 let Wrapped { member, plan, item, code } =
                     wrapped(&mut expansion, of, name, &field.ty, &said, wraps.len())?;
@@ -157,9 +163,6 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         }
     }
     let has_table = !attributes.is_empty() || any_attributes.is_some();
-    if let Some(base) = of.extends.as_ref().filter(|_| text.is_some()) {
-        return Err(syn::Error::new_spanned(base, "an element with a text of its own extends no type with elements"));
-    }
     if let Some(span) = of.is_all.filter(|_| text.is_some() || of.is_group) {
         let message =
             "elements in any order are all that is in an element (cos-all-limited): no text, and none of others";

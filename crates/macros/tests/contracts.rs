@@ -25,6 +25,7 @@ pub trait Everything {
     async fn payment(&self, #[xml(flatten)] payment: Payment) -> Option<Payment>;
     async fn shadows(&self, element: shadows::Element) -> shadows::Fault;
     async fn bare(&self, bare: Bare) -> Open;
+    async fn staff(&self, staff: Staff) -> Anybody;
 }
 
 /// A group in itself has no end.
@@ -107,6 +108,31 @@ fn the_front_end_has_nothing_to_say() {
     }
 }
 
+/// What a type inherits stands at the type that it extends, and nowhere else (XSD Part 1 §3.4.2).
+#[test]
+fn a_type_that_extends_another_one_declares_its_own_members_alone() {
+    let wsdl = everything::wsdl().unwrap();
+    let type_of = |name: &str| {
+        let (_, rest) = wsdl.split_once(&format!("<xs:complexType name=\"{name}\"")).unwrap();
+        rest.split_once("</xs:complexType>\n      <xs:").unwrap().0.to_owned()
+    };
+    for (name, has, has_not) in [
+        ("Person", &["name=\"name\"", "name=\"mails\"", "name=\"id\""][..], &["extension", "abstract"][..]),
+        ("Employee", &["base=\"tns:Person\"", "name=\"since\"", "name=\"room\""], &["name=\"mails\"", "name=\"id\""]),
+        ("Manager", &["base=\"tns:Employee\"", "name=\"report\""], &["name=\"since\"", "name=\"name\"", "attribute"]),
+        ("Remark", &["base=\"xs:string\"", "name=\"lang\""], &["abstract"]),
+        ("Signed", &["base=\"tns:Remark\"", "name=\"by\""], &["name=\"lang\""]),
+    ] {
+        let found = type_of(name);
+        for expected in has {
+            assert!(found.contains(expected), "{name} lacks {expected}: {found}");
+        }
+        for other in has_not {
+            assert!(!found.contains(other), "{name} has {other}: {found}");
+        }
+    }
+}
+
 fn element<T: ToXml>(name: &str, value: &T) -> String {
     let mut out = Encoder::default();
     out.own_root("urn:orders", &format!("<{name}>"), value, &format!("</{name}>"));
@@ -144,6 +170,36 @@ fn what_types_write_is_valid_by_the_contract() {
     };
     let card = Payment::Card(Card { number: "1".into(), valid: None });
     let shadows = shadows::Element { xs: Some(shadows::Fault { error: "e".into(), decoder: None }), r#type: 1 };
+    let person = Person { id: Some(1), name: "Ann".into(), mails: vec!["a@b".into()] };
+    let employee = Employee {
+        room: Some("5".into()),
+        id: None,
+        name: "Bob".into(),
+        mails: Vec::new(),
+        since: "2026-02-03".parse().unwrap(),
+        boss: None,
+    };
+    let manager = Manager {
+        room: None,
+        id: Some(2),
+        name: "Eve".into(),
+        mails: Vec::new(),
+        since: employee.since,
+        boss: Some(Box::new(AnyEmployee::Employee(employee.clone()))),
+        reports: vec![Anybody::Employee(employee.clone()), Anybody::Person(person.clone())],
+    };
+    let staff = |remark| Staff {
+        somebody: vec![
+            Anybody::Person(person.clone()),
+            Anybody::Employee(employee.clone()),
+            Anybody::Manager(Box::new(manager.clone())),
+        ],
+        chief: person.clone(),
+        remark,
+    };
+    let signed = Signed { lang: Some("en".into()), by: "Ann".into(), text: "b".into() };
+    let plain = staff(Remark::Plain(PlainRemark { lang: None, text: "a".into() }));
+    let staff = staff(Remark::Signed(signed));
     let bare = Bare { paid: Paid { amount: amount.clone(), more: Vec::new(), of: None }, shape: circle.clone() };
     for xml in [
         element("order", &everything::OrderRequest { order }),
@@ -163,6 +219,9 @@ fn what_types_write_is_valid_by_the_contract() {
         element("paymentResponse", &everything::PaymentResponse { result: None }),
         element("shadows", &everything::ShadowsRequest { element: shadows }),
         element("bare", &everything::BareRequest { bare }),
+        element("staff", &everything::StaffRequest { staff: plain }),
+        element("staff", &everything::StaffRequest { staff }),
+        element("staffResponse", &everything::StaffResponse { result: Anybody::Manager(Box::new(manager)) }),
     ] {
         let problems = validator.validate(xml.as_bytes());
         assert!(problems.is_empty(), "{problems:?}: {xml}");

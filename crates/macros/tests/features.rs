@@ -36,7 +36,9 @@ use messages::Answer;
 /// What types of features are made of.
 mod prelude {
     pub(crate) use castile::datatypes::*;
-    pub(crate) use castile::{AnyAttribute, Fault, Nillable, NillableWithAttributes, Request, Response, Xml, service};
+    pub(crate) use castile::{
+        AnyAttribute, AnyType, Fault, Nillable, NillableWithAttributes, Request, Response, Xml, service,
+    };
 
     pub(crate) use crate::support::handled;
     pub(crate) use crate::{Echo, echo};
@@ -91,7 +93,7 @@ macro_rules! features {
 features! {
     choices { choice groups lenient mixed streams substitution }
     namespaces { adjusted collisions imports two_namespaces + other unqualified wildcards }
-    sequences { all deep documentation extension inline_structs names optional_and_repeated recursion repeated_names sequence }
+    sequences { all deep derivation documentation extension inline_structs large names optional_and_repeated recursion repeated_names sequence }
     services { binding_alone both_versions rpc_literal }
     values { attributes datatypes default_values enumerations facets nillable simple_content simple_payload simple_types }
 }

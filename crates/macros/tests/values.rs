@@ -116,6 +116,44 @@ fn types_that_extend_one_are_told_by_their_names() {
 }
 
 #[test]
+fn a_type_that_is_extended_may_have_values_itself() {
+    let xsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+    let person = Person { id: None, name: "Ann".into(), mails: Vec::new() };
+    let employee = Employee {
+        room: Some("5".into()),
+        id: Some(1),
+        name: "Bob".into(),
+        mails: vec!["b@c".into()],
+        since: "2026-02-03".parse().unwrap(),
+        boss: None,
+    };
+    let of_person = "<name>Ann</name><mails></mails>";
+    let of_employee = "<name>Bob</name><mails><mail>b@c</mail></mails><since>2026-02-03</since>";
+    let signed = Signed { lang: None, by: "Ann".into(), text: "b".into() };
+    round_trip(
+        &format!(
+            "<somebody>{of_person}</somebody>\
+             <somebody {xsi} xsi:type=\"Employee\" room=\"5\" id=\"1\">{of_employee}</somebody>\
+             <chief>{of_person}</chief>\
+             <remark {xsi} xsi:type=\"Signed\" by=\"Ann\">b</remark>"
+        ),
+        Staff {
+            somebody: vec![Anybody::Person(person.clone()), Anybody::Employee(employee)],
+            chief: person,
+            remark: Remark::Signed(signed),
+        },
+    );
+    let named = read::<Anybody>(&format!("<order xmlns=\"urn:orders\" {xsi} xsi:type=\"Person\">{of_person}</order>"));
+    assert!(matches!(named, Ok(Anybody::Person(_))), "{named:?}");
+    let other =
+        read::<AnyEmployee>(&format!("<order xmlns=\"urn:orders\" {xsi} xsi:type=\"Person\">{of_person}</order>"));
+    assert_eq!(
+        other.unwrap_err(),
+        "<order> is of the type {urn:orders}Person, where {urn:orders}Employee or {urn:orders}Manager was expected (byte 97)"
+    );
+}
+
+#[test]
 fn a_type_of_another_namespace_is_declared_where_it_stands() {
     let amount = |value| elsewhere::Amount { value };
     let tag = |name: &str, value: i32| {

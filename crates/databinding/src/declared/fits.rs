@@ -113,6 +113,7 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
         any_attributes,
         content,
         is_abstract: false,
+        extended_by: [],
         ..
     }) = &own.definition
     else {
@@ -224,7 +225,7 @@ const fn is_constraint(value: Option<&str>, is_fixed: bool, expected: &Option<Va
     }
 }
 
-const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
+pub(super) const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
     match (own, expected) {
         (Namespaces::Any, Namespaces::Any) => true,
         (Namespaces::Not(own), Namespaces::Not(expected)) => is_same(own, expected),
@@ -248,7 +249,7 @@ const fn are_among(some: &[&str], all: &[&str]) -> bool {
     true
 }
 
-const fn is_kind(own: &Kind, expected: &Kind) -> bool {
+pub(super) const fn is_kind(own: &Kind, expected: &Kind) -> bool {
     match (own, expected) {
         (Kind::Simple(own), Kind::Simple(expected)) => is_same(own, expected),
         // A text takes whatever is listed.
@@ -260,7 +261,7 @@ const fn is_kind(own: &Kind, expected: &Kind) -> bool {
     }
 }
 
-const fn is_type(own: TypeName, expected: TypeName) -> bool {
+pub(super) const fn is_type(own: TypeName, expected: TypeName) -> bool {
     is_same(own.name, expected.name) && is_same(own.namespace, expected.namespace)
 }
 

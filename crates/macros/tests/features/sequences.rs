@@ -95,6 +95,122 @@ pub(crate) mod deep {
     echo!("urn:deep");
 }
 
+/// Types that have values themselves and are extended.
+pub(crate) mod derivation {
+    use super::*;
+
+    /// Something flat.
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", derived)]
+    pub enum Shape {
+        Circle(Circle),
+        Group(Group),
+        #[xml(other)]
+        Other(AnyType),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", extends = Shape)]
+    pub struct Circle {
+        #[xml(attribute)]
+        unit: Option<String>,
+        name: String,
+        radius: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", extends = Shape)]
+    pub struct Group {
+        name: String,
+        shape: Vec<Shape>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", name = "Base", derived)]
+    pub enum BaseOrDerived {
+        Derived(Derived),
+        Further(Further),
+        #[xml(base)]
+        Base(Base),
+        #[xml(other)]
+        Other(AnyType),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation")]
+    pub struct Base {
+        a: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", name = "Derived", derived)]
+    pub enum DerivedOrDerived {
+        #[xml(base)]
+        Derived(Derived),
+        Further(Box<Further>),
+        #[xml(other)]
+        Other(AnyType),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", extends = BaseOrDerived)]
+    pub struct Derived {
+        a: i32,
+        b: i32,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", extends = DerivedOrDerived)]
+    pub struct Further {
+        #[xml(attribute)]
+        c: i32,
+        a: i32,
+        b: i32,
+    }
+
+    /// Of which this contract has no kind.
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", derived)]
+    pub enum Nothing {
+        #[xml(other)]
+        Other(AnyType),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", name = "Closed", derived)]
+    pub enum ClosedOrDerived {
+        #[xml(base)]
+        Closed(Closed),
+        Restricted(Restricted),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation")]
+    pub struct Closed {
+        a: Option<i32>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation", extends = ClosedOrDerived)]
+    pub struct Restricted {
+        a: Option<i32>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:derivation")]
+    pub struct Value {
+        shape: Vec<Shape>,
+        base: Vec<BaseOrDerived>,
+        derived: Option<NillableWithAttributes<DerivedOrDerived>>,
+        further: Option<Further>,
+        nothing: Option<Nothing>,
+        itself: Option<Base>,
+        closed: Option<ClosedOrDerived>,
+    }
+
+    echo!("urn:derivation");
+}
+
 pub(crate) mod documentation {
     use super::*;
 
@@ -305,6 +421,94 @@ pub(crate) mod inline_structs {
     }
 
     echo!("urn:inline_structs");
+}
+
+pub(crate) mod large {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large")]
+    pub struct Large {
+        a: Option<String>,
+        b: Option<String>,
+        c: Option<String>,
+        d: Option<String>,
+        e: Option<String>,
+        f: Option<String>,
+        g: Option<String>,
+        h: Option<String>,
+        i: Option<String>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large", name = "Fits", derived)]
+    pub enum FitsOrLarger {
+        #[xml(base)]
+        Fits(Fits),
+        Larger(Box<Larger>),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large")]
+    pub struct Fits {
+        a: Option<String>,
+        b: Option<String>,
+        c: Option<String>,
+        d: Option<String>,
+        e: Option<String>,
+        f: Option<String>,
+        g: Option<String>,
+        h: Option<String>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large", extends = FitsOrLarger)]
+    pub struct Larger {
+        a: Option<String>,
+        b: Option<String>,
+        c: Option<String>,
+        d: Option<String>,
+        e: Option<String>,
+        f: Option<String>,
+        g: Option<String>,
+        h: Option<String>,
+        more: Box<Large>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large")]
+    pub enum Choice {
+        Large(Box<Large>),
+        Nil(Box<Nillable<Large>>),
+        Number(i32),
+        #[xml(flatten)]
+        Group(Box<Texts>),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large", group)]
+    pub struct Texts {
+        ga: String,
+        gb: Option<String>,
+        gc: Option<String>,
+        gd: Option<String>,
+        ge: Option<String>,
+        gf: Option<String>,
+        gg: Option<String>,
+        gh: Option<String>,
+        gi: Option<String>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:large")]
+    pub struct Value {
+        #[xml(flatten, min = 1)]
+        choice: Vec<Choice>,
+        #[xml(min = 1)]
+        derived: Vec<FitsOrLarger>,
+    }
+
+    echo!("urn:large");
 }
 
 pub(crate) mod names {

@@ -50,6 +50,24 @@ pub(crate) mod rpc_literal {
     }
 
     #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:rpc_literal", extends = PersonOrPupil)]
+    pub struct Pupil {
+        #[xml(attribute)]
+        id: Option<i32>,
+        name: String,
+        age: Option<i32>,
+        form: String,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:rpc_literal", name = "Person", derived)]
+    pub enum PersonOrPupil {
+        #[xml(base)]
+        Person(Person),
+        Pupil(Pupil),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:rpc_literal", rename_all = "snake_case")]
     pub enum Size {
         Small,
@@ -61,7 +79,7 @@ pub(crate) mod rpc_literal {
     #[xml(namespace = "urn:rpc", unqualified)]
     pub struct Echoed {
         #[xml(name = "Person")]
-        person: Person,
+        person: PersonOrPupil,
         r#type: Size,
         count: i32,
         anything: AnyType,

@@ -377,7 +377,15 @@ pub(crate) mod nillable {
         part: Nillable<Part>,
         item: Vec<Nillable<Part>>,
         price: Option<NillableWithAttributes<Price>>,
-        shape: Vec<NillableWithAttributes<Shape>>,
+        shape: Vec<NillableWithAttributes<ShapeOrDerived>>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:nillable", name = "Shape", derived)]
+    pub enum ShapeOrDerived {
+        #[xml(base)]
+        Shape(Shape),
+        Circle(Circle),
     }
 
     #[derive(Clone, Debug, PartialEq, Xml)]
@@ -392,6 +400,12 @@ pub(crate) mod nillable {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:nillable")]
     pub struct Shape {
+        name: String,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Xml)]
+    #[xml(namespace = "urn:nillable", extends = ShapeOrDerived)]
+    pub struct Circle {
         #[xml(any_attributes)]
         more: Vec<AnyAttribute>,
         name: String,

@@ -97,6 +97,102 @@ pub struct Drawing {
     pub shape: Vec<Shape>,
 }
 
+/// Somebody, who may be more than that.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, name = "Person", derived)]
+pub enum Anybody {
+    #[xml(base)]
+    Person(Person),
+    Employee(Employee),
+    Manager(Box<Manager>),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Person {
+    #[xml(attribute)]
+    pub id: Option<i32>,
+    /// The name.
+    pub name: String,
+    #[xml(wrap = "mails", name = "mail")]
+    pub mails: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, name = "Employee", derived)]
+pub enum AnyEmployee {
+    #[xml(base)]
+    Employee(Employee),
+    Manager(Box<Manager>),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = Anybody)]
+pub struct Employee {
+    #[xml(attribute)]
+    pub room: Option<String>,
+    #[xml(attribute)]
+    pub id: Option<i32>,
+    pub name: String,
+    #[xml(wrap = "mails", name = "mail")]
+    pub mails: Vec<String>,
+    pub since: Date,
+    pub boss: Option<Box<AnyEmployee>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = AnyEmployee)]
+pub struct Manager {
+    #[xml(attribute)]
+    pub room: Option<String>,
+    #[xml(attribute)]
+    pub id: Option<i32>,
+    pub name: String,
+    #[xml(wrap = "mails", name = "mail")]
+    pub mails: Vec<String>,
+    pub since: Date,
+    pub boss: Option<Box<AnyEmployee>>,
+    #[xml(name = "report")]
+    pub reports: Vec<Anybody>,
+}
+
+/// A text that others extend.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, derived)]
+pub enum Remark {
+    #[xml(base)]
+    Plain(PlainRemark),
+    Signed(Signed),
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, name = "Remark")]
+pub struct PlainRemark {
+    #[xml(attribute)]
+    pub lang: Option<String>,
+    #[xml(text)]
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = Remark)]
+pub struct Signed {
+    #[xml(attribute)]
+    pub lang: Option<String>,
+    #[xml(attribute)]
+    pub by: String,
+    #[xml(text)]
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Staff {
+    pub somebody: Vec<Anybody>,
+    pub chief: Person,
+    pub remark: Remark,
+}
+
 pub mod elsewhere {
     #[derive(Clone, Debug, PartialEq, castile::Xml)]
     #[xml(namespace = "urn:money")]

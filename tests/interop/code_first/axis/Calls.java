@@ -169,10 +169,13 @@ public final class Calls extends Cases {
     }
 
     private void shapes() throws Exception {
-        Shape[] found = port.echoShapes(new Shape[] {new Circle(1.5), new Square(2)});
-        equal(found.length, 2);
+        Shape[] found = port.echoShapes(new Shape[] {new Circle("c", 1.5), new Square(null, 2), new Shape("s")});
+        equal(found.length, 3);
         equal(((Circle) found[0]).getRadius(), 1.5);
+        equal(found[0].getLabel(), "c");
         equal(((Square) found[1]).getSide(), 2);
+        equal(found[2].getClass(), Shape.class);
+        equal(found[2].getLabel(), "s");
     }
 
     private static Line line(String sku) {

@@ -7,6 +7,7 @@ import castile.everything.Line;
 import castile.everything.Order;
 import castile.everything.Payment;
 import castile.everything.Session;
+import castile.everything.Shape;
 import castile.everything.Square;
 import castile.everything.Status;
 import jakarta.xml.ws.BindingProvider;
@@ -153,13 +154,19 @@ public final class Calls extends Cases {
 
     private void shapes() {
         Circle circle = new Circle();
+        circle.setLabel("c");
         circle.setRadius(1.5);
         Square square = new Square();
         square.setSide(2);
-        var found = port.echoShapes(List.of(circle, square));
-        equal(found.size(), 2);
+        Shape shape = new Shape();
+        shape.setLabel("s");
+        var found = port.echoShapes(List.of(circle, square, shape));
+        equal(found.size(), 3);
         equal(((Circle) found.get(0)).getRadius(), 1.5);
         equal(((Square) found.get(1)).getSide(), 2);
+        equal(found.get(0).getLabel(), "c");
+        equal(found.get(2).getClass(), Shape.class);
+        equal(found.get(2).getLabel(), "s");
     }
 
     private void mtom() {

@@ -273,17 +273,23 @@ class Calls {
     }
 
     void shapes() {
+        std::string of_circle = "c", of_shape = "s";
         e__Circle circle;
+        circle.label = &of_circle;
         circle.radius = 1.5;
         e__Square square;
         square.side = 2;
         _e__echoShapes request;
-        request.shape = {&circle, &square};
+        e__Shape shape;
+        shape.label = &of_shape;
+        request.shape = {&circle, &square, &shape};
         _e__echoShapesResponse response;
         answered(proxy.echoShapes(&request, response));
-        equal(response.echoShapesResult.size(), size_t(2));
+        equal(response.echoShapesResult.size(), size_t(3));
         equal(there(dynamic_cast<e__Circle *>(response.echoShapesResult[0]), "a circle").radius, 1.5);
         equal(there(dynamic_cast<e__Square *>(response.echoShapesResult[1]), "a square").side, 2);
+        equal(there(response.echoShapesResult[0]->label, "a label"), of_circle);
+        equal(there(response.echoShapesResult[2]->label, "a label"), of_shape);
     }
 };
 

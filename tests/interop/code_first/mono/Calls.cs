@@ -132,10 +132,14 @@ static class Calls
 
     static void Shapes()
     {
-        Shape[] found = proxy.echoShapes(new Shape[] { new Circle { radius = 1.5 }, new Square { side = 2 } });
-        Equal(found.Length, 2);
+        Shape[] found = proxy.echoShapes(new Shape[] {
+            new Circle { label = "c", radius = 1.5 }, new Square { side = 2 }, new Shape { label = "s" } });
+        Equal(found.Length, 3);
         Equal(((Circle)found[0]).radius, 1.5);
         Equal(((Square)found[1]).side, 2);
+        Equal(found[0].label, "c");
+        Equal(found[2].GetType(), typeof(Shape));
+        Equal(found[2].label, "s");
     }
 
     static Line Line(string sku) { return new Line { sku = sku, price = 1.50m, sizes = "1 2" }; }

@@ -71,10 +71,13 @@ class Calls {
     });
     await this.try("echoShapes", async () => {
       const as = (type) => ({ "xmlns:xsi": XSI, xsi_type: { type, xmlns: NS } });
-      const shape = [{ attributes: as("Circle"), radius: 1.5 }, { attributes: as("Square"), side: 2 }];
+      const circle = { attributes: as("Circle"), label: "c", radius: 1.5 };
+      const shape = [circle, { attributes: as("Square"), side: 2 }, { label: "s" }];
       const { echoShapesResult: found } = await this.call("echoShapes", { shape });
-      equal(found.map(({ attributes }) => attributes["xsi:type"].replace(/.*:/, "")), ["Circle", "Square"]);
+      const types = found.map(({ attributes }) => attributes?.["xsi:type"].replace(/.*:/, ""));
+      equal(types, ["Circle", "Square", undefined]);
       equal([found[0].radius, found[1].side], [1.5, 2]);
+      equal([found[0].label, found[2].label], ["c", "s"]);
     });
     const at = "2026-01-02T00:00:00Z";
     await this.try("echoBytes", async () => {

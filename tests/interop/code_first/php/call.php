@@ -8,12 +8,17 @@ const TRIES = 100;
 const PAUSE = 20_000;
 const AT = '2026-01-02T00:00:00Z';
 
-class Circle
+class Shape
+{
+    public ?string $label;
+}
+
+class Circle extends Shape
 {
     public float $radius;
 }
 
-class Square
+class Square extends Shape
 {
     public int $side;
 }
@@ -80,11 +85,13 @@ function cases(SoapClient $client, string $code): array
         },
         'echoShapes' => function () use ($client) {
             $found = $client->echoShapes(['shape' => [
-                new SoapVar(['radius' => 1.5], SOAP_ENC_OBJECT, 'Circle', OWN),
+                new SoapVar(['label' => 'c', 'radius' => 1.5], SOAP_ENC_OBJECT, 'Circle', OWN),
                 new SoapVar(['side' => 2], SOAP_ENC_OBJECT, 'Square', OWN),
+                ['label' => 's'],
             ]])->echoShapesResult;
-            equal(array_map(get_class(...), $found), ['Circle', 'Square']);
+            equal(array_map(get_class(...), $found), ['Circle', 'Square', 'Shape']);
             equal([$found[0]->radius, $found[1]->side], [1.5, 2]);
+            equal([$found[0]->label, $found[2]->label], ['c', 's']);
         },
         'echoBytes' => fn () => equal($client->echoBytes(['bytes' => "\x00\xff", 'at' => AT])->echoBytesResult, "\x00\xff"),
         'divide' => fn () => equal($client->divide(['dividend' => 1, 'divisor' => 4])->divideResult, 0.25),
@@ -132,7 +139,7 @@ foreach (['11' => SOAP_1_1, '12' => SOAP_1_2] as $name => $version) {
     $client = new SoapClient("$argv[1]?wsdl", [
         'soap_version' => $version,
         'features' => SOAP_SINGLE_ELEMENT_ARRAYS,
-        'classmap' => ['Circle' => 'Circle', 'Square' => 'Square'],
+        'classmap' => ['Shape' => 'Shape', 'Circle' => 'Circle', 'Square' => 'Square'],
     ]);
     foreach (cases($client, $name == '12' ? 'Sender' : 'Client') as $case => $call) {
         $wrong = '';

@@ -87,10 +87,13 @@ class Calls:
         equal((found.payment.card, found.payment.invoice), ("4711", None))
 
     def shapes(self):
-        circle, square = self.client.get_type(f"{OWN}Circle")(radius=1.5), self.client.get_type(f"{OWN}Square")(side=2)
-        found = self.service.echoShapes([circle, square])
-        equal([type(shape).__name__ for shape in found], ["Circle", "Square"])
+        circle = self.client.get_type(f"{OWN}Circle")(label="c", radius=1.5)
+        square = self.client.get_type(f"{OWN}Square")(side=2)
+        shape = self.client.get_type(f"{OWN}Shape")(label="s")
+        found = self.service.echoShapes([circle, square, shape])
+        equal([type(shape).__name__ for shape in found], ["Circle", "Square", "Shape"])
         equal((found[0].radius, found[1].side), (1.5, 2))
+        equal((found[0].label, found[2].label), ("c", "s"))
 
     def division_by_zero(self):
         fault = fault_of(lambda: self.service.divide(3, 0))

@@ -1,0 +1,6 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+enum Payment {
+    #[xml(base)]
+    Card(Card),
+}

@@ -51,7 +51,8 @@ impl fmt::Display for ExpandedName {
 
 /// An element of any kind, as XML.
 ///
-/// The text stands for itself: every prefix in it is declared in it, so it means the same wherever it is written.
+/// The text stands for itself: every prefix in it is declared in it, and where an element is in no namespace it says so
+/// (`xmlns=""`), so it means the same wherever it is written.
 ///
 /// ```
 /// use castile_databinding::Any;
@@ -76,15 +77,14 @@ impl Any {
     pub fn parse(xml: &str) -> Result<Self, Error> {
         let read = || -> Result<Any, Error> {
             let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
-            let start = loop {
+            let element = loop {
                 if let Token::StartTag(tag) = reader.next()? {
-                    break tag.offset;
+                    break kept::Element::rest(&mut reader, tag)?;
                 }
             };
-            reader.skip_element()?;
-            let end = reader.offset();
+            let run = Run::alone(&element, &reader);
             while reader.next()? != Token::End {}
-            Ok(Any::from(Run::of(&xml[start..end], None)))
+            Ok(Any::from(run))
         };
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }

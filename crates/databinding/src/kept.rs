@@ -22,6 +22,13 @@ impl Run {
         Run { xml: source.to_owned(), scope: scope.cloned() }
     }
 
+    /// An element that the reader has just read to its end, with declarations of what it takes from around itself.
+    pub(crate) fn alone(element: &Element<'_>, reader: &Reader<'_>) -> Self {
+        let mut xml = String::with_capacity(element.source.len() + NO_NAMESPACE.len());
+        element.write(reader, |piece| xml.push_str(piece));
+        Run { xml, scope: None }
+    }
+
     /// What is declared around all.
     pub(crate) fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()

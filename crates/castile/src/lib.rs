@@ -126,7 +126,7 @@ pub use castile_http::server::Options as ServerOptions;
 /// #[derive(Clone, Debug, castile::Xml)]
 /// #[xml(namespace = "urn:a", derived)]
 /// enum Shape {
-///     #[xml(base)]
+///     #[xml(itself)]
 ///     Plain(Plain),
 ///     Circle(Circle),
 /// }

@@ -39,11 +39,14 @@ pub const fn is_simple<T: SimpleType>() {}
 /// Asks that what is flattened has no text among its elements, for which only mixed content has a place.
 pub const fn has_elements_alone<T: ComplexType>() {}
 
-/// Ends the compilation if a type is called otherwise.
-pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str) {
+/// Ends the compilation with this message if a type is called otherwise.
+pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str, message: &str) {
     match found {
         Some(found) if is_same(found.namespace, namespace) && is_same(found.name, name) => {}
-        _ => panic!("the type has another name, or is in another namespace: say `#[xml(name = \"…\")]` at the variant"),
+        Some(_) => panic!("{}", message),
+        None => {
+            panic!("a variant holds a struct of its own, and no other enum: list the variants of that one here, too")
+        }
     }
 }
 

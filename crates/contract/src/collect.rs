@@ -40,6 +40,14 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
             if has_values_of(declaration, known) {
                 *known = declaration;
             } else if !std::ptr::eq(*known, declaration) && !has_values_of(known, declaration) {
+                if let (Some(one), Some(other)) = (itself(known), itself(declaration))
+                    && std::ptr::eq(one, other)
+                {
+                    return Err(Error::new(format!(
+                        "two enums have {} in the namespace {:?} as the type itself: make one of them, with all variants",
+                        name.name, name.namespace
+                    )));
+                }
                 return Err(Error::new(format!(
                     "two types are called {} in the namespace {:?}: give one of them another name",
                     name.name, name.namespace
@@ -48,12 +56,43 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
         }
         each(declaration, &mut |other| open.push(other));
     }
+    found.values().flat_map(BTreeMap::values).try_for_each(|declaration| is_listed(declaration))?;
     Ok(found)
 }
 
-/// Whether a type that others extend has the values of this one, which has its name.
-fn has_values_of(extended: &Declaration, itself: &Declaration) -> bool {
-    matches!(&extended.definition, Definition::Complex(complex) if complex.itself.is_some_and(|of| std::ptr::eq(of, itself)))
+/// That a type may come wherever one that it extends is due. The contract says so, and enums take what they list.
+fn is_listed(declaration: &Declaration) -> Result<(), Error> {
+    let name = |of: &Declaration| of.name.map_or("", |name| name.name);
+    let base = |of: &Declaration| complex(of).and_then(|complex| complex.base);
+    // The compiler refuses types that extend each other in a circle.
+    for base in std::iter::successors(base(declaration), |of| base(of)) {
+        let Some(ComplexDefinition { extended_by, is_open: false, .. }) = complex(base) else { continue };
+        if !extended_by.iter().any(|of| name(of()) == name(declaration)) {
+            return Err(Error::new(format!(
+                "{own} extends {base}, and is no variant of the enum that stands for {base}: add one, or one with #[xml(other)]",
+                own = name(declaration),
+                base = name(base)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type is an enum of types that extend each other, and the other one is the type itself in it.
+fn has_values_of(extended: &Declaration, other: &Declaration) -> bool {
+    itself(extended).is_some_and(|of| std::ptr::eq(of, other))
+}
+
+/// The type that has the values of an enum of types that extend each other.
+fn itself(declaration: &Declaration) -> Option<&'static Declaration> {
+    complex(declaration).and_then(|complex| complex.itself)
+}
+
+fn complex(declaration: &Declaration) -> Option<&ComplexDefinition> {
+    match &declaration.definition {
+        Definition::Complex(complex) => Some(complex),
+        _ => None,
+    }
 }
 
 /// What a type refers to that another schema declares.

@@ -8,6 +8,7 @@ use castile_databinding::declared::{
 };
 use castile_databinding::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
+use crate::collect::{self, Types};
 use crate::{Body, Contract, Message};
 
 /// The most rows of one type or message, and how deep types without a name are told where they stand.
@@ -16,7 +17,8 @@ const DEEPEST: usize = 16;
 
 /// The text for a service. It has no example messages.
 pub(crate) fn page(contract: &Contract) -> String {
-    let mut page = Page::default();
+    // A contract that can't be written has a page all the same.
+    let mut page = Page { all: collect::types(contract).unwrap_or_default(), ..Page::default() };
     page.key("service", contract.name);
     for operation in contract.operations {
         page.key("operation", operation.name);
@@ -45,6 +47,8 @@ pub(crate) fn page(contract: &Contract) -> String {
 #[derive(Default)]
 struct Page {
     out: String,
+    /// All types with names.
+    all: Types,
     /// The types that are told, and their numbers.
     types: Vec<(TypeName, &'static Declaration)>,
     numbers: HashMap<(&'static str, &'static str), usize>,
@@ -116,9 +120,11 @@ impl Page {
         if name.namespace == XSD_NAMESPACE {
             return format!("xs:{}\t", name.name);
         }
+        // Of a type that others extend, the field may say no more than that it has its values.
+        let whole = self.all.get(name.namespace).and_then(|types| types.get(name.name)).copied().unwrap_or(declaration);
         let types = &mut self.types;
         let number = *self.numbers.entry((name.namespace, name.name)).or_insert_with(|| {
-            types.push((name, declaration));
+            types.push((name, whole));
             types.len() - 1
         });
         format!("{}\t{number}", name.name)

@@ -209,77 +209,44 @@ impl Schema<'_> {
     }
 
     fn complex(&self, out: &mut Lines, complex: &ComplexDefinition) -> Result<(), Error> {
-        let ComplexDefinition { base, attributes, any_attributes, content, .. } = complex;
-        // What is extended declares what it has itself.
-        let extended = base.and_then(|base| match &base.definition {
-            Definition::Complex(complex) => Some((base.name, complex)),
-            _ => None,
-        });
-        let inherited = extended.map(|(_, complex)| complex);
-        let is_inherited = |attribute: &AttributeDeclaration| {
-            inherited.is_some_and(|base| {
-                base.attributes.iter().any(|of| (of.namespace, of.name) == (attribute.namespace, attribute.name))
-            })
-        };
-        let rest = |out: &mut Lines| {
-            for attribute in attributes.iter().filter(|attribute| !is_inherited(attribute)) {
+        let own = OwnMembers::of(complex)?;
+        let attributes = |out: &mut Lines| {
+            for attribute in &own.attributes {
                 self.attribute(out, attribute)?;
             }
-            if let Some(namespaces) =
-                any_attributes.filter(|_| inherited.is_none_or(|base| base.any_attributes.is_none()))
-            {
+            if let Some(namespaces) = own.any_attributes {
                 out.empty(
                     "xs:anyAttribute",
-                    &[("namespace", self.wildcard(&namespaces)), ("processContents", "lax".into())],
+                    &[("namespace", self.wildcard(namespaces)), ("processContents", "lax".into())],
                 );
             }
             Ok(())
         };
-        let particle = |out: &mut Lines, particle: &ParticleDeclaration| match particle.term {
-            TermDeclaration::Sequence(particles) => {
-                let own = particles.get(inherited.map_or(0, |base| elements_of(&base.content))..).unwrap_or_default();
-                match own {
-                    // What is empty says nothing.
-                    [] => Ok(()),
-                    own => self.particle(
-                        out,
-                        &ParticleDeclaration { term: TermDeclaration::Sequence(own), ..*particle },
-                        0,
-                    ),
-                }
+        let members = |out: &mut Lines| {
+            match &own.particle {
+                // What is empty says nothing.
+                None | Some(ParticleDeclaration { term: TermDeclaration::Sequence([]), .. }) => {}
+                Some(particle) => self.particle(out, particle, 0)?,
             }
-            TermDeclaration::All(_) if inherited.is_some_and(|base| elements_of(&base.content) > 0) => Ok(()),
-            _ => self.particle(out, particle, 0),
+            attributes(out)
         };
-        let extension = extended.and_then(|(name, _)| name).map(|name| ("base", self.prefixes.name(name)));
-        match content {
-            ContentDefinition::Simple(of, _) => {
-                let base = match extension {
-                    Some(extension) => extension,
-                    None => match of().name {
-                        Some(name) => ("base", self.prefixes.name(name)),
-                        None => {
-                            return Err(Error::new(
-                                "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
-                                    .into(),
-                            ));
-                        }
-                    },
+        let base = complex.base.and_then(|base| base.name);
+        match (&complex.content, base) {
+            (ContentDefinition::Simple(of, _), base) => {
+                let Some(name) = base.or_else(|| of().name) else {
+                    return Err(Error::new(
+                        "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
+                            .into(),
+                    ));
                 };
-                out.element("xs:simpleContent", &[], |out| out.element("xs:extension", &[base], rest))
-            }
-            ContentDefinition::Elements(of) | ContentDefinition::Mixed(of) if extended.is_some() => {
-                out.element("xs:complexContent", &[], |out| {
-                    out.element("xs:extension", extension.as_slice(), |out| {
-                        particle(out, of)?;
-                        rest(out)
-                    })
+                out.element("xs:simpleContent", &[], |out| {
+                    out.element("xs:extension", &[("base", self.prefixes.name(name))], attributes)
                 })
             }
-            ContentDefinition::Elements(of) | ContentDefinition::Mixed(of) => {
-                particle(out, of)?;
-                rest(out)
-            }
+            (_, Some(base)) => out.element("xs:complexContent", &[], |out| {
+                out.element("xs:extension", &[("base", self.prefixes.name(base))], members)
+            }),
+            (_, None) => members(out),
         }
     }
 
@@ -390,14 +357,61 @@ impl Schema<'_> {
     }
 }
 
-/// How many elements, and groups of them, a content has at its top.
-fn elements_of(content: &ContentDefinition) -> usize {
-    match content {
-        ContentDefinition::Elements(ParticleDeclaration {
-            term: TermDeclaration::Sequence(particles) | TermDeclaration::All(particles),
-            ..
-        }) => particles.len(),
-        _ => 0,
+/// What a type has beyond the one that it extends, which declares the rest.
+struct OwnMembers<'a> {
+    attributes: Vec<&'a AttributeDeclaration>,
+    any_attributes: Option<&'a Namespaces>,
+    particle: Option<ParticleDeclaration>,
+}
+
+impl<'a> OwnMembers<'a> {
+    fn of(complex: &'a ComplexDefinition) -> Result<Self, Error> {
+        let mut own = OwnMembers {
+            attributes: complex.attributes.iter().collect(),
+            any_attributes: complex.any_attributes.as_ref(),
+            particle: match complex.content {
+                ContentDefinition::Simple(..) => None,
+                ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => Some(particle),
+            },
+        };
+        let Some(Definition::Complex(base)) = complex.base.map(|base| &base.definition) else { return Ok(own) };
+        let name = |attribute: &AttributeDeclaration| (attribute.namespace, attribute.name);
+        own.attributes.retain(|attribute| base.attributes.iter().all(|inherited| name(inherited) != name(attribute)));
+        own.any_attributes = own.any_attributes.filter(|_| base.any_attributes.is_none());
+        // A type begins with the elements of the one that it extends.
+        own.particle = match (own.particle.map(|particle| particle.term), &base.content) {
+            (Some(TermDeclaration::Sequence(all)), ContentDefinition::Elements(inherited)) => {
+                let inherited = match inherited.term {
+                    TermDeclaration::Sequence(inherited) => inherited,
+                    _ => &[],
+                };
+                all.iter().zip(inherited).try_for_each(|(own, inherited)| is_same_group(own, inherited))?;
+                let term = TermDeclaration::Sequence(all.get(inherited.len()..).unwrap_or_default());
+                own.particle.map(|particle| ParticleDeclaration { term, ..particle })
+            }
+            (Some(TermDeclaration::All(_)), ContentDefinition::Elements(inherited))
+                if matches!(inherited.term, TermDeclaration::All(_)) =>
+            {
+                None
+            }
+            _ => own.particle,
+        };
+        Ok(own)
+    }
+}
+
+/// That what is flattened in a type is what is flattened in the one that it extends: the compiler compares no more than names.
+fn is_same_group(own: &ParticleDeclaration, inherited: &ParticleDeclaration) -> Result<(), Error> {
+    match (&own.term, &inherited.term) {
+        (TermDeclaration::ContentOf(own, _), TermDeclaration::ContentOf(inherited, _))
+            if !std::ptr::eq(own(), inherited()) =>
+        {
+            let name = own().name.map_or("", |name| name.name);
+            Err(Error::new(format!(
+                "two types are called {name}: one is flattened in a type, and the other one in the type that it extends"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The tables of [`schema`](crate::schema) say what a decoder needs. A contract says more: the names of types, what they are
 //! derived from, documentation.
 
+mod alike;
 mod extends;
 mod fits;
 
@@ -12,10 +13,9 @@ use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
-pub use extends::{extends, is_derived_from};
-pub use fits::{
-    ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits, is_same,
-};
+pub use alike::is_same;
+pub use extends::{NotExtended, extends, is_derived_from};
+pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
 
 /// A type that a contract can declare.
 #[diagnostic::on_unimplemented(
@@ -46,6 +46,8 @@ pub enum Kind {
     Listed(&'static [(&'static str, &'static str)]),
     /// Values of another simple type with white space between.
     List(&'static Kind),
+    /// A simple type of the program, and what it restricts.
+    Restriction(TypeName, &'static Kind),
     /// A complex type.
     Named(TypeName),
     /// A complex type without a name.
@@ -56,7 +58,7 @@ pub enum Kind {
 pub type Reference = fn() -> &'static Declaration;
 
 /// A type as a contract declares it (XSD Part 1 §3.4, §3.14).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// The name; `None` for a list, which says what it is where it stands.
     pub name: Option<TypeName>,
@@ -89,12 +91,14 @@ pub enum Definition {
 /// A complex type.
 #[derive(Clone, Copy, Debug)]
 pub struct ComplexDefinition {
-    /// The type that it extends. What is said of members says those of that type, too, and first.
+    /// The type that it extends. `attributes` and `content` have those of that type, too, its elements first.
     pub base: Option<&'static Declaration>,
-    /// The type whose values are its own, if others extend it.
+    /// For an enum of types that extend each other: the type of values without `xsi:type`, which has the same name.
     pub itself: Option<&'static Declaration>,
     /// The types that extend it and that its values may have.
     pub extended_by: &'static [Reference],
+    /// Whether its values may be of other types that extend it, too.
+    pub is_open: bool,
     /// Whether only types that extend it have values.
     pub is_abstract: bool,
     /// Its attributes.
@@ -117,7 +121,7 @@ pub enum ContentDefinition {
 }
 
 /// An attribute (XSD Part 1 §3.2).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct AttributeDeclaration {
     /// The namespace; empty for none.
     pub namespace: &'static str,
@@ -199,12 +203,36 @@ impl Declaration {
             base: None,
             itself: None,
             extended_by: &[],
+            is_open: false,
             is_abstract: false,
             attributes,
             any_attributes: None,
             content,
         };
         Declaration { name, documentation: "", definition: Definition::Complex(definition) }
+    }
+
+    /// A complex type that others extend. `itself` is the one that has its values without `xsi:type`; without one it is abstract.
+    /// Where it `is_open`, there may be others than those that are listed. `documentation` is for a type of which `itself` says nothing.
+    pub const fn extended(
+        name: TypeName,
+        itself: Option<&'static Declaration>,
+        by: &'static [Reference],
+        is_open: bool,
+        documentation: &'static str,
+    ) -> Self {
+        let (documentation, complex) = match itself {
+            None => {
+                let nothing = Declaration::complex(None, &[], ContentDefinition::sequence(&[]));
+                (documentation, nothing.definition)
+            }
+            Some(of) if of.documentation.is_empty() => (documentation, of.definition),
+            Some(of) => (of.documentation, of.definition),
+        };
+        let Definition::Complex(complex) = complex else { panic!("a simple type is not extended") };
+        let is_abstract = itself.is_none();
+        let definition = ComplexDefinition { itself, extended_by: by, is_open, is_abstract, ..complex };
+        Declaration { name: Some(name), documentation, definition: Definition::Complex(definition) }
     }
 
     /// A simple type.
@@ -222,33 +250,6 @@ impl Declaration {
     pub const fn extending<B: Declared>(mut self) -> Self {
         if let Definition::Complex(complex) = &mut self.definition {
             complex.base = Some(B::DECLARATION);
-        }
-        self
-    }
-
-    /// This type as one of which only those that extend it have values.
-    pub const fn extended_by(mut self, types: &'static [Reference]) -> Self {
-        if let Definition::Complex(complex) = &mut self.definition {
-            complex.is_abstract = true;
-            complex.extended_by = types;
-        }
-        self
-    }
-
-    /// This type as one that has values itself: those of `T`, which has its name.
-    pub const fn with_values_of<T: Declared>(mut self) -> Self {
-        if let (Definition::Complex(complex), Definition::Complex(itself)) =
-            (&mut self.definition, &T::DECLARATION.definition)
-        {
-            *complex = ComplexDefinition {
-                itself: Some(T::DECLARATION),
-                extended_by: complex.extended_by,
-                is_abstract: false,
-                ..*itself
-            };
-        }
-        if self.documentation.is_empty() {
-            self.documentation = T::DECLARATION.documentation;
         }
         self
     }

@@ -67,7 +67,7 @@ struct Amount {
 #[derive(Clone, Debug, Xml)]
 #[xml(namespace = NAMESPACE, derived)]
 enum Shape {
-    #[xml(base)]
+    #[xml(itself)]
     Plain(Plain),
     Circle(Circle),
     Square(Square),

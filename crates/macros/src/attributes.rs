@@ -77,7 +77,7 @@ pub(crate) enum Role {
     /// Whatever value no other variant is.
     Other,
     /// The type itself, which the types of other variants extend.
-    Base,
+    Itself,
 }
 
 impl Role {
@@ -90,7 +90,7 @@ impl Role {
             Role::Any => "any",
             Role::AnyAttributes => "any_attributes",
             Role::Other => "other",
-            Role::Base => "base",
+            Role::Itself => "itself",
         }
     }
 }
@@ -246,7 +246,7 @@ impl OfField {
             "any" => Role::Any,
             "any_attributes" => Role::AnyAttributes,
             "other" => Role::Other,
-            "base" => Role::Base,
+            "itself" => Role::Itself,
             "name" => return once(meta, &mut self.name, |meta| meta.value()?.parse()),
             "namespace" => return once(meta, &mut self.namespace, |meta| Ok(bare(meta.value()?.parse()?))),
             "with" => return once(meta, &mut self.with, |meta| meta.value()?.parse()),
@@ -266,14 +266,15 @@ impl OfField {
             _ => {
                 return Err(unknown(
                     meta,
-                    "attribute, text, mixed, flatten, any, any_attributes, other, base, name, namespace, wrap, with, default, fixed, min, max, \
+                    "attribute, text, mixed, flatten, any, any_attributes, other, itself, name, namespace, wrap, with, default, fixed, min, max, \
                      repeated, items",
                 ));
             }
         };
         if let Some((other, _)) = self.role {
             let message = format!(
-                "a field is one of attribute, text, mixed, flatten, any and any_attributes; this is {} too",
+                "a field is one of attribute, text, mixed, flatten, any and any_attributes, and a variant may be other or itself; \
+                 this is {} too",
                 other.word()
             );
             return Err(meta.error(message));

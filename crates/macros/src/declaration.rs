@@ -28,8 +28,6 @@ pub(crate) enum ContentOf<'a> {
     Sequence(&'a [Member]),
     Choice(&'a [Member]),
     All(&'a [Member]),
-    /// That of a type whose values are its own, if there are some, and those of types that extend it, which are these.
-    Extended(Option<&'a Type>, &'a [Type]),
 }
 
 pub(crate) struct AttributeOf {
@@ -63,7 +61,6 @@ impl Complex<'_> {
             ContentOf::Sequence(members) => (quote! { sequence }, members),
             ContentOf::Choice(members) => (quote! { choice }, members),
             ContentOf::All(members) => (quote! { all }, members),
-            ContentOf::Extended(..) => (quote! { sequence }, &[]),
         };
         let particles = members.iter().map(|member| particle(member, expansion));
         let particles = (!matches!(self.content, ContentOf::Text(_) | ContentOf::Mixed(_)))
@@ -71,15 +68,6 @@ impl Complex<'_> {
         let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
         let documented = documented(self.documentation);
         let extending = extends.map(|base| quote! { .extending::<#base>() });
-        let extended_by = match self.content {
-            ContentOf::Extended(itself, types) => {
-                let itself = itself.map(|of| quote! { .with_values_of::<#of>() });
-                Some(
-                    quote! { .extended_by(&[#(<#types as castile_codegen_::declared::Declared>::declaration),*]) #itself },
-                )
-            }
-            _ => None,
-        };
         let any_attributes = any_attributes.map(|any| {
             let namespaces = namespaces(any, expansion);
             quote! { .with_any_attributes(#namespaces) }
@@ -89,17 +77,9 @@ impl Complex<'_> {
                 #name,
                 &[#(#attributes),*],
                 castile_codegen_::declared::ContentDefinition::#compositor #particles,
-            ) #documented #extending #extended_by #any_attributes
+            ) #documented #extending #any_attributes
         };
-        // Apart from the declaration: those of two types may each ask for the other.
-        let extends = extends.map(|base| {
-            quote_spanned! { base.span() =>
-                const _: () = castile_codegen_::declared::extends(
-                    <#ident as castile_codegen_::declared::Declared>::DECLARATION,
-                    <#base as castile_codegen_::declared::Declared>::DECLARATION,
-                );
-            }
-        });
+        let extends = extends.map(|base| extension(ident, base));
         let kind = match &self.name {
             Some(name) => {
                 let name = type_name(expansion, name);
@@ -113,6 +93,74 @@ impl Complex<'_> {
     }
 }
 
+/// An enum of types that extend each other. `itself` is the one that has its values without `xsi:type`.
+pub(crate) fn extended(
+    expansion: &Expansion,
+    name: &str,
+    documentation: &str,
+    itself: Option<&Type>,
+    by: &[Type],
+    is_open: bool,
+    checks: &TokenStream,
+) -> TokenStream {
+    let name = type_name(expansion, name);
+    let itself =
+        option(itself.map(|of| quote! { <#of as castile_codegen_::declared::Declared>::DECLARATION }).as_ref());
+    let made = quote! {
+        castile_codegen_::declared::Declaration::extended(
+            #name,
+            #itself,
+            &[#(<#by as castile_codegen_::declared::Declared>::declaration),*],
+            #is_open,
+            #documentation,
+        )
+    };
+    let kind = quote! { castile_codegen_::declared::Kind::Named(#name) };
+    declared(expansion.ident(), &kind, checks, &made)
+}
+
+/// That a type extends another one. This reads both declarations, and that of an enum reads those of its variants, so it is part of
+/// neither.
+fn extension(ident: &Ident, base: &Path) -> TokenStream {
+    let shown = shown(base);
+    let no_enum = format!(
+        "`{ident}` extends `{shown}`, which is no enum with `#[xml(derived)]`: make an enum of both types, a variant of which is \
+         `#[xml(itself)]`, and extend that"
+    );
+    let itself = format!(
+        "`{ident}` extends itself: leave out `extends` at the type that is `itself` in an enum. At most 64 types extend each other in a row"
+    );
+    let namespace = format!("`{ident}` is in another namespace than `{shown}`, which it extends");
+    let attributes = format!(
+        "`{ident}` lacks an attribute of `{shown}`, or has another one in its place: a type has all attributes of the one that it extends, \
+         and its `any_attributes`"
+    );
+    let text = format!("`{ident}` extends `{shown}`: either both have the same text, or both have elements");
+    let elements = format!(
+        "`{ident}` doesn't begin with the elements of `{shown}`: they come first and in their order, with the same types and \
+         defaults, and as often. A choice and elements in any order are not extended by more elements"
+    );
+    quote_spanned! { base.span() =>
+        const _: () = castile_codegen_::declared::extends(
+            <#ident as castile_codegen_::declared::Declared>::DECLARATION,
+            <#base as castile_codegen_::declared::Declared>::DECLARATION,
+            &castile_codegen_::declared::NotExtended {
+                no_enum: #no_enum,
+                itself: #itself,
+                namespace: #namespace,
+                attributes: #attributes,
+                text: #text,
+                elements: #elements,
+            },
+        );
+    }
+}
+
+/// A type as a program writes it.
+pub(crate) fn shown(of: &impl quote::ToTokens) -> String {
+    of.to_token_stream().to_string().replace(' ', "")
+}
+
 /// The declaration of a simple type.
 pub(crate) fn simple(
     expansion: &Expansion,
@@ -123,7 +171,8 @@ pub(crate) fn simple(
 ) -> TokenStream {
     let (name, documented) = (type_name(expansion, name), documented(documentation));
     let made = quote! { castile_codegen_::declared::Declaration::simple(#name, #definition) #documented };
-    declared(expansion.ident(), kind, &TokenStream::new(), &made)
+    let kind = quote! { castile_codegen_::declared::Kind::Restriction(#name, &#kind) };
+    declared(expansion.ident(), &kind, &TokenStream::new(), &made)
 }
 
 fn declared(ident: &Ident, kind: &TokenStream, checks: &TokenStream, made: &TokenStream) -> TokenStream {

@@ -3,12 +3,12 @@
 use castile_plan::names;
 use castile_plan::plan::{Choice, Derived, DerivedVariant, Held, Item, TypeName};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 
 use crate::attributes::{Case, OfField, OfType, Role, Said};
-use crate::declaration::{Complex, ContentOf, simple};
+use crate::declaration::{Complex, ContentOf, extended, shown, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{Member, differ, elements, held_by, is_called, member};
 use crate::simple::WHITE_SPACE;
@@ -30,7 +30,8 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
     }
     let ident = &input.ident;
     if let Some(extends) = of.extends.as_ref().filter(|_| of.is_derived.is_some() || of.is_union.is_some()) {
-        return Err(syn::Error::new_spanned(extends, "an enum of several types extends none"));
+        let message = "an enum of several types extends none: write `extends` at the type that is `itself` in it";
+        return Err(syn::Error::new_spanned(extends, message));
     }
     let of_structs = [(of.is_group, "group"), (of.is_derived.is_some() && of.is_union.is_some(), "union")];
     of.refuse("such an enum", &of_structs, ident)?;
@@ -48,6 +49,8 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
         choice(input, &of, data)
     }
 }
+
+const ITSELF: &str = "a variant is a type that others extend in an enum with `#[xml(derived)]` alone";
 
 /// What a variant holds.
 fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
@@ -85,6 +88,9 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
                 let message = "a variant without a value lists one, so all others do; of a choice each variant holds what its \
                                element does, which may be `()`";
                 return Err(syn::Error::new_spanned(variant, message));
+            }
+            (Some(Role::Itself), _) => {
+                return Err(syn::Error::new(said.role.map_or(variant.span(), |(_, span)| span), ITSELF));
             }
             (Some(_), _) => {
                 let span = said.role.map_or(variant.span(), |(_, span)| span);
@@ -262,6 +268,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
                 continue;
             }
             None | Some((Role::Flattened | Role::Any, _)) => {}
+            Some((Role::Itself, span)) => return Err(syn::Error::new(span, ITSELF)),
             Some((_, span)) => {
                 return Err(syn::Error::new(span, "a variant of a choice is an element, any element, or flattened"));
             }
@@ -330,8 +337,9 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     }
     let of_type = of.name(ident)?;
     let mut variants = Vec::new();
-    let mut checks = TokenStream::new();
+    let (mut checks, mut derived_from) = (TokenStream::new(), TokenStream::new());
     let mut extended_by = Vec::new();
+    let mut names = Vec::new();
     let mut itself = None;
     let mut other = None;
     let mut sizes = Vec::new();
@@ -347,9 +355,9 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             other = Some(names::Ident::new(&variant.ident.to_string()));
             continue;
         }
-        let is_itself = said.role() == Some(Role::Base);
+        let is_itself = said.role() == Some(Role::Itself);
         if let Some((_, span)) = said.role.filter(|_| !is_itself) {
-            let message = "a variant is a type that extends this one, `base`, which is the type itself, or `other`";
+            let message = "a variant is a type that extends this one, `itself`, or `other`";
             return Err(syn::Error::new(span, message));
         }
         let of_variant = held(variant, "a type that extends this one")?;
@@ -357,32 +365,44 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             Some(inner) => (Held::Boxed, inner),
             None => (Held::InPlace, of_variant),
         };
+        if ["Nillable", "NillableWithAttributes"].iter().any(|nil| held_by(inner, nil).is_some()) {
+            let message = format!("a variant holds the type itself: write `Nillable<{ident}>` at a field of this type");
+            return Err(syn::Error::new_spanned(inner, message));
+        }
         let namespace = expansion.namespace();
-        let name = if is_itself {
+        let of_inner = shown(inner);
+        let (name, called_so) = if is_itself {
             said.refuse(&[], "the type itself")?;
             if itself.is_some() {
                 return Err(syn::Error::new_spanned(variant, "another variant is the type itself already"));
             }
             itself = Some(inner.clone());
-            of_type.clone()
+            let message = format!(
+                "`{of_inner}` is the type {of_type} itself: write `#[xml(name = \"{of_type}\")]` at it, and the same namespace"
+            );
+            (of_type.clone(), message)
         } else {
             said.refuse(&[Said::Name], "a type")?;
             extended_by.push(inner.clone());
-            let (shown, base) = (inner.to_token_stream(), ident);
             let message = format!(
-                "`{shown}` does not extend `{base}`: write `#[xml(extends = {base})]` at it, or at a type that it extends"
+                "`{of_inner}` does not extend `{ident}`: write `#[xml(extends = {ident})]` at it, or at a type that it extends"
             );
-            checks.extend(quote_spanned! { inner.span() =>
+            derived_from.extend(quote_spanned! { inner.span() =>
                 castile_codegen_::declared::is_derived_from(
                     <#inner as castile_codegen_::declared::Declared>::DECLARATION,
                     <#ident as castile_codegen_::declared::Declared>::DECLARATION,
                     #message,
                 );
             });
-            said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value)
+            let name = said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value);
+            let message = format!(
+                "`{of_inner}` is not called {name}, or is in another namespace than `{ident}`: say `#[xml(name = \"…\")]` at the variant"
+            );
+            (name, message)
         };
+        names.push((name.clone(), variant.ident.span()));
         checks.extend(quote_spanned! { inner.span() =>
-            castile_codegen_::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name);
+            castile_codegen_::is_called(<#inner as ::castile::FromXml>::TYPE, #namespace, #name, #called_so);
             castile_codegen_::is_of(<#inner as ::castile::ToXml>::NAMESPACE, #namespace);
         });
         let planned = DerivedVariant {
@@ -393,9 +413,11 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             held,
             tag: (!is_itself).then_some(name),
         };
-        // The type itself is the one of which a value is if it says nothing.
+        // A value without `xsi:type` is of the first one.
         variants.insert(if is_itself { 0 } else { variants.len() }, planned);
     }
+    differ(names.iter().map(|(name, span)| (None, name.as_str(), *span)))?;
+    let is_open = other.is_some();
     let planned = Derived {
         path: expansion.itself(),
         table: names::Ident::new(ELEMENTS),
@@ -404,17 +426,9 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         variants,
         other,
     };
-    let declaration = Complex {
-        ident,
-        name: Some(of_type),
-        documentation: &of.documentation,
-        extends: of.extends.as_ref(),
-        attributes: &[],
-        any_attributes: None,
-        content: ContentOf::Extended(itself.as_ref(), &extended_by),
-    };
-    let mut rest = declaration.code(&expansion, &is_small(ident, &sizes));
-    // Apart from the declaration: those of two types may each ask for the other.
-    rest.extend(quote! { const _: () = { #checks }; });
+    checks.extend(is_small(ident, &sizes));
+    let mut rest = extended(&expansion, &of_type, &of.documentation, itself.as_ref(), &extended_by, is_open, &checks);
+    // This reads the declarations of types that extend each other, and those refer to this one.
+    rest.extend(quote! { const _: () = { #derived_from }; });
     Ok(expansion.code(vec![Item::Derived(planned)], rest))
 }

@@ -102,10 +102,10 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 let span = said.role.map_or(name.span(), |(_, span)| span);
                 return Err(syn::Error::new(span, "only a variant is whatever no other one is"));
             }
-            Some(Role::Base) => {
+            Some(Role::Itself) => {
                 let span = said.role.map_or(name.span(), |(_, span)| span);
-                let message = "only a variant is a type that others extend: a struct has the fields of the one that it extends \
-                               before its own";
+                let message =
+                    "only a variant is a type that others extend: write the fields of that type here, before others";
                 return Err(syn::Error::new(span, message));
             }
             None if said.wrap.is_some() => {

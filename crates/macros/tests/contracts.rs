@@ -81,6 +81,96 @@ fn what_has_no_end_is_an_error() {
     assert_eq!(error, "Within is flattened into itself, so its content has no end");
 }
 
+/// Types that extend each other as no contract can say.
+mod extended {
+    use castile::{Xml, service};
+
+    macro_rules! types {
+        ($($of:ident $(extends $base:ident)? { $($(#[$said:meta])? $field:ident: $held:ty),* })*) => {$(
+            #[derive(Clone, Debug, PartialEq, Xml)]
+            #[xml(namespace = "urn:t" $(, extends = $base)?)]
+            pub struct $of {
+                $($(#[$said])? pub $field: $held,)*
+            }
+        )*};
+    }
+
+    types! {
+        Part { a: i32 }
+        Wheel extends AnyPart { a: i32 }
+        Tyre extends AnyWheel { a: i32 }
+        Bolt { #[xml(flatten)] group: right::Group }
+        Screw extends AnyBolt { #[xml(flatten)] group: wrong::Group }
+    }
+
+    pub mod right {
+        #[derive(Clone, Debug, PartialEq, castile::Xml)]
+        #[xml(namespace = "urn:t", group)]
+        pub struct Group {
+            pub b: i32,
+        }
+    }
+
+    pub mod wrong {
+        #[derive(Clone, Debug, PartialEq, castile::Xml)]
+        #[xml(namespace = "urn:t", group)]
+        pub struct Group {
+            pub c: i32,
+        }
+    }
+
+    macro_rules! enums {
+        ($($of:ident $name:literal { $first:ident $(, $more:ident)* })*) => {$(
+            #[derive(Clone, Debug, PartialEq, Xml)]
+            #[xml(namespace = "urn:t", name = $name, derived)]
+            pub enum $of {
+                #[xml(itself)]
+                $first($first),
+                $($more($more),)*
+            }
+        )*};
+    }
+
+    enums! {
+        AnyPart "Part" { Part, Wheel }
+        OtherPart "Part" { Part }
+        AnyWheel "Wheel" { Wheel, Tyre }
+        AnyBolt "Bolt" { Bolt, Screw }
+    }
+
+    #[service(namespace = "urn:t")]
+    pub trait TwoEnums {
+        async fn both(&self, one: AnyPart, other: OtherPart);
+    }
+
+    #[service(namespace = "urn:t")]
+    pub trait NotListed {
+        async fn one(&self, one: AnyPart, wheel: AnyWheel);
+    }
+
+    #[service(namespace = "urn:t")]
+    pub trait OtherGroup {
+        async fn one(&self, bolt: AnyBolt);
+    }
+}
+
+#[test]
+fn types_that_extend_each_other_are_told_apart_and_listed() {
+    let error = |wsdl: Result<String, castile::ContractError>| wsdl.unwrap_err().to_string();
+    assert_eq!(
+        error(extended::two_enums::wsdl()),
+        "two enums have Part in the namespace \"urn:t\" as the type itself: make one of them, with all variants"
+    );
+    assert_eq!(
+        error(extended::not_listed::wsdl()),
+        "Tyre extends Part, and is no variant of the enum that stands for Part: add one, or one with #[xml(other)]"
+    );
+    assert_eq!(
+        error(extended::other_group::wsdl()),
+        "two types are called Group: one is flattened in a type, and the other one in the type that it extends"
+    );
+}
+
 fn kept(wsdl: &str) -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("service.wsdl");
@@ -116,6 +206,7 @@ fn a_type_that_extends_another_one_declares_its_own_members_alone() {
         let (_, rest) = wsdl.split_once(&format!("<xs:complexType name=\"{name}\"")).unwrap();
         rest.split_once("</xs:complexType>\n      <xs:").unwrap().0.to_owned()
     };
+    assert_eq!(wsdl.matches("<xs:complexType name=\"Person\"").count(), 1);
     for (name, has, has_not) in [
         ("Person", &["name=\"name\"", "name=\"mails\"", "name=\"id\""][..], &["extension", "abstract"][..]),
         ("Employee", &["base=\"tns:Person\"", "name=\"since\"", "name=\"room\""], &["name=\"mails\"", "name=\"id\""]),

@@ -48,7 +48,37 @@ pub struct Status {
 #[xml(namespace = NAMESPACE)]
 pub struct StatusReport {
     since: Date,
+    by: Option<Clerk>,
+    seen: Vec<AnyClerk>,
     lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, name = "Clerk", derived)]
+pub enum AnyClerk {
+    #[xml(itself)]
+    Clerk(Clerk),
+    Chief(Chief),
+}
+
+/// Who works here.
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Clerk {
+    #[xml(attribute)]
+    id: Option<u32>,
+    name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE, extends = AnyClerk)]
+pub struct Chief {
+    #[xml(attribute)]
+    id: Option<u32>,
+    #[xml(attribute)]
+    room: u32,
+    name: String,
+    clerk: Vec<AnyClerk>,
 }
 
 /// Takes orders.
@@ -93,7 +123,7 @@ impl Orders for Shop {
     async fn status(&self, request: Request<Status>) -> Result<Response<StatusReport>, Fault> {
         let Status { number } = request.into_inner();
         let line = Line { item: number.to_string(), quantity: 1, price: None };
-        Ok(StatusReport { since: "2026-01-02".parse().unwrap(), lines: vec![line] }.into())
+        Ok(StatusReport { by: None, seen: Vec::new(), since: "2026-01-02".parse().unwrap(), lines: vec![line] }.into())
     }
 
     async fn forget(&self, _: u64) {}

@@ -1,61 +1,103 @@
-//! Whether a type of a program extends another one. The compiler evaluates this where the type says so.
+//! Whether a type of a program extends another one (XSD Part 1 §3.4.6). The compiler evaluates this where the type says so.
 
-use super::fits::{are_of, is_kind, is_same, is_type};
+use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{
     AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Kind,
     ParticleDeclaration, TermDeclaration,
 };
 
-/// How many types may extend each other in a row.
+/// How many types may extend each other in a row. Types that extend each other in a circle have no end.
 const MOST_IN_A_ROW: usize = 64;
 
-/// Ends the compilation if a type isn't an extension of another one (XSD Part 1 §3.4.2): one that has all of its attributes,
-/// and begins with its elements.
-pub const fn extends(own: &Declaration, base: &Declaration) {
-    let (Definition::Complex(own), Definition::Complex(base)) = (&own.definition, &base.definition) else {
-        panic!("a simple type is not extended: hold its value in a field with `#[xml(text)]`")
-    };
-    if !base.is_abstract && base.itself.is_none() {
-        panic!(
-            "what is extended is an enum with `#[xml(derived)]`, of which the types that extend it are variants: one with \
-             `#[xml(base)]` is the type itself"
-        )
-    }
-    if base.is_abstract {
-        return;
-    }
-    if !has_attributes(own, base) {
-        panic!("an attribute of the type that is extended is missing, or differs: a type has all of those")
-    }
-    if !has_content(&own.content, &base.content) {
-        panic!(
-            "the fields don't begin with those of the type that is extended: its elements, or its text, come first and in their \
-             order, with the same types and defaults, and as often"
-        )
+/// What is said of a type that doesn't extend another one.
+#[derive(Clone, Copy, Debug)]
+pub struct NotExtended {
+    /// That the other one is no enum of types that extend each other.
+    pub no_enum: &'static str,
+    /// That the type extends itself.
+    pub itself: &'static str,
+    /// That the other one is in another namespace.
+    pub namespace: &'static str,
+    /// That an attribute of the other one is missing, or differs.
+    pub attributes: &'static str,
+    /// That one has a text and the other one elements, or another text.
+    pub text: &'static str,
+    /// That the elements don't begin with those of the other one.
+    pub elements: &'static str,
+}
+
+/// Ends the compilation if a type doesn't extend another one: it must have all attributes of that, and begin with its elements.
+pub const fn extends(own: &Declaration, base: &Declaration, not: &NotExtended) {
+    if let Some(message) = problem(own, base, not) {
+        panic!("{}", message)
     }
 }
 
 /// Ends the compilation with this message if a type doesn't extend another one, be it through others.
 pub const fn is_derived_from(own: &Declaration, base: &Declaration, message: &str) {
-    let Some(name) = base.name else { panic!("{}", message) };
+    if !leads_to(own, base) {
+        panic!("{}", message)
+    }
+}
+
+const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Option<&'static str> {
+    let (Definition::Complex(own_type), Definition::Complex(base_type)) = (&own.definition, &base.definition) else {
+        return Some(not.no_enum);
+    };
+    if !base_type.is_abstract && base_type.itself.is_none() {
+        return Some(not.no_enum);
+    }
+    let (Some(own_name), Some(base_name)) = (own.name, base.name) else { return Some(not.no_enum) };
+    if is_type(own_name, base_name) || leads_to(base, own) {
+        return Some(not.itself);
+    }
+    if !is_same(own_name.namespace, base_name.namespace) {
+        return Some(not.namespace);
+    }
+    if !has_attributes(own_type, base_type) {
+        return Some(not.attributes);
+    }
+    match (&own_type.content, &base_type.content) {
+        (ContentDefinition::Simple(_, own), ContentDefinition::Simple(_, base)) if is_same_type(own, base) => None,
+        (ContentDefinition::Simple(..), _) | (_, ContentDefinition::Simple(..)) => Some(not.text),
+        (ContentDefinition::Elements(own), ContentDefinition::Elements(base)) => match (&own.term, &base.term) {
+            (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base)) if begins_with(own, base) => None,
+            // Elements in any order are all that is there (cos-all-limited).
+            (TermDeclaration::All(own), TermDeclaration::All(base))
+                if own.len() == base.len() && begins_with(own, base) =>
+            {
+                None
+            }
+            (_, TermDeclaration::Sequence([])) => None,
+            _ => Some(not.elements),
+        },
+        _ => Some(not.elements),
+    }
+}
+
+/// Whether a type extends another one, be it through others, or a row of types that extend each other has no end.
+const fn leads_to(own: &Declaration, base: &Declaration) -> bool {
+    let Some(name) = base.name else { return false };
     let (mut of, mut row) = (own, 0);
     while row < MOST_IN_A_ROW {
-        let Definition::Complex(ComplexDefinition { base: Some(next), .. }) = &of.definition else { break };
+        let Definition::Complex(ComplexDefinition { base: Some(next), .. }) = &of.definition else { return false };
         if let Some(of_next) = next.name
             && is_type(of_next, name)
         {
-            return;
+            return true;
         }
         (of, row) = (next, row + 1);
     }
-    panic!("{}", message)
+    true
 }
 
 const fn has_attributes(own: &ComplexDefinition, base: &ComplexDefinition) -> bool {
     let mut index = 0;
     while index < base.attributes.len() {
-        if !has_attribute(own.attributes, &base.attributes[index]) {
-            return false;
+        let attribute = &base.attributes[index];
+        match find(own.attributes, index, attribute.namespace, attribute.name) {
+            Some(own) if is_same_attribute(own, attribute) => {}
+            _ => return false,
         }
         index += 1;
     }
@@ -66,35 +108,11 @@ const fn has_attributes(own: &ComplexDefinition, base: &ComplexDefinition) -> bo
     }
 }
 
-const fn has_attribute(all: &[AttributeDeclaration], one: &AttributeDeclaration) -> bool {
-    let mut index = 0;
-    while index < all.len() {
-        let own = &all[index];
-        if is_same(own.name, one.name) && is_same(own.namespace, one.namespace) {
-            return own.is_required == one.is_required
-                && own.is_fixed == one.is_fixed
-                && are_same(own.default, one.default)
-                && is_as(&own.kind, &one.kind);
-        }
-        index += 1;
-    }
-    false
-}
-
-const fn has_content(own: &ContentDefinition, base: &ContentDefinition) -> bool {
-    match (own, base) {
-        (ContentDefinition::Simple(_, own), ContentDefinition::Simple(_, base)) => is_as(own, base),
-        (ContentDefinition::Elements(own), ContentDefinition::Elements(base)) => match (&own.term, &base.term) {
-            (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base)) => begins_with(own, base),
-            // Elements in any order are not extended (cos-all-limited).
-            (TermDeclaration::All(own), TermDeclaration::All(base)) => {
-                own.len() == base.len() && begins_with(own, base)
-            }
-            (_, TermDeclaration::Sequence([])) => true,
-            _ => false,
-        },
-        _ => false,
-    }
+const fn is_same_attribute(own: &AttributeDeclaration, base: &AttributeDeclaration) -> bool {
+    own.is_required == base.is_required
+        && own.is_fixed == base.is_fixed
+        && is_same_default(own.default, base.default)
+        && is_same_type(&own.kind, &base.kind)
 }
 
 const fn begins_with(own: &[ParticleDeclaration], first: &[ParticleDeclaration]) -> bool {
@@ -103,7 +121,7 @@ const fn begins_with(own: &[ParticleDeclaration], first: &[ParticleDeclaration])
     }
     let mut index = 0;
     while index < first.len() {
-        if !is_particle(&own[index], &first[index]) {
+        if !is_same_particle(&own[index], &first[index]) {
             return false;
         }
         index += 1;
@@ -111,57 +129,263 @@ const fn begins_with(own: &[ParticleDeclaration], first: &[ParticleDeclaration])
     true
 }
 
-const fn is_particle(own: &ParticleDeclaration, base: &ParticleDeclaration) -> bool {
-    let is_as_often = own.min_occurs == base.min_occurs
-        && match (own.max_occurs, base.max_occurs) {
-            (Some(own), Some(base)) => own == base,
-            (None, None) => true,
-            _ => false,
-        };
-    is_as_often
+const fn is_same_particle(own: &ParticleDeclaration, base: &ParticleDeclaration) -> bool {
+    is_as_often((own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
         && match (&own.term, &base.term) {
-            (TermDeclaration::Element(own), TermDeclaration::Element(base)) => is_element(own, base),
+            (TermDeclaration::Element(own), TermDeclaration::Element(base)) => is_same_element(own, base),
             (TermDeclaration::Any(own), TermDeclaration::Any(base)) => are_of(own, base),
-            (TermDeclaration::ContentOf(_, own), TermDeclaration::ContentOf(_, base)) => is_as(own, base),
+            (TermDeclaration::ContentOf(_, own), TermDeclaration::ContentOf(_, base)) => is_same_type(own, base),
+            (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base))
+            | (TermDeclaration::Choice(own), TermDeclaration::Choice(base))
+            | (TermDeclaration::All(own), TermDeclaration::All(base)) => {
+                own.len() == base.len() && begins_with(own, base)
+            }
             _ => false,
         }
 }
 
-const fn is_element(own: &ElementDeclaration, base: &ElementDeclaration) -> bool {
+const fn is_same_element(own: &ElementDeclaration, base: &ElementDeclaration) -> bool {
     is_same(own.name, base.name)
         && is_same(own.namespace, base.namespace)
         && own.is_nillable == base.is_nillable
         && own.is_fixed == base.is_fixed
-        && are_same(own.default, base.default)
-        && is_as(&own.kind, &base.kind)
+        && is_same_default(own.default, base.default)
+        && is_same_type(&own.kind, &base.kind)
 }
 
-/// Whether two types are the same: an element around values is another type wherever it stands.
-const fn is_as(own: &Kind, base: &Kind) -> bool {
-    let (Kind::Unnamed(own), Kind::Unnamed(base)) = (own, base) else { return is_kind(own, base) };
+const fn is_same_type(own: &Kind, base: &Kind) -> bool {
+    match (own, base) {
+        (Kind::Simple(own), Kind::Simple(base)) => is_same(own, base),
+        (Kind::List(own), Kind::List(base)) => is_same_type(own, base),
+        (Kind::Restriction(own, _), Kind::Restriction(base, _)) | (Kind::Named(own), Kind::Named(base)) => {
+            is_type(*own, *base)
+        }
+        // An element around values is of a type of its own wherever it stands.
+        (Kind::Unnamed(own), Kind::Unnamed(base)) => is_same_content(own, base),
+        _ => false,
+    }
+}
+
+const fn is_same_content(own: &Declaration, base: &Declaration) -> bool {
     let (Definition::Complex(own), Definition::Complex(base)) = (&own.definition, &base.definition) else {
         return false;
     };
-    own.attributes.len() == base.attributes.len()
+    let are_attributes = own.attributes.len() == base.attributes.len()
         && own.any_attributes.is_some() == base.any_attributes.is_some()
-        && has_attributes(own, base)
+        && has_attributes(own, base);
+    are_attributes
         && match (&own.content, &base.content) {
-            (ContentDefinition::Elements(own), ContentDefinition::Elements(base)) => match (&own.term, &base.term) {
-                (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base))
-                | (TermDeclaration::Choice(own), TermDeclaration::Choice(base))
-                | (TermDeclaration::All(own), TermDeclaration::All(base)) => {
-                    own.len() == base.len() && begins_with(own, base)
-                }
-                _ => false,
-            },
-            (own, base) => has_content(own, base),
+            (ContentDefinition::Simple(_, own), ContentDefinition::Simple(_, base)) => is_same_type(own, base),
+            (ContentDefinition::Elements(own), ContentDefinition::Elements(base))
+            | (ContentDefinition::Mixed(own), ContentDefinition::Mixed(base)) => is_same_particle(own, base),
+            _ => false,
         }
 }
 
-const fn are_same(one: Option<&str>, other: Option<&str>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => is_same(one, other),
+const fn is_same_default(own: Option<&str>, base: Option<&str>) -> bool {
+    match (own, base) {
+        (Some(own), Some(base)) => is_same(own, base),
         (None, None) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatypes::List;
+    use crate::schema::{Namespaces, TypeName};
+
+    const NOT: NotExtended = NotExtended {
+        no_enum: "no enum",
+        itself: "itself",
+        namespace: "namespace",
+        attributes: "attributes",
+        text: "text",
+        elements: "elements",
+    };
+
+    type Attributes = Vec<AttributeDeclaration>;
+    type Particles = Vec<ParticleDeclaration>;
+
+    fn leaked<T>(values: Vec<T>) -> &'static [T] {
+        Box::leak(values.into_boxed_slice())
+    }
+
+    fn kept(declaration: Declaration) -> &'static Declaration {
+        Box::leak(Box::new(declaration))
+    }
+
+    fn complex(name: &'static str, attributes: Attributes, content: ContentDefinition) -> Declaration {
+        Declaration::complex(Some(TypeName::new("urn:a", name)), leaked(attributes), content)
+    }
+
+    fn sequence(particles: Particles) -> ContentDefinition {
+        ContentDefinition::sequence(leaked(particles))
+    }
+
+    fn element(name: &'static str) -> ParticleDeclaration {
+        ParticleDeclaration::element::<i32>("urn:a", name)
+    }
+
+    /// An enum of a type and others.
+    fn extended(itself: Declaration) -> &'static Declaration {
+        let name = itself.name.unwrap();
+        kept(Declaration::extended(name, Some(kept(itself)), &[], false, ""))
+    }
+
+    /// What is said of a type that extends one with these members.
+    fn said(own: (Attributes, ContentDefinition), base: (Attributes, ContentDefinition)) -> Option<&'static str> {
+        problem(&complex("Own", own.0, own.1), extended(complex("Base", base.0, base.1)), &NOT)
+    }
+
+    #[test]
+    fn a_type_has_the_attributes_of_the_one_that_it_extends() {
+        let attribute = |is_required| AttributeDeclaration::new::<i32>("a", is_required);
+        let nothing = || sequence(Vec::new());
+        let all = |own: Attributes, base: Attributes| said((own, nothing()), (base, nothing()));
+        let more = AttributeDeclaration::new::<String>("b", true);
+        assert_eq!(all(vec![more, attribute(false)], vec![attribute(false)]), None);
+        for other in [
+            attribute(true),
+            attribute(false).default("1"),
+            attribute(false).of_namespace("urn:o"),
+            AttributeDeclaration::new::<i64>("a", false),
+            AttributeDeclaration::new::<List<i32>>("a", false),
+        ] {
+            assert_eq!(all(vec![other], vec![attribute(false)]), Some("attributes"), "{other:?}");
+            assert_eq!(all(vec![attribute(false)], vec![other]), Some("attributes"), "{other:?}");
+        }
+        assert_eq!(
+            all(vec![attribute(false).default("1")], vec![attribute(false).default("1").fixed()]),
+            Some("attributes")
+        );
+        let open = |name, namespaces: Option<Namespaces>| {
+            let of = complex(name, Vec::new(), nothing());
+            if let Some(namespaces) = namespaces { of.with_any_attributes(namespaces) } else { of }
+        };
+        for (own, base, expected) in [
+            (Some(Namespaces::Any), None, None),
+            (Some(Namespaces::Any), Some(Namespaces::Any), None),
+            (None, Some(Namespaces::Any), Some("attributes")),
+            (Some(Namespaces::Not("urn:a")), Some(Namespaces::Any), Some("attributes")),
+        ] {
+            assert_eq!(problem(&open("Own", own), extended(open("Base", base)), &NOT), expected, "{own:?} {base:?}");
+        }
+    }
+
+    #[test]
+    fn a_type_begins_with_the_elements_of_the_one_that_it_extends() {
+        let of = |own: Particles, base: Particles| said((Vec::new(), sequence(own)), (Vec::new(), sequence(base)));
+        let [a, b] = [element("a"), element("b")];
+        assert_eq!(of(vec![a, b], vec![a]), None);
+        assert_eq!(of(vec![a], vec![]), None);
+        assert_eq!(of(vec![b, a], vec![a]), Some("elements"));
+        assert_eq!(of(vec![a], vec![a, b]), Some("elements"));
+        static LISTED: Kind = Kind::Listed(&[("enumeration", "x")]);
+        let named = |name| {
+            let mut element = ParticleDeclaration::element::<String>("urn:a", "a");
+            if let TermDeclaration::Element(of) = &mut element.term {
+                of.kind = Kind::Restriction(TypeName::new("urn:a", name), &LISTED);
+            }
+            element
+        };
+        let nillable = ParticleDeclaration::element::<crate::Nillable<i32>>("urn:a", "a");
+        let around = |name| {
+            let inner = Declaration::complex(None, &[], sequence(vec![element(name)]));
+            let mut particle = a;
+            if let TermDeclaration::Element(of) = &mut particle.term {
+                of.kind = Kind::Unnamed(kept(inner));
+            }
+            particle
+        };
+        let different = [
+            a,
+            a.occurs(0, Some(1)),
+            a.occurs(0, None),
+            a.occurs(1, None),
+            a.default("1"),
+            a.default("1").fixed(),
+            nillable,
+            ParticleDeclaration::element::<i32>("urn:o", "a"),
+            ParticleDeclaration::element::<i64>("urn:a", "a"),
+            ParticleDeclaration::element::<String>("urn:a", "a"),
+            ParticleDeclaration::element::<List<String>>("urn:a", "a"),
+            named("Status"),
+            named("Other"),
+            around("x"),
+            around("y"),
+            ParticleDeclaration::any(Namespaces::Any),
+            ParticleDeclaration::any(Namespaces::Not("urn:a")),
+            ParticleDeclaration::content_of::<()>(),
+        ];
+        for (index, own) in different.iter().enumerate() {
+            for (other, base) in different.iter().enumerate() {
+                let expected = (index != other).then_some("elements");
+                assert_eq!(of(vec![*own, b], vec![*base]), expected, "{own:?} {base:?}");
+            }
+        }
+        // What looks alike is the same, wherever it is declared.
+        assert_eq!(of(vec![around("x")], vec![around("x")]), None);
+    }
+
+    #[test]
+    fn content_of_other_kinds_is_extended_by_attributes_alone() {
+        let [a, b] = [element("a"), element("b")];
+        let all = |particles: Particles| ContentDefinition::all(leaked(particles));
+        let choice = |particles: Particles| ContentDefinition::choice(leaked(particles));
+        let text = ContentDefinition::text::<i32>;
+        for (own, base, expected) in [
+            (all(vec![a]), all(vec![a]), None),
+            (all(vec![a, b]), all(vec![a]), Some("elements")),
+            (all(vec![a]), sequence(vec![]), None),
+            (all(vec![a]), sequence(vec![a]), Some("elements")),
+            (choice(vec![a]), sequence(vec![]), None),
+            (choice(vec![a]), choice(vec![a]), Some("elements")),
+            (ContentDefinition::mixed::<()>(), sequence(vec![]), Some("elements")),
+            (text(), text(), None),
+            (text(), ContentDefinition::text::<i64>(), Some("text")),
+            (text(), sequence(vec![]), Some("text")),
+            (sequence(vec![]), text(), Some("text")),
+        ] {
+            assert_eq!(said((Vec::new(), own), (Vec::new(), base)), expected, "{own:?} {base:?}");
+        }
+    }
+
+    #[test]
+    fn an_abstract_type_has_no_members() {
+        let base = Declaration::extended(TypeName::new("urn:a", "Base"), None, &[], false, "");
+        assert_eq!(problem(&complex("Own", Vec::new(), sequence(vec![element("a")])), &base, &NOT), None);
+        assert_eq!(problem(&complex("Own", Vec::new(), ContentDefinition::text::<i32>()), &base, &NOT), Some("text"));
+    }
+
+    #[test]
+    fn a_row_of_types_that_extend_each_other_ends_and_stays_in_its_namespace() {
+        let nothing = || sequence(Vec::new());
+        let own = complex("Own", Vec::new(), nothing());
+        let base = complex("Base", Vec::new(), nothing());
+        assert_eq!(problem(&own, &base, &NOT), Some("no enum"));
+        let simple = Declaration::simple(TypeName::new("urn:a", "Base"), Definition::BuiltIn);
+        assert_eq!(problem(&own, &simple, &NOT), Some("no enum"));
+        let elsewhere = Declaration { name: Some(TypeName::new("urn:o", "Base")), ..base };
+        assert_eq!(problem(&own, extended(elsewhere), &NOT), Some("namespace"));
+        assert_eq!(problem(&own, extended(own), &NOT), Some("itself"));
+
+        let based = |of: Declaration, on: &'static Declaration| {
+            let Definition::Complex(of_complex) = of.definition else { panic!("{of:?}") };
+            Declaration { definition: Definition::Complex(ComplexDefinition { base: Some(on), ..of_complex }), ..of }
+        };
+        let first = extended(base);
+        let second = extended(based(complex("Second", Vec::new(), nothing()), first));
+        let third = kept(based(complex("Third", Vec::new(), nothing()), second));
+        assert!(
+            leads_to(third, first) && leads_to(third, second) && !leads_to(second, third) && !leads_to(first, first)
+        );
+        assert_eq!(problem(&complex("Base", Vec::new(), nothing()), second, &NOT), Some("itself"));
+        let mut last = first;
+        for _ in 0..=MOST_IN_A_ROW {
+            last = extended(based(complex("Next", Vec::new(), nothing()), last));
+        }
+        assert_eq!(problem(&own, last, &NOT), Some("itself"));
     }
 }

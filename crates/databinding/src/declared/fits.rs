@@ -1,6 +1,7 @@
 //! Whether a type of a program is what a contract has in its place. The compiler evaluates this where a contract says that the type stands
 //! for one of its own.
 
+use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{AttributeDeclaration, TermDeclaration};
 use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, ParticleDeclaration};
 use crate::schema::{Namespaces, TypeName, ValueConstraint};
@@ -122,7 +123,7 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
     let mut index = 0;
     while index < expected.attributes.len() {
         let attribute = &expected.attributes[index];
-        if !has(attributes, attribute) {
+        if !has(attributes, index, attribute) {
             return Some(attribute.message);
         }
         index += 1;
@@ -155,20 +156,13 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
     }
 }
 
-const fn has(own: &[AttributeDeclaration], expected: &ExpectedAttribute) -> bool {
-    let mut index = 0;
-    while index < own.len() {
-        let AttributeDeclaration { namespace, name, is_required, default, is_fixed, kind, .. } = &own[index];
-        if is_same(name, expected.name) && is_same(namespace, expected.namespace) {
-            // One with a default is there for whoever reads it.
-            let may_be_absent = !*is_required || default.is_some();
-            return may_be_absent != expected.is_required
-                && is_of(kind, &expected.kind)
-                && is_constraint(*default, *is_fixed, &expected.constraint);
-        }
-        index += 1;
-    }
-    false
+const fn has(own: &[AttributeDeclaration], index: usize, expected: &ExpectedAttribute) -> bool {
+    let Some(own) = find(own, index, expected.namespace, expected.name) else { return false };
+    // One with a default is there for whoever reads it.
+    let may_be_absent = !own.is_required || own.default.is_some();
+    may_be_absent != expected.is_required
+        && is_of(&own.kind, &expected.kind)
+        && is_constraint(own.default, own.is_fixed, &expected.constraint)
 }
 
 const fn misfit_of(
@@ -187,12 +181,6 @@ const fn misfit_of(
 }
 
 const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> bool {
-    let is_as_often = own.min_occurs == expected.min_occurs
-        && match (own.max_occurs, expected.max_occurs) {
-            (Some(own), Some(expected)) => own == expected,
-            (None, None) => true,
-            _ => false,
-        };
     let is_it = match (&own.term, &expected.name) {
         (TermDeclaration::Element(own), ExpectedName::Is(namespace, name)) => {
             is_same(own.namespace, namespace)
@@ -204,14 +192,14 @@ const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> b
         (TermDeclaration::Any(own), ExpectedName::Any(expected)) => are_of(own, expected),
         _ => false,
     };
-    is_as_often && is_it
+    is_as_often((own.min_occurs, own.max_occurs), (expected.min_occurs, expected.max_occurs)) && is_it
 }
 
 const fn is_of(own: &Kind, expected: &ExpectedKind) -> bool {
     match (own, expected) {
         (Kind::Unnamed(own), ExpectedKind::Within(expected)) => misfit(own, expected).is_none(),
         (own, ExpectedKind::Is(expected)) => is_kind(own, expected),
-        (Kind::Simple(_) | Kind::Listed(_) | Kind::List(_), ExpectedKind::Simple) => true,
+        (Kind::Simple(_) | Kind::Listed(_) | Kind::List(_) | Kind::Restriction(..), ExpectedKind::Simple) => true,
         _ => false,
     }
 }
@@ -225,32 +213,9 @@ const fn is_constraint(value: Option<&str>, is_fixed: bool, expected: &Option<Va
     }
 }
 
-pub(super) const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
+const fn is_kind(own: &Kind, expected: &Kind) -> bool {
     match (own, expected) {
-        (Namespaces::Any, Namespaces::Any) => true,
-        (Namespaces::Not(own), Namespaces::Not(expected)) => is_same(own, expected),
-        (Namespaces::OneOf(own), Namespaces::OneOf(expected)) => are_among(own, expected) && are_among(expected, own),
-        _ => false,
-    }
-}
-
-const fn are_among(some: &[&str], all: &[&str]) -> bool {
-    let mut index = 0;
-    while index < some.len() {
-        let mut other = 0;
-        while other < all.len() && !is_same(some[index], all[other]) {
-            other += 1;
-        }
-        if other == all.len() {
-            return false;
-        }
-        index += 1;
-    }
-    true
-}
-
-pub(super) const fn is_kind(own: &Kind, expected: &Kind) -> bool {
-    match (own, expected) {
+        (Kind::Restriction(_, own), expected) => is_kind(own, expected),
         (Kind::Simple(own), Kind::Simple(expected)) => is_same(own, expected),
         // A text takes whatever is listed.
         (Kind::Simple(own), Kind::Listed(_)) => is_same(own, "xs:string"),
@@ -261,38 +226,18 @@ pub(super) const fn is_kind(own: &Kind, expected: &Kind) -> bool {
     }
 }
 
-pub(super) const fn is_type(own: TypeName, expected: TypeName) -> bool {
-    is_same(own.name, expected.name) && is_same(own.namespace, expected.namespace)
-}
-
 const fn are_within(some: &[(&str, &str)], all: &[(&str, &str)]) -> bool {
     let mut index = 0;
     while index < some.len() {
-        let mut other = 0;
-        while other < all.len() && !is_same(some[index].1, all[other].1) {
-            other += 1;
+        // Mostly they have one order.
+        let mut passed = 0;
+        while passed < all.len() && !is_same(some[index].1, all[(index + passed) % all.len()].1) {
+            passed += 1;
         }
-        if other == all.len() {
+        if passed == all.len() {
             return false;
         }
         index += 1;
-    }
-    true
-}
-
-/// Whether two texts are the same, where the compiler asks.
-#[doc(hidden)]
-pub const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < one.len() {
-        if one[at] != other[at] {
-            return false;
-        }
-        at += 1;
     }
     true
 }

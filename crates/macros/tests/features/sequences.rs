@@ -130,7 +130,7 @@ pub(crate) mod derivation {
     pub enum BaseOrDerived {
         Derived(Derived),
         Further(Further),
-        #[xml(base)]
+        #[xml(itself)]
         Base(Base),
         #[xml(other)]
         Other(AnyType),
@@ -145,7 +145,7 @@ pub(crate) mod derivation {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:derivation", name = "Derived", derived)]
     pub enum DerivedOrDerived {
-        #[xml(base)]
+        #[xml(itself)]
         Derived(Derived),
         Further(Box<Further>),
         #[xml(other)]
@@ -179,7 +179,7 @@ pub(crate) mod derivation {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:derivation", name = "Closed", derived)]
     pub enum ClosedOrDerived {
-        #[xml(base)]
+        #[xml(itself)]
         Closed(Closed),
         Restricted(Restricted),
     }
@@ -443,7 +443,7 @@ pub(crate) mod large {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:large", name = "Fits", derived)]
     pub enum FitsOrLarger {
-        #[xml(base)]
+        #[xml(itself)]
         Fits(Fits),
         Larger(Box<Larger>),
     }

@@ -62,7 +62,7 @@ pub(crate) mod rpc_literal {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:rpc_literal", name = "Person", derived)]
     pub enum PersonOrPupil {
-        #[xml(base)]
+        #[xml(itself)]
         Person(Person),
         Pupil(Pupil),
     }

@@ -383,7 +383,7 @@ pub(crate) mod nillable {
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:nillable", name = "Shape", derived)]
     pub enum ShapeOrDerived {
-        #[xml(base)]
+        #[xml(itself)]
         Shape(Shape),
         Circle(Circle),
     }

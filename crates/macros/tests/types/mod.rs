@@ -101,7 +101,7 @@ pub struct Drawing {
 #[derive(Clone, Debug, PartialEq, Xml)]
 #[xml(namespace = NAMESPACE, name = "Person", derived)]
 pub enum Anybody {
-    #[xml(base)]
+    #[xml(itself)]
     Person(Person),
     Employee(Employee),
     Manager(Box<Manager>),
@@ -121,7 +121,7 @@ pub struct Person {
 #[derive(Clone, Debug, PartialEq, Xml)]
 #[xml(namespace = NAMESPACE, name = "Employee", derived)]
 pub enum AnyEmployee {
-    #[xml(base)]
+    #[xml(itself)]
     Employee(Employee),
     Manager(Box<Manager>),
 }
@@ -160,7 +160,7 @@ pub struct Manager {
 #[derive(Clone, Debug, PartialEq, Xml)]
 #[xml(namespace = NAMESPACE, derived)]
 pub enum Remark {
-    #[xml(base)]
+    #[xml(itself)]
     Plain(PlainRemark),
     Signed(Signed),
 }

@@ -1,8 +1,8 @@
 #[derive(Xml)]
 #[xml(namespace = "urn:a", derived)]
 enum Shape {
-    #[xml(base)]
+    #[xml(itself)]
     Plain(Plain),
-    #[xml(base)]
+    #[xml(itself)]
     Simple(Simple),
 }

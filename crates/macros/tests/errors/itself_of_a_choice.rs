@@ -1,6 +1,6 @@
 #[derive(Xml)]
 #[xml(namespace = "urn:a")]
 enum Payment {
-    #[xml(base)]
+    #[xml(itself)]
     Card(Card),
 }

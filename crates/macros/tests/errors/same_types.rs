@@ -1,6 +1,7 @@
 #[derive(Xml)]
 #[xml(namespace = "urn:a", derived)]
 enum Shape {
-    #[xml(base, name = "Plain")]
-    Plain(Plain),
+    Circle(Circle),
+    #[xml(name = "Circle")]
+    Round(Circle),
 }

@@ -1,7 +1,7 @@
 #[derive(Xml)]
 #[xml(namespace = "urn:a", extends = Shape)]
 struct Circle {
-    #[xml(base)]
+    #[xml(itself)]
     shape: Shape,
     radius: i32,
 }

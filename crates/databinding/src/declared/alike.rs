@@ -1,0 +1,78 @@
+//! What of two declarations is alike, where the compiler asks.
+
+use super::AttributeDeclaration;
+use crate::schema::{Namespaces, TypeName};
+
+/// Whether two texts are the same.
+#[doc(hidden)]
+pub const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+pub(super) const fn is_type(own: TypeName, expected: TypeName) -> bool {
+    is_same(own.name, expected.name) && is_same(own.namespace, expected.namespace)
+}
+
+/// Whether two bounds of occurrence are the same.
+pub(super) const fn is_as_often((min, max): (u32, Option<u32>), (other_min, other_max): (u32, Option<u32>)) -> bool {
+    min == other_min
+        && match (max, other_max) {
+            (Some(max), Some(other)) => max == other,
+            (None, None) => true,
+            _ => false,
+        }
+}
+
+/// The attribute of this name. It is looked for from this index on: mostly two types have theirs in one order.
+pub(super) const fn find<'a>(
+    attributes: &'a [AttributeDeclaration],
+    from: usize,
+    namespace: &str,
+    name: &str,
+) -> Option<&'a AttributeDeclaration> {
+    let mut passed = 0;
+    while passed < attributes.len() {
+        let attribute = &attributes[(from + passed) % attributes.len()];
+        if is_same(attribute.name, name) && is_same(attribute.namespace, namespace) {
+            return Some(attribute);
+        }
+        passed += 1;
+    }
+    None
+}
+
+/// Whether two wildcards take the same.
+pub(super) const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
+    match (own, expected) {
+        (Namespaces::Any, Namespaces::Any) => true,
+        (Namespaces::Not(own), Namespaces::Not(expected)) => is_same(own, expected),
+        (Namespaces::OneOf(own), Namespaces::OneOf(expected)) => are_among(own, expected) && are_among(expected, own),
+        _ => false,
+    }
+}
+
+const fn are_among(some: &[&str], all: &[&str]) -> bool {
+    let mut index = 0;
+    while index < some.len() {
+        let mut other = 0;
+        while other < all.len() && !is_same(some[index], all[other]) {
+            other += 1;
+        }
+        if other == all.len() {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}

@@ -1,0 +1,7 @@
+#[derive(Xml)]
+#[xml(namespace = "urn:a")]
+enum Status {
+    #[xml(itself)]
+    New,
+    Sent,
+}

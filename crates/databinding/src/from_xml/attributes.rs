@@ -458,6 +458,7 @@ impl Decoder<'_> {
     fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
         if let Some((value, _)) = self.type_attribute()
             && let Some((prefix, local)) = value.split_once(':')
+            && !prefix.is_empty()
             && let Some(namespace) = self.reader.resolve(prefix)
             && let Some(index) = index_of(types, namespace, local)
         {
@@ -475,7 +476,7 @@ impl Decoder<'_> {
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         let wrong = match self.reader.resolve(prefix) {
             // No type has such a name, but a value of an unknown type would keep it, to be written again.
-            Some(_) if !is_ncname(local) => "",
+            Some(_) if !is_ncname(local) || text.starts_with(':') => "",
             Some(namespace) => return Ok(Some((namespace, local))),
             None => ": its prefix is not declared",
         };

@@ -70,6 +70,7 @@ pub struct Declaration {
 
 /// What the values of a type are.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "each is a static, and most are complex types")]
 pub enum Definition {
     /// XML Schema itself has the type.
     BuiltIn,

@@ -135,7 +135,7 @@ pub struct OfProgram<'a> {
     /// `CASTILE_NAMESPACE_1`.
     pub namespace: &'a str,
     /// The path of what generated code takes from the library.
-    pub library: &'a dyn Fn() -> TokenStream,
+    pub library: &'a str,
     /// What names in the plan stand for.
     pub meant: &'a dyn Fn(&str) -> Option<TokenStream>,
 }

@@ -11,7 +11,7 @@ use crate::any::AnyType;
 use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
-use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
+use crate::schema::{Element, Namespaces, TypeName, ValueConstraint, XSD_NAMESPACE};
 
 pub use alike::is_same;
 pub use extends::{NotExtended, extends, is_derived_from};
@@ -30,6 +30,17 @@ pub trait Declared {
     const KIND: Kind;
     /// How it is declared.
     const DECLARATION: &'static Declaration;
+    /// An element of the type, which [`named`] gives its name. The compiler takes a constant for less than a call.
+    const ELEMENT: ParticleDeclaration = ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
+        namespace: "",
+        name: "",
+        of: Self::declaration,
+        kind: Self::KIND,
+        is_nillable: Self::IS_NILLABLE,
+        default: None,
+        is_fixed: false,
+        documentation: "",
+    }));
 
     /// How it is declared, for those to whom it may refer: a constant in itself has no value.
     fn declaration() -> &'static Declaration {
@@ -336,30 +347,6 @@ impl ParticleDeclaration {
         ParticleDeclaration { min_occurs: 1, max_occurs: Some(1), term }
     }
 
-    /// An element that comes once.
-    pub const fn element<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
-        ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
-            namespace,
-            name,
-            of: T::declaration,
-            kind: T::KIND,
-            is_nillable: T::IS_NILLABLE,
-            default: None,
-            is_fixed: false,
-            documentation: "",
-        }))
-    }
-
-    /// An element that comes at most once.
-    pub const fn optional<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
-        ParticleDeclaration::element::<T>(namespace, name).occurs(0, Some(1))
-    }
-
-    /// An element that comes any number of times.
-    pub const fn repeated<T: Declared>(namespace: &'static str, name: &'static str) -> Self {
-        ParticleDeclaration::element::<T>(namespace, name).occurs(0, None)
-    }
-
     /// The content of a type.
     pub const fn content_of<T: Declared>() -> Self {
         ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration, T::KIND))
@@ -375,30 +362,33 @@ impl ParticleDeclaration {
         (self.min_occurs, self.max_occurs) = (min, max);
         self
     }
+}
 
-    /// This element with the value that it has if it is empty.
-    pub const fn default(mut self, value: &'static str) -> Self {
-        if let TermDeclaration::Element(element) = &mut self.term {
-            element.default = Some(value);
+/// The particles, of which those that are elements are these, one after another, with what is said of each: of none, if that is empty.
+pub const fn named<const N: usize>(
+    mut particles: [ParticleDeclaration; N],
+    elements: &[Element],
+    documentation: &[&'static str],
+) -> [ParticleDeclaration; N] {
+    let (mut index, mut number) = (0, 0);
+    while index < N {
+        let particle = &mut particles[index];
+        if let TermDeclaration::Element(declared) = &mut particle.term {
+            let element = &elements[number];
+            (declared.namespace, declared.name) = (element.namespace, element.name);
+            (particle.min_occurs, particle.max_occurs) = (element.min_occurs, element.max_occurs);
+            if let Some(constraint) = element.constraint {
+                declared.default = Some(constraint.value());
+                declared.is_fixed = matches!(constraint, ValueConstraint::Fixed(_));
+            }
+            if !documentation.is_empty() {
+                declared.documentation = documentation[index];
+            }
+            number += 1;
         }
-        self
+        index += 1;
     }
-
-    /// This element with no other value than that.
-    pub const fn fixed(mut self) -> Self {
-        if let TermDeclaration::Element(element) = &mut self.term {
-            element.is_fixed = true;
-        }
-        self
-    }
-
-    /// This element with what is said of it.
-    pub const fn documented(mut self, documentation: &'static str) -> Self {
-        if let TermDeclaration::Element(element) = &mut self.term {
-            element.documentation = documentation;
-        }
-        self
-    }
+    particles
 }
 
 /// An element that a contract declares for messages.

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
-use crate::expansion::Expansion;
+use crate::expansion::{ELEMENTS, Expansion};
 use crate::fields::{Kind, Member};
 
 /// A complex type.
@@ -45,6 +45,11 @@ pub(crate) struct AttributeOf {
 impl Complex<'_> {
     /// The declaration. `checks` are expressions that the compiler evaluates with it.
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
+        self.code_with(&quote::format_ident!("{ELEMENTS}"), expansion, checks)
+    }
+
+    /// The declaration of a type whose elements are in this table.
+    pub(crate) fn code_with(&self, table: &Ident, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         let Complex { ident, extends, any_attributes, .. } = self;
         let attributes = self.attributes.iter().map(|attribute| {
             let AttributeOf { name, namespace, of, is_required, default, is_fixed, documentation, .. } = attribute;
@@ -62,9 +67,14 @@ impl Complex<'_> {
             ContentOf::Choice(members) => (quote! { choice }, members),
             ContentOf::All(members) => (quote! { all }, members),
         };
-        let particles = members.iter().map(|member| particle(member, expansion));
-        let particles = (!matches!(self.content, ContentOf::Text(_) | ContentOf::Mixed(_)))
-            .then(|| quote! { (&[#(#particles),*]) });
+        let particles = match (&self.content, members) {
+            (ContentOf::Text(_) | ContentOf::Mixed(_), _) => None,
+            (_, []) => Some(quote! { (&[]) }),
+            (_, members) => {
+                let particles = particles(members, table, expansion);
+                Some(quote! { (&#particles) })
+            }
+        };
         let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
         let documented = documented(self.documentation);
         let extending = extends.map(|base| quote! { .extending::<#base>() });
@@ -213,31 +223,29 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
     quote! { castile_codegen_::xs::Namespaces::#namespaces }
 }
 
-fn particle(member: &Member, expansion: &Expansion) -> TokenStream {
-    let Member { name, namespace, of, kind, min, max, default, is_fixed, any, documentation, .. } = member;
-    let (occurs, constructor) = match (kind, *min, *max) {
-        (Kind::Element, 0, Some(1)) => (None, quote! { optional }),
-        (Kind::Element, 0, None) => (None, quote! { repeated }),
-        (_, min, max) => (Some((min, max)).filter(|occurs| *occurs != (1, Some(1))), quote! { element }),
-    };
-    let what = match kind {
-        Kind::Element => {
-            let namespace = namespace.as_ref().map_or_else(|| expansion.namespace_of_elements(), |of| quote! { #of });
-            let default = constrained(default.as_ref(), *is_fixed);
-            let documented = documented(documentation);
-            quote! { #constructor::<#of>(#namespace, #name) #default #documented }
-        }
-        Kind::Flattened => quote! { content_of::<#of>() },
-        Kind::Any => {
-            let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
-            quote! { any(#namespaces) }
-        }
-    };
-    let occurs = occurs.map(|(min, max)| {
-        let max = option(max.as_ref());
-        quote! { .occurs(#min, #max) }
+/// The particles, of which those that are elements are in a table.
+fn particles(members: &[Member], table: &Ident, expansion: &Expansion) -> TokenStream {
+    let particles = members.iter().map(|member| {
+        let Member { of, kind, min, max, any, .. } = member;
+        let what = match kind {
+            Kind::Element => return quote! { <#of as castile_codegen_::declared::Declared>::ELEMENT },
+            Kind::Flattened => quote! { content_of::<#of>() },
+            Kind::Any => {
+                let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
+                quote! { any(#namespaces) }
+            }
+        };
+        let occurs = ((*min, *max) != (1, Some(1))).then(|| {
+            let max = option(max.as_ref());
+            quote! { .occurs(#min, #max) }
+        });
+        quote! { castile_codegen_::declared::ParticleDeclaration::#what #occurs }
     });
-    quote! { castile_codegen_::declared::ParticleDeclaration::#what #occurs }
+    let elements = members.iter().any(|member| member.kind == Kind::Element).then_some(table);
+    let elements = elements.map_or_else(|| quote! { [] }, |table| quote! { #table });
+    let is_documented = members.iter().any(|member| !member.documentation.is_empty());
+    let documentation = members.iter().filter(|_| is_documented).map(|member| &member.documentation);
+    quote! { castile_codegen_::declared::named([#(#particles),*], &#elements, &[#(#documentation),*]) }
 }
 
 pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {

@@ -27,7 +27,7 @@ const CONSTANT: &str = "CASTILE_NAMESPACE";
 const SLOTS: u32 = 1024;
 
 /// What a block calls the library.
-const LIBRARY: fn() -> TokenStream = || quote! { castile_codegen_ };
+const LIBRARY: &str = "castile_codegen_";
 
 pub(crate) struct Expansion {
     ident: Ident,
@@ -129,13 +129,13 @@ impl Expansion {
 
     /// The code of types that were planned, with what else is to stand in the same block.
     pub(crate) fn code(self, items: Vec<Item>, rest: TokenStream) -> TokenStream {
-        let code = self.rendered(items, &LIBRARY, |program| program.types());
+        let code = self.rendered(items, LIBRARY, |program| program.types());
         Self::block(&code, &rest)
     }
 
     /// The code of what `render` makes, with what else is to stand in the same block.
     pub(crate) fn code_of(self, render: impl FnOnce(&OfProgram<'_>) -> TokenStream, rest: TokenStream) -> TokenStream {
-        let code = self.rendered(Vec::new(), &LIBRARY, render);
+        let code = self.rendered(Vec::new(), LIBRARY, render);
         Self::block(&code, &rest)
     }
 
@@ -154,7 +154,7 @@ impl Expansion {
     pub(crate) fn rendered(
         &self,
         items: Vec<Item>,
-        library: &dyn Fn() -> TokenStream,
+        library: &str,
         render: impl FnOnce(&OfProgram<'_>) -> TokenStream,
     ) -> TokenStream {
         let module = Module { namespace: NAMESPACE.to_owned(), ident: names::Ident::new("module") };

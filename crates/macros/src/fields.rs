@@ -24,7 +24,6 @@ pub(crate) struct Member {
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
-    pub(crate) is_fixed: bool,
     /// That its values can be read one after another, and where that is said.
     pub(crate) items: Option<Span>,
     /// What a wildcard takes.
@@ -263,8 +262,8 @@ pub(crate) fn member(
         streams: shape.is_stream,
         adapter,
     };
-    let (namespace, is_fixed, items) = (said.namespace.clone(), said.is_fixed, said.is_items);
-    Ok((Member { name, namespace, of: of_value, kind, min, max, default, is_fixed, items, any, documentation }, field))
+    let (namespace, items) = (said.namespace.clone(), said.is_items);
+    Ok((Member { name, namespace, of: of_value, kind, min, max, default, items, any, documentation }, field))
 }
 
 /// What reads values of a type by an adapter.

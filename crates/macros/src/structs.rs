@@ -463,7 +463,8 @@ fn wrapped(
         any_attributes: None,
         content: ContentOf::Sequence(&members),
     };
-    let declaration = declaration.code(expansion, &TokenStream::new());
+    let table = quote::format_ident!("{ELEMENTS}_{number}");
+    let declaration = declaration.code_with(&table, expansion, &TokenStream::new());
     let code = quote! {
         struct #wrapper {
             #field: #values,
@@ -525,7 +526,6 @@ fn wrapped(
         min,
         max: Some(1),
         default: None,
-        is_fixed: false,
         items: said.is_items,
         any: None,
         documentation: said.documentation.clone(),
@@ -542,11 +542,16 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
     if doubtful.is_empty() {
         return TokenStream::new();
     }
+    let is_one = doubtful.len() == 1;
     let fields = doubtful.into_iter().map(|(field, of)| {
         let message = format!(
             "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
         );
-        quote! { (::core::mem::size_of::<#of>(), #message) }
+        // The largest of one is known.
+        match is_one {
+            true => quote! { (0, #message) },
+            false => quote! { (::core::mem::size_of::<#of>(), #message) },
+        }
     });
     quote_spanned! { ident.span() =>
         castile_codegen_::is_small(::core::mem::size_of::<#ident>(), &[#(#fields),*]);

@@ -1,19 +1,15 @@
 //! Names of the library and of the language as paths: for code that stands among names of a program, which may be the same.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use std::iter::Peekable;
 
 use castile_plan::names::IMPORTS;
 
 /// The tokens with absolute paths in place of what they take from the library, which is called so, and from the prelude; and with what
 /// `meant` has in place of other names.
-pub(super) fn absolute(
-    tokens: TokenStream,
-    library: &dyn Fn() -> TokenStream,
-    meant: &dyn Fn(&str) -> Option<TokenStream>,
-) -> TokenStream {
-    let mut out = TokenStream::new();
+pub(super) fn absolute(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> TokenStream {
+    // The compiler is asked for each stream, so what becomes of one is kept apart until it is whole.
+    let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     // Whether what comes is a part of a path, or of a value.
     let mut is_within = false;
@@ -23,14 +19,18 @@ pub(super) fn absolute(
             TokenTree::Group(group) => {
                 let mut inner = Group::new(group.delimiter(), absolute(group.stream(), library, meant));
                 inner.set_span(group.span());
-                out.extend([TokenTree::Group(inner)]);
+                out.push(TokenTree::Group(inner));
                 (is_within, colons, dots) = (false, 0, 0);
             }
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
-                match meant(&name).or_else(|| path(&name, library).filter(|_| !is_within && !is_field(&tokens))) {
-                    Some(path) => out.extend(path),
-                    None => out.extend([TokenTree::Ident(ident)]),
+                match (meant(&name), path(&name)) {
+                    (Some(meant), _) => out.extend(meant),
+                    (None, Some(path)) if !is_within && !is_field(&tokens) => {
+                        push(path.unwrap_or(library), &mut out);
+                        out.extend([colon(Spacing::Joint), colon(Spacing::Alone), TokenTree::Ident(ident)]);
+                    }
+                    _ => out.push(TokenTree::Ident(ident)),
                 }
                 (is_within, colons, dots) = (false, 0, 0);
             }
@@ -39,15 +39,31 @@ pub(super) fn absolute(
                 dots = if punct.as_char() == '.' { dots + 1 } else { 0 };
                 // Two dots are what is left of a struct, or a range.
                 is_within = colons == 2 || dots == 1;
-                out.extend([TokenTree::Punct(punct)]);
+                out.push(TokenTree::Punct(punct));
             }
             TokenTree::Literal(literal) => {
-                out.extend([TokenTree::Literal(literal)]);
+                out.push(TokenTree::Literal(literal));
                 (is_within, colons, dots) = (false, 0, 0);
             }
         }
     }
-    out
+    out.into_iter().collect()
+}
+
+fn colon(spacing: Spacing) -> TokenTree {
+    TokenTree::Punct(Punct::new(':', spacing))
+}
+
+/// Adds a path, which may begin with two colons.
+fn push(path: &str, out: &mut Vec<TokenTree>) {
+    for (number, name) in path.split("::").enumerate() {
+        if number > 0 {
+            out.extend([colon(Spacing::Joint), colon(Spacing::Alone)]);
+        }
+        if !name.is_empty() {
+            out.push(TokenTree::Ident(Ident::new(name, Span::call_site())));
+        }
+    }
 }
 
 /// Whether what was read is the name of a field, and not a path.
@@ -60,40 +76,33 @@ fn is_colon(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
 }
 
-/// The path of a name that is one of the library or of the prelude.
-fn path(name: &str, library: &dyn Fn() -> TokenStream) -> Option<TokenStream> {
+/// Where a name stands that is one of the prelude, or of the library: that is `Some(None)`.
+fn path(name: &str) -> Option<Option<&'static str>> {
     // Types have capital letters: most names are told by that, in code that is seldom optimised.
     if !name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "xs" {
         return None;
     }
-    let ident = || Ident::new(name.trim_start_matches("r#"), Span::call_site());
-    Some(match name {
-        "Box" => quote! { ::std::boxed::Box },
-        "Clone" => quote! { ::core::clone::Clone },
-        "Default" => quote! { ::core::default::Default },
-        "Err" => quote! { ::core::result::Result::Err },
-        "Ok" => quote! { ::core::result::Result::Ok },
-        "From" => quote! { ::core::convert::From },
-        "Into" => quote! { ::core::convert::Into },
-        "None" => quote! { ::core::option::Option::None },
-        "Some" => quote! { ::core::option::Option::Some },
-        "Option" => quote! { ::core::option::Option },
-        "Result" => quote! { ::core::result::Result },
-        "Send" => quote! { ::core::marker::Send },
-        "Sync" => quote! { ::core::marker::Sync },
-        "String" => quote! { ::std::string::String },
-        "Vec" => quote! { ::std::vec::Vec },
-        name if IMPORTS.contains(&name) => {
-            let (library, ident) = (library(), ident());
-            quote! { #library::#ident }
-        }
+    Some(Some(match name {
+        "Box" => "::std::boxed",
+        "Clone" => "::core::clone",
+        "Default" => "::core::default",
+        "Err" | "Ok" => "::core::result::Result",
+        "From" | "Into" => "::core::convert",
+        "None" | "Some" => "::core::option::Option",
+        "Option" => "::core::option",
+        "Result" => "::core::result",
+        "Send" | "Sync" => "::core::marker",
+        "String" => "::std::string",
+        "Vec" => "::std::vec",
+        name if IMPORTS.contains(&name) => return Some(None),
         _ => return None,
-    })
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quote::quote;
 
     #[test]
     fn names_that_are_no_paths_stay() {
@@ -117,6 +126,6 @@ mod tests {
                 }
             }
         };
-        assert_eq!(absolute(tokens, &|| quote! { ::castile::codegen }, &|_| None).to_string(), expected.to_string());
+        assert_eq!(absolute(tokens, "::castile::codegen", &|_| None).to_string(), expected.to_string());
     }
 }

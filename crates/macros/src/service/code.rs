@@ -110,8 +110,7 @@ impl Service<'_> {
             headers: Vec::new(),
             is_mtom: false,
         };
-        let code =
-            expansion.rendered(Vec::new(), &|| quote! { ::castile::codegen }, |program| program.client(&service));
+        let code = expansion.rendered(Vec::new(), "::castile::codegen", |program| program.client(&service));
         let (namespace, name, port_type) = (&self.namespace, &self.name, &self.port_type);
         let documentation = documentation(&self.item.attrs);
         let version = versions[0].1.clone();

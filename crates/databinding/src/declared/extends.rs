@@ -194,6 +194,7 @@ const fn is_same_default(own: Option<&str>, base: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::datatypes::List;
+    use crate::declared::Declared;
     use crate::schema::{Namespaces, TypeName};
 
     const NOT: NotExtended = NotExtended {
@@ -225,7 +226,18 @@ mod tests {
     }
 
     fn element(name: &'static str) -> ParticleDeclaration {
-        ParticleDeclaration::element::<i32>("urn:a", name)
+        element_of::<i32>(name)
+    }
+
+    fn element_of<T: Declared>(name: &'static str) -> ParticleDeclaration {
+        with(T::ELEMENT, |element| (element.namespace, element.name) = ("urn:a", name))
+    }
+
+    fn with(mut particle: ParticleDeclaration, change: impl FnOnce(&mut ElementDeclaration)) -> ParticleDeclaration {
+        if let TermDeclaration::Element(element) = &mut particle.term {
+            change(element);
+        }
+        particle
     }
 
     /// An enum of a type and others.
@@ -284,33 +296,25 @@ mod tests {
         assert_eq!(of(vec![a], vec![a, b]), Some("elements"));
         static LISTED: Kind = Kind::Listed(&[("enumeration", "x")]);
         let named = |name| {
-            let mut element = ParticleDeclaration::element::<String>("urn:a", "a");
-            if let TermDeclaration::Element(of) = &mut element.term {
-                of.kind = Kind::Restriction(TypeName::new("urn:a", name), &LISTED);
-            }
-            element
+            with(element_of::<String>("a"), |of| of.kind = Kind::Restriction(TypeName::new("urn:a", name), &LISTED))
         };
-        let nillable = ParticleDeclaration::element::<crate::Nillable<i32>>("urn:a", "a");
         let around = |name| {
             let inner = Declaration::complex(None, &[], sequence(vec![element(name)]));
-            let mut particle = a;
-            if let TermDeclaration::Element(of) = &mut particle.term {
-                of.kind = Kind::Unnamed(kept(inner));
-            }
-            particle
+            with(a, |of| of.kind = Kind::Unnamed(kept(inner)))
         };
+        let default = with(a, |of| of.default = Some("1"));
         let different = [
             a,
             a.occurs(0, Some(1)),
             a.occurs(0, None),
             a.occurs(1, None),
-            a.default("1"),
-            a.default("1").fixed(),
-            nillable,
-            ParticleDeclaration::element::<i32>("urn:o", "a"),
-            ParticleDeclaration::element::<i64>("urn:a", "a"),
-            ParticleDeclaration::element::<String>("urn:a", "a"),
-            ParticleDeclaration::element::<List<String>>("urn:a", "a"),
+            default,
+            with(default, |of| of.is_fixed = true),
+            with(a, |of| of.namespace = "urn:o"),
+            element_of::<crate::Nillable<i32>>("a"),
+            element_of::<i64>("a"),
+            element_of::<String>("a"),
+            element_of::<List<String>>("a"),
             named("Status"),
             named("Other"),
             around("x"),

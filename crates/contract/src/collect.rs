@@ -1,5 +1,6 @@
 //! All types that a contract leads to, each once.
 
+use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 
 use castile_databinding::declared::{
@@ -31,7 +32,7 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
     }
     let mut seen = HashSet::new();
     while let Some(declaration) = open.pop() {
-        if !seen.insert(std::ptr::from_ref(declaration).addr()) {
+        if !seen.insert((declaration.id)()) {
             continue;
         }
         if let Some(name) = declaration.name.filter(|name| name.namespace != XSD_NAMESPACE) {
@@ -39,9 +40,9 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
             let known = of_namespace.entry(name.name).or_insert(declaration);
             if has_values_of(declaration, known) {
                 *known = declaration;
-            } else if !std::ptr::eq(*known, declaration) && !has_values_of(known, declaration) {
+            } else if !known.is(declaration) && !has_values_of(known, declaration) {
                 if let (Some(one), Some(other)) = (itself(known), itself(declaration))
-                    && std::ptr::eq(one, other)
+                    && one.is(other)
                 {
                     return Err(Error::new(format!(
                         "two enums have {} in the namespace {:?} as the type itself: make one of them, with all variants",
@@ -80,7 +81,7 @@ fn is_listed(declaration: &Declaration) -> Result<(), Error> {
 
 /// Whether a type is an enum of types that extend each other, and the other one is the type itself in it.
 fn has_values_of(extended: &Declaration, other: &Declaration) -> bool {
-    itself(extended).is_some_and(|of| std::ptr::eq(of, other))
+    itself(extended).is_some_and(|of| of.is(other))
 }
 
 /// The type that has the values of an enum of types that extend each other.
@@ -118,7 +119,7 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
         let Definition::Complex(ComplexDefinition { attributes, content, .. }) = &declaration.definition else {
             continue;
         };
-        if !seen.insert(std::ptr::from_ref(declaration).addr()) {
+        if !seen.insert((declaration.id)()) {
             continue;
         }
         for attribute in attributes.iter().filter(|attribute| !attribute.namespace.is_empty()) {
@@ -127,7 +128,7 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
         let (ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle)) = content else { continue };
         let mut elements = Vec::new();
         each_of_particle(particle, &mut |element| elements.push(element), &mut HashSet::new());
-        for &ElementDeclaration { namespace: of_element, name, of, is_nillable, .. } in elements {
+        for ElementDeclaration { namespace: of_element, name, of, is_nillable, .. } in elements {
             let is_elsewhere = !of_element.is_empty() && of_element != namespace;
             if is_elsewhere {
                 found(Elsewhere::Element(DeclaredElement { name: TypeName::new(of_element, name), of, is_nillable }));
@@ -161,16 +162,16 @@ pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(&'static Dec
 }
 
 /// `flattened` are the types whose content was looked at: one may hold itself.
-fn each_of_particle<'d>(
-    particle: &'d ParticleDeclaration,
-    found: &mut dyn FnMut(&'d ElementDeclaration),
-    flattened: &mut HashSet<usize>,
+fn each_of_particle(
+    particle: &ParticleDeclaration,
+    found: &mut dyn FnMut(ElementDeclaration),
+    flattened: &mut HashSet<TypeId>,
 ) {
     match &particle.term {
-        TermDeclaration::Element(element) => found(element),
+        TermDeclaration::Element(element) => found(*element),
         TermDeclaration::Any(_) => {}
         TermDeclaration::Sequence(particles) | TermDeclaration::Choice(particles) | TermDeclaration::All(particles) => {
-            particles.iter().for_each(|particle| each_of_particle(particle, found, flattened));
+            particles.iter().for_each(|particle| each_of_particle(&particle, found, flattened));
         }
         // What it refers to, and not the type itself: that is no type of an element here.
         TermDeclaration::ContentOf(of, _) => {
@@ -179,7 +180,7 @@ fn each_of_particle<'d>(
                 content: ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle),
                 ..
             }) = &of.definition
-                && flattened.insert(std::ptr::from_ref(of).addr())
+                && flattened.insert((of.id)())
             {
                 each_of_particle(particle, found, flattened);
             }

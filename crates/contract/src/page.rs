@@ -182,7 +182,7 @@ impl Page {
             }
             ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle) => match &particle.term {
                 TermDeclaration::Sequence(particles) => {
-                    particles.iter().for_each(|particle| self.particle(particle, depth, rows));
+                    particles.iter().for_each(|particle| self.particle(&particle, depth, rows));
                 }
                 _ => self.particle(particle, depth, rows),
             },
@@ -197,7 +197,7 @@ impl Page {
         }
     }
 
-    fn particle(&mut self, particle: &'static ParticleDeclaration, depth: usize, rows: &mut Vec<String>) {
+    fn particle(&mut self, particle: &ParticleDeclaration, depth: usize, rows: &mut Vec<String>) {
         if rows.len() > MOST_ROWS || depth > DEEPEST {
             return;
         }
@@ -224,7 +224,7 @@ impl Page {
             TermDeclaration::All(particles) => ("all", particles),
         };
         push(rows, depth, 'g', group, &columns);
-        particles.iter().for_each(|particle| self.particle(particle, depth + 1, rows));
+        particles.iter().for_each(|particle| self.particle(&particle, depth + 1, rows));
     }
 }
 

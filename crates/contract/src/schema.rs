@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use castile_databinding::declared::{
     AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, DeclaredElement, Definition,
-    ElementDeclaration, ParticleDeclaration, Reference, TermDeclaration,
+    ElementDeclaration, Members, ParticleDeclaration, Reference, TermDeclaration,
 };
 use castile_databinding::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
@@ -100,7 +100,7 @@ impl Schema<'_> {
         while let Some(declaration) = open.pop() {
             // Others are declared elsewhere, and import what they need.
             let is_here = declaration.name.is_none_or(|name| name.namespace == self.namespace);
-            if !is_here || !seen.insert(std::ptr::from_ref(declaration).addr()) {
+            if !is_here || !seen.insert((declaration.id)()) {
                 continue;
             }
             each(declaration, &mut |inner| {
@@ -225,7 +225,8 @@ impl Schema<'_> {
         let members = |out: &mut Lines| {
             match &own.particle {
                 // What is empty says nothing.
-                None | Some(ParticleDeclaration { term: TermDeclaration::Sequence([]), .. }) => {}
+                None => {}
+                Some(ParticleDeclaration { term: TermDeclaration::Sequence(none), .. }) if none.is_empty() => {}
                 Some(particle) => self.particle(out, particle, 0)?,
             }
             attributes(out)
@@ -268,9 +269,9 @@ impl Schema<'_> {
 
     fn particle(&self, out: &mut Lines, particle: &ParticleDeclaration, depth: usize) -> Result<(), Error> {
         let mut attributes = occurrence(particle);
-        let group = |name, particles: &[ParticleDeclaration], out: &mut Lines| {
+        let group = |name, particles: &Members, out: &mut Lines| {
             out.element(name, &attributes, |out| {
-                particles.iter().try_for_each(|particle| self.particle(out, particle, depth))
+                particles.iter().try_for_each(|particle| self.particle(out, &particle, depth))
             })
         };
         match &particle.term {
@@ -318,14 +319,14 @@ impl Schema<'_> {
     fn flattened(
         &self,
         name: &'static str,
-        particles: &[ParticleDeclaration],
+        particles: &Members,
         (min, max): (u32, Option<u32>),
         out: &mut Lines,
         depth: usize,
     ) -> Result<(), Error> {
         let attributes = bounds(min, max);
         out.element(name, &attributes, |out| {
-            particles.iter().try_for_each(|particle| self.particle(out, particle, depth + 1))
+            particles.iter().try_for_each(|particle| self.particle(out, &particle, depth + 1))
         })
     }
 
@@ -383,10 +384,10 @@ impl<'a> OwnMembers<'a> {
             (Some(TermDeclaration::Sequence(all)), ContentDefinition::Elements(inherited)) => {
                 let inherited = match inherited.term {
                     TermDeclaration::Sequence(inherited) => inherited,
-                    _ => &[],
+                    _ => Members(&[], &[], &[]),
                 };
-                all.iter().zip(inherited).try_for_each(|(own, inherited)| is_same_group(own, inherited))?;
-                let term = TermDeclaration::Sequence(all.get(inherited.len()..).unwrap_or_default());
+                all.iter().zip(inherited.iter()).try_for_each(|(own, inherited)| is_same_group(&own, &inherited))?;
+                let term = TermDeclaration::Sequence(all.skip(inherited.len()));
                 own.particle.map(|particle| ParticleDeclaration { term, ..particle })
             }
             (Some(TermDeclaration::All(_)), ContentDefinition::Elements(inherited))
@@ -403,9 +404,7 @@ impl<'a> OwnMembers<'a> {
 /// That what is flattened in a type is what is flattened in the one that it extends: the compiler compares no more than names.
 fn is_same_group(own: &ParticleDeclaration, inherited: &ParticleDeclaration) -> Result<(), Error> {
     match (&own.term, &inherited.term) {
-        (TermDeclaration::ContentOf(own, _), TermDeclaration::ContentOf(inherited, _))
-            if !std::ptr::eq(own(), inherited()) =>
-        {
+        (TermDeclaration::ContentOf(own, _), TermDeclaration::ContentOf(inherited, _)) if !own().is(inherited()) => {
             let name = own().name.map_or("", |name| name.name);
             Err(Error::new(format!(
                 "two types are called {name}: one is flattened in a type, and the other one in the type that it extends"

@@ -233,7 +233,7 @@ fn message(name: &str, message: &Message, prefixes: &Prefixes, out: &mut Lines) 
 }
 
 /// The parts of a message of rpc style: the elements of a type, each of which comes once.
-fn parts(of: Reference) -> Result<Vec<&'static ElementDeclaration>, Error> {
+fn parts(of: Reference) -> Result<Vec<ElementDeclaration>, Error> {
     let wrong = |name: &str| {
         Error::new(format!(
             "{name} is no part of a message of rpc style (WSDL 1.1 §3.5): each comes once, as an element in no namespace"
@@ -247,7 +247,7 @@ fn parts(of: Reference) -> Result<Vec<&'static ElementDeclaration>, Error> {
         return Err(wrong("what has attributes, or extends another type,"));
     }
     let TermDeclaration::Sequence(particles) = content.term else { return Err(wrong("a choice")) };
-    let parts = particles.iter().map(|particle| match &particle.term {
+    let parts = particles.iter().map(|particle| match particle.term {
         TermDeclaration::Element(element) if element.is_nillable => Err(Error::new(format!(
             "the part {} may be nil, which a message of rpc style can't declare (R2211)",
             element.name

@@ -7,6 +7,8 @@ mod alike;
 mod extends;
 mod fits;
 
+use std::any::TypeId;
+
 use crate::any::AnyType;
 use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
@@ -18,29 +20,47 @@ pub use extends::{NotExtended, extends, is_derived_from};
 pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
 
 /// A type that a contract can declare.
+///
+/// Derived code says of a complex type what no constant here has: its name, its members, and what isn't as usual. It says so in texts,
+/// references and tuples, which the compiler looks at once. What is made of them is made here, and only where a contract is asked for.
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
     note = "a type of another crate takes an adapter: `#[xml(with = …)]`"
 )]
-pub trait Declared {
+pub trait Declared: Sized + 'static {
     /// Whether elements of the type may be nil.
     const IS_NILLABLE: bool = false;
+    /// The namespace and the local name of a complex type; both empty for one without.
+    const NAME: (&'static str, &'static str) = ("", "");
+    /// Of a complex type. Empty for none.
+    const DOCUMENTATION: &'static str = "";
+    /// The type that a complex type extends.
+    const BASE: Option<&'static Declaration> = None;
+    /// The attributes of a complex type.
+    const ATTRIBUTES: &'static [AttributeDeclaration] = &[];
+    /// The namespaces of other attributes of a complex type, if there may be some.
+    const ANY_ATTRIBUTES: Option<Namespaces> = None;
+    /// The elements of a complex type.
+    const MEMBERS: Members = Members(&[], &[], &[]);
+    /// What is between the tags of a complex type.
+    const CONTENT: ContentDefinition = ContentDefinition::sequence(Self::MEMBERS);
     /// What tells it from other types.
-    const KIND: Kind;
+    const KIND: Kind = Kind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
     /// How it is declared.
-    const DECLARATION: &'static Declaration;
-    /// An element of the type, which [`named`] gives its name. The compiler takes a constant for less than a call.
-    const ELEMENT: ParticleDeclaration = ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
-        namespace: "",
-        name: "",
-        of: Self::declaration,
-        kind: Self::KIND,
-        is_nillable: Self::IS_NILLABLE,
-        default: None,
-        is_fixed: false,
-        documentation: "",
-    }));
+    const DECLARATION: &'static Declaration = &Declaration::complex::<Self>();
+    /// An element of the type, to which [`Members`] give its name.
+    const ELEMENT: &'static ParticleDeclaration =
+        &ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
+            namespace: "",
+            name: "",
+            of: Self::declaration,
+            kind: Self::KIND,
+            is_nillable: Self::IS_NILLABLE,
+            default: None,
+            is_fixed: false,
+            documentation: "",
+        }));
 
     /// How it is declared, for those to whom it may refer: a constant in itself has no value.
     fn declaration() -> &'static Declaration {
@@ -71,6 +91,8 @@ pub type Reference = fn() -> &'static Declaration;
 /// A type as a contract declares it (XSD Part 1 §3.4, §3.14).
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
+    /// Tells it from others: there may be several copies of one.
+    pub id: fn() -> TypeId,
     /// The name; `None` for a list, which says what it is where it stands.
     pub name: Option<TypeName>,
     /// Empty for none.
@@ -172,11 +194,11 @@ pub enum TermDeclaration {
     /// Any element of these namespaces.
     Any(Namespaces),
     /// One after another.
-    Sequence(&'static [ParticleDeclaration]),
+    Sequence(Members),
     /// One of these.
-    Choice(&'static [ParticleDeclaration]),
+    Choice(Members),
     /// Each once at most, in any order.
-    All(&'static [ParticleDeclaration]),
+    All(Members),
     /// What the content of this type is, without an element around it.
     ContentOf(Reference, Kind),
 }
@@ -202,93 +224,134 @@ pub struct ElementDeclaration {
     pub documentation: &'static str,
 }
 
-// Derived code calls these: a call takes the compiler less than a struct with all its fields.
+/// Particles one after another. Those that are elements have their names, their occurrence and their defaults in a table, and all may
+/// have documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Members(pub &'static [&'static ParticleDeclaration], pub &'static [Element], pub &'static [&'static str]);
+
+impl Members {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The particles.
+    pub fn iter(self) -> impl Iterator<Item = ParticleDeclaration> {
+        let mut left = self;
+        std::iter::from_fn(move || {
+            let (first, rest) = left.split_first()?;
+            left = rest;
+            Some(first)
+        })
+    }
+
+    /// The first particle, and the others.
+    pub const fn split_first(self) -> Option<(ParticleDeclaration, Members)> {
+        let Members(particles, elements, documentation) = self;
+        let [first, particles @ ..] = particles else { return None };
+        let mut first = **first;
+        let mut rest = Members(particles, elements, documentation);
+        if let [documentation, others @ ..] = documentation {
+            rest.2 = others;
+            if let TermDeclaration::Element(declared) = &mut first.term {
+                declared.documentation = documentation;
+            }
+        }
+        if let (TermDeclaration::Element(declared), [element, others @ ..]) = (&mut first.term, elements) {
+            rest.1 = others;
+            (declared.namespace, declared.name) = (element.namespace, element.name);
+            (first.min_occurs, first.max_occurs) = (element.min_occurs, element.max_occurs);
+            if let Some(constraint) = element.constraint {
+                declared.default = Some(constraint.value());
+                declared.is_fixed = matches!(constraint, ValueConstraint::Fixed(_));
+            }
+        }
+        Some((first, rest))
+    }
+
+    /// The particles behind so many.
+    #[must_use]
+    pub fn skip(self, count: usize) -> Members {
+        let mut left = self;
+        for _ in 0..count {
+            left = left.split_first().map_or(left, |(_, rest)| rest);
+        }
+        left
+    }
+}
 
 impl Declaration {
     /// A complex type.
-    pub const fn complex(
-        name: Option<TypeName>,
-        attributes: &'static [AttributeDeclaration],
-        content: ContentDefinition,
-    ) -> Self {
+    const fn complex<T: Declared>() -> Self {
+        let (namespace, name) = T::NAME;
+        let name = if name.is_empty() { None } else { Some(TypeName::new(namespace, name)) };
         let definition = ComplexDefinition {
-            base: None,
+            base: T::BASE,
             itself: None,
             extended_by: &[],
             is_open: false,
             is_abstract: false,
-            attributes,
-            any_attributes: None,
-            content,
+            attributes: T::ATTRIBUTES,
+            any_attributes: T::ANY_ATTRIBUTES,
+            content: T::CONTENT,
         };
-        Declaration { name, documentation: "", definition: Definition::Complex(definition) }
+        Declaration {
+            id: TypeId::of::<T>,
+            name,
+            documentation: T::DOCUMENTATION,
+            definition: Definition::Complex(definition),
+        }
     }
 
     /// A complex type that others extend. `itself` is the one that has its values without `xsi:type`; without one it is abstract.
-    /// Where it `is_open`, there may be others than those that are listed. `documentation` is for a type of which `itself` says nothing.
-    pub const fn extended(
-        name: TypeName,
+    /// Where it `is_open`, there may be others than those that are listed.
+    pub const fn extended<T: Declared>(
         itself: Option<&'static Declaration>,
         by: &'static [Reference],
         is_open: bool,
-        documentation: &'static str,
     ) -> Self {
-        let (documentation, complex) = match itself {
-            None => {
-                let nothing = Declaration::complex(None, &[], ContentDefinition::sequence(&[]));
-                (documentation, nothing.definition)
-            }
-            Some(of) if of.documentation.is_empty() => (documentation, of.definition),
-            Some(of) => (of.documentation, of.definition),
+        let declared = Declaration::complex::<T>();
+        let of = match itself {
+            None => declared,
+            Some(of) => *of,
         };
-        let Definition::Complex(complex) = complex else { panic!("a simple type is not extended") };
-        let is_abstract = itself.is_none();
-        let definition = ComplexDefinition { itself, extended_by: by, is_open, is_abstract, ..complex };
-        Declaration { name: Some(name), documentation, definition: Definition::Complex(definition) }
+        let Definition::Complex(complex) = of.definition else { panic!("a simple type is not extended") };
+        let definition =
+            ComplexDefinition { itself, extended_by: by, is_open, is_abstract: itself.is_none(), ..complex };
+        let documentation = if of.documentation.is_empty() { declared.documentation } else { of.documentation };
+        Declaration { documentation, definition: Definition::Complex(definition), ..declared }
     }
 
     /// A simple type.
-    pub const fn simple(name: TypeName, definition: Definition) -> Self {
-        Declaration { name: Some(name), documentation: "", definition }
+    pub const fn simple<T: Declared>(name: TypeName, documentation: &'static str, definition: Definition) -> Self {
+        Declaration { id: TypeId::of::<T>, name: Some(name), documentation, definition }
     }
 
-    /// This type with what is said of it.
-    pub const fn documented(mut self, documentation: &'static str) -> Self {
-        self.documentation = documentation;
-        self
-    }
-
-    /// This type as one that extends another one.
-    pub const fn extending<B: Declared>(mut self) -> Self {
-        if let Definition::Complex(complex) = &mut self.definition {
-            complex.base = Some(B::DECLARATION);
-        }
-        self
-    }
-
-    /// This type with other attributes, of these namespaces.
-    pub const fn with_any_attributes(mut self, namespaces: Namespaces) -> Self {
-        if let Definition::Complex(complex) = &mut self.definition {
-            complex.any_attributes = Some(namespaces);
-        }
-        self
+    /// Whether it is the other one, or a copy of it.
+    pub fn is(&self, other: &Declaration) -> bool {
+        (self.id)() == (other.id)()
     }
 }
 
 impl ContentDefinition {
     /// Elements one after another.
-    pub const fn sequence(particles: &'static [ParticleDeclaration]) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(particles)))
+    pub const fn sequence(members: Members) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(members)))
     }
 
     /// One of these elements.
-    pub const fn choice(particles: &'static [ParticleDeclaration]) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(particles)))
+    pub const fn choice(members: Members) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(members)))
     }
 
     /// Elements in any order.
-    pub const fn all(particles: &'static [ParticleDeclaration]) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(particles)))
+    pub const fn all(members: Members) -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(members)))
     }
 
     /// Text, and elements that are the content of a type, as often as they like.
@@ -364,33 +427,6 @@ impl ParticleDeclaration {
     }
 }
 
-/// The particles, of which those that are elements are these, one after another, with what is said of each: of none, if that is empty.
-pub const fn named<const N: usize>(
-    mut particles: [ParticleDeclaration; N],
-    elements: &[Element],
-    documentation: &[&'static str],
-) -> [ParticleDeclaration; N] {
-    let (mut index, mut number) = (0, 0);
-    while index < N {
-        let particle = &mut particles[index];
-        if let TermDeclaration::Element(declared) = &mut particle.term {
-            let element = &elements[number];
-            (declared.namespace, declared.name) = (element.namespace, element.name);
-            (particle.min_occurs, particle.max_occurs) = (element.min_occurs, element.max_occurs);
-            if let Some(constraint) = element.constraint {
-                declared.default = Some(constraint.value());
-                declared.is_fixed = matches!(constraint, ValueConstraint::Fixed(_));
-            }
-            if !documentation.is_empty() {
-                declared.documentation = documentation[index];
-            }
-            number += 1;
-        }
-        index += 1;
-    }
-    particles
-}
-
 /// An element that a contract declares for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredElement {
@@ -435,7 +471,7 @@ macro_rules! built_in {
         impl Declared for $type {
             const KIND: Kind = Kind::Simple($name);
             const DECLARATION: &'static Declaration =
-                &Declaration { name: built_in($name), documentation: "", definition: Definition::BuiltIn };
+                &Declaration { id: TypeId::of::<Self>, name: built_in($name), documentation: "", definition: Definition::BuiltIn };
         }
     };
 }
@@ -490,17 +526,17 @@ built_in!(AnyType = "xs:anyType");
 
 impl<T: Declared> Declared for List<T> {
     const KIND: Kind = Kind::List(&T::KIND);
-    const DECLARATION: &'static Declaration =
-        &Declaration { name: None, documentation: "", definition: Definition::List(T::declaration) };
+    const DECLARATION: &'static Declaration = &Declaration {
+        id: TypeId::of::<Self>,
+        name: None,
+        documentation: "",
+        definition: Definition::List(T::declaration),
+    };
 }
 
 /// An element without content.
 impl Declared for () {
     const KIND: Kind = Kind::Unnamed(Self::DECLARATION);
-    const DECLARATION: &'static Declaration = {
-        static NOTHING: Declaration = Declaration::complex(None, &[], ContentDefinition::sequence(&[]));
-        &NOTHING
-    };
 }
 
 macro_rules! as_what_it_holds {

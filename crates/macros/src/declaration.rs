@@ -43,7 +43,7 @@ pub(crate) struct AttributeOf {
 }
 
 impl Complex<'_> {
-    /// The declaration. `checks` are expressions that the compiler evaluates with it.
+    /// The declaration. `checks` are expressions that the compiler evaluates beside it.
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         self.code_with(&quote::format_ident!("{ELEMENTS}"), expansion, checks)
     }
@@ -60,46 +60,48 @@ impl Complex<'_> {
                 castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #namespace #default #documented
             }
         });
-        let (compositor, members): (_, &[Member]) = match self.content {
-            ContentOf::Text(of) => (quote! { text::<#of>() }, &[]),
-            ContentOf::Mixed(of) => (quote! { mixed::<#of>() }, &[]),
-            ContentOf::Sequence(members) => (quote! { sequence }, members),
-            ContentOf::Choice(members) => (quote! { choice }, members),
-            ContentOf::All(members) => (quote! { all }, members),
+        let declared = quote! { castile_codegen_::declared };
+        let (content, members): (_, &[Member]) = match self.content {
+            ContentOf::Text(of) => (Some(quote! { text::<#of>() }), &[]),
+            ContentOf::Mixed(of) => (Some(quote! { mixed::<#of>() }), &[]),
+            ContentOf::Sequence(members) => (None, members),
+            ContentOf::Choice(members) => (Some(quote! { choice(Self::MEMBERS) }), members),
+            ContentOf::All(members) => (Some(quote! { all(Self::MEMBERS) }), members),
         };
-        let particles = match (&self.content, members) {
-            (ContentOf::Text(_) | ContentOf::Mixed(_), _) => None,
-            (_, []) => Some(quote! { (&[]) }),
-            (_, members) => {
-                let particles = particles(members, table, expansion);
-                Some(quote! { (&#particles) })
-            }
-        };
-        let name = option(self.name.as_ref().map(|name| type_name(expansion, name)).as_ref());
-        let documented = documented(self.documentation);
-        let extending = extends.map(|base| quote! { .extending::<#base>() });
+        let content = content.map(|content| {
+            quote! { const CONTENT: #declared::ContentDefinition = #declared::ContentDefinition::#content; }
+        });
+        let members = (!members.is_empty()).then(|| {
+            let members = members_of(members, table, expansion);
+            quote! { const MEMBERS: #declared::Members = #members; }
+        });
+        let attributes = (!self.attributes.is_empty()).then(|| {
+            quote! { const ATTRIBUTES: &'static [#declared::AttributeDeclaration] = &[#(#attributes),*]; }
+        });
         let any_attributes = any_attributes.map(|any| {
             let namespaces = namespaces(any, expansion);
-            quote! { .with_any_attributes(#namespaces) }
-        });
-        let made = quote! {
-            castile_codegen_::declared::Declaration::complex(
-                #name,
-                &[#(#attributes),*],
-                castile_codegen_::declared::ContentDefinition::#compositor #particles,
-            ) #documented #extending #any_attributes
-        };
-        let extends = extends.map(|base| extension(ident, base));
-        let kind = match &self.name {
-            Some(name) => {
-                let name = type_name(expansion, name);
-                quote! { Named(#name) }
+            quote! {
+                const ANY_ATTRIBUTES: ::core::option::Option<castile_codegen_::xs::Namespaces> =
+                    ::core::option::Option::Some(#namespaces);
             }
-            None => quote! { Unnamed(Self::DECLARATION) },
+        });
+        let base = extends.map(|base| {
+            quote! {
+                const BASE: ::core::option::Option<&'static #declared::Declaration> =
+                    ::core::option::Option::Some(<#base as #declared::Declared>::DECLARATION);
+            }
+        });
+        let name = match &self.name {
+            Some(name) => named(expansion, name),
+            None => quote! { const KIND: #declared::Kind = #declared::Kind::Unnamed(Self::DECLARATION); },
         };
-        let kind = quote! { castile_codegen_::declared::Kind::#kind };
-        let declared = declared(ident, &kind, checks, &made);
-        quote! { #declared #extends }
+        let documentation = documentation(self.documentation);
+        let extension = extends.map(|base| extension(ident, base));
+        let checks = checked(&quote! { #checks #extension });
+        quote! {
+            impl #declared::Declared for #ident { #name #documentation #base #attributes #any_attributes #members #content }
+            #checks
+        }
     }
 }
 
@@ -111,26 +113,25 @@ pub(crate) fn extended(
     itself: Option<&Type>,
     by: &[Type],
     is_open: bool,
-    checks: &TokenStream,
 ) -> TokenStream {
-    let name = type_name(expansion, name);
+    let (ident, name, documentation) = (expansion.ident(), named(expansion, name), self::documentation(documentation));
     let itself =
         option(itself.map(|of| quote! { <#of as castile_codegen_::declared::Declared>::DECLARATION }).as_ref());
-    let made = quote! {
-        castile_codegen_::declared::Declaration::extended(
-            #name,
-            #itself,
-            &[#(<#by as castile_codegen_::declared::Declared>::declaration),*],
-            #is_open,
-            #documentation,
-        )
-    };
-    let kind = quote! { castile_codegen_::declared::Kind::Named(#name) };
-    declared(expansion.ident(), &kind, checks, &made)
+    quote! {
+        impl castile_codegen_::declared::Declared for #ident {
+            #name
+            #documentation
+            const DECLARATION: &'static castile_codegen_::declared::Declaration =
+                &castile_codegen_::declared::Declaration::extended::<Self>(
+                    #itself,
+                    &[#(<#by as castile_codegen_::declared::Declared>::declaration),*],
+                    #is_open,
+                );
+        }
+    }
 }
 
-/// That a type extends another one. This reads both declarations, and that of an enum reads those of its variants, so it is part of
-/// neither.
+/// That a type extends another one.
 fn extension(ident: &Ident, base: &Path) -> TokenStream {
     let shown = shown(base);
     let no_enum = format!(
@@ -151,7 +152,7 @@ fn extension(ident: &Ident, base: &Path) -> TokenStream {
          defaults, and as often. A choice and elements in any order are not extended by more elements"
     );
     quote_spanned! { base.span() =>
-        const _: () = castile_codegen_::declared::extends(
+        castile_codegen_::declared::extends(
             <#ident as castile_codegen_::declared::Declared>::DECLARATION,
             <#base as castile_codegen_::declared::Declared>::DECLARATION,
             &castile_codegen_::declared::NotExtended {
@@ -179,22 +180,30 @@ pub(crate) fn simple(
     kind: &TokenStream,
     definition: &TokenStream,
 ) -> TokenStream {
-    let (name, documented) = (type_name(expansion, name), documented(documentation));
-    let made = quote! { castile_codegen_::declared::Declaration::simple(#name, #definition) #documented };
-    let kind = quote! { castile_codegen_::declared::Kind::Restriction(#name, &#kind) };
-    declared(expansion.ident(), &kind, &TokenStream::new(), &made)
-}
-
-fn declared(ident: &Ident, kind: &TokenStream, checks: &TokenStream, made: &TokenStream) -> TokenStream {
+    let (ident, name) = (expansion.ident(), type_name(expansion, name));
     quote! {
         impl castile_codegen_::declared::Declared for #ident {
-            const KIND: castile_codegen_::declared::Kind = #kind;
-            const DECLARATION: &'static castile_codegen_::declared::Declaration = {
-                static DECLARATION: castile_codegen_::declared::Declaration = { #checks #made };
-                &DECLARATION
-            };
+            const KIND: castile_codegen_::declared::Kind = castile_codegen_::declared::Kind::Restriction(#name, &#kind);
+            const DECLARATION: &'static castile_codegen_::declared::Declaration =
+                &castile_codegen_::declared::Declaration::simple::<Self>(#name, #documentation, #definition);
         }
     }
+}
+
+/// Expressions that the compiler evaluates.
+pub(crate) fn checked(checks: &TokenStream) -> Option<TokenStream> {
+    (!checks.is_empty()).then(|| quote! { const _: () = { #checks }; })
+}
+
+/// The constant that is the name of a complex type.
+fn named(expansion: &Expansion, name: &str) -> TokenStream {
+    let namespace = expansion.namespace();
+    quote! { const NAME: (&'static str, &'static str) = (#namespace, #name); }
+}
+
+/// The constant that is the documentation of a complex type, if there is some.
+fn documentation(documentation: &str) -> Option<TokenStream> {
+    (!documentation.is_empty()).then(|| quote! { const DOCUMENTATION: &'static str = #documentation; })
 }
 
 fn type_name(expansion: &Expansion, name: &str) -> TokenStream {
@@ -224,7 +233,7 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
 }
 
 /// The particles, of which those that are elements are in a table.
-fn particles(members: &[Member], table: &Ident, expansion: &Expansion) -> TokenStream {
+fn members_of(members: &[Member], table: &Ident, expansion: &Expansion) -> TokenStream {
     let particles = members.iter().map(|member| {
         let Member { of, kind, min, max, any, .. } = member;
         let what = match kind {
@@ -239,13 +248,13 @@ fn particles(members: &[Member], table: &Ident, expansion: &Expansion) -> TokenS
             let max = option(max.as_ref());
             quote! { .occurs(#min, #max) }
         });
-        quote! { castile_codegen_::declared::ParticleDeclaration::#what #occurs }
+        quote! { &castile_codegen_::declared::ParticleDeclaration::#what #occurs }
     });
     let elements = members.iter().any(|member| member.kind == Kind::Element).then_some(table);
     let elements = elements.map_or_else(|| quote! { [] }, |table| quote! { #table });
     let is_documented = members.iter().any(|member| !member.documentation.is_empty());
     let documentation = members.iter().filter(|_| is_documented).map(|member| &member.documentation);
-    quote! { castile_codegen_::declared::named([#(#particles),*], &#elements, &[#(#documentation),*]) }
+    quote! { castile_codegen_::declared::Members(&[#(#particles),*], &#elements, &[#(#documentation),*]) }
 }
 
 pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 
 use crate::attributes::{Case, OfField, OfType, Role, Said};
-use crate::declaration::{Complex, ContentOf, extended, shown, simple};
+use crate::declaration::{Complex, ContentOf, checked, extended, shown, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{Member, differ, elements, held_by, is_called, member};
 use crate::simple::WHITE_SPACE;
@@ -337,7 +337,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     }
     let of_type = of.name(ident)?;
     let mut variants = Vec::new();
-    let (mut checks, mut derived_from) = (TokenStream::new(), TokenStream::new());
+    let mut checks = TokenStream::new();
     let mut extended_by = Vec::new();
     let mut names = Vec::new();
     let mut itself = None;
@@ -387,7 +387,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             let message = format!(
                 "`{of_inner}` does not extend `{ident}`: write `#[xml(extends = {ident})]` at it, or at a type that it extends"
             );
-            derived_from.extend(quote_spanned! { inner.span() =>
+            checks.extend(quote_spanned! { inner.span() =>
                 castile_codegen_::declared::is_derived_from(
                     <#inner as castile_codegen_::declared::Declared>::DECLARATION,
                     <#ident as castile_codegen_::declared::Declared>::DECLARATION,
@@ -427,8 +427,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         other,
     };
     checks.extend(is_small(ident, &sizes));
-    let mut rest = extended(&expansion, &of_type, &of.documentation, itself.as_ref(), &extended_by, is_open, &checks);
-    // This reads the declarations of types that extend each other, and those refer to this one.
-    rest.extend(quote! { const _: () = { #derived_from }; });
+    let mut rest = extended(&expansion, &of_type, &of.documentation, itself.as_ref(), &extended_by, is_open);
+    rest.extend(checked(&checks));
     Ok(expansion.code(vec![Item::Derived(planned)], rest))
 }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use std::panic::AssertUnwindSafe;
+
 use std::fs;
 use std::sync::{Arc, Mutex};
 
@@ -182,7 +184,8 @@ fn a_type_that_is_another_one_is_told() {
         }
     }
     fn told(expected: &'static ExpectedType) -> Option<String> {
-        let panic = std::panic::catch_unwind(|| fits(<Part as Declared>::DECLARATION, expected)).err()?;
+        let panic =
+            std::panic::catch_unwind(AssertUnwindSafe(|| fits(<Part as Declared>::DECLARATION, expected))).err()?;
         panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
     }
     macro_rules! told {

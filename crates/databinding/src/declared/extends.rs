@@ -3,7 +3,7 @@
 use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{
     AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Kind,
-    ParticleDeclaration, TermDeclaration,
+    Members, ParticleDeclaration, TermDeclaration,
 };
 
 /// How many types may extend each other in a row. Types that extend each other in a circle have no end.
@@ -61,14 +61,14 @@ const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Op
         (ContentDefinition::Simple(_, own), ContentDefinition::Simple(_, base)) if is_same_type(own, base) => None,
         (ContentDefinition::Simple(..), _) | (_, ContentDefinition::Simple(..)) => Some(not.text),
         (ContentDefinition::Elements(own), ContentDefinition::Elements(base)) => match (&own.term, &base.term) {
-            (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base)) if begins_with(own, base) => None,
+            (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base)) if begins_with(*own, *base) => None,
             // Elements in any order are all that is there (cos-all-limited).
             (TermDeclaration::All(own), TermDeclaration::All(base))
-                if own.len() == base.len() && begins_with(own, base) =>
+                if own.len() == base.len() && begins_with(*own, *base) =>
             {
                 None
             }
-            (_, TermDeclaration::Sequence([])) => None,
+            (_, TermDeclaration::Sequence(base)) if base.is_empty() => None,
             _ => Some(not.elements),
         },
         _ => Some(not.elements),
@@ -115,16 +115,13 @@ const fn is_same_attribute(own: &AttributeDeclaration, base: &AttributeDeclarati
         && is_same_type(&own.kind, &base.kind)
 }
 
-const fn begins_with(own: &[ParticleDeclaration], first: &[ParticleDeclaration]) -> bool {
-    if own.len() < first.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < first.len() {
-        if !is_same_particle(&own[index], &first[index]) {
-            return false;
+const fn begins_with(mut own: Members, mut first: Members) -> bool {
+    while let Some((base, other_first)) = first.split_first() {
+        match own.split_first() {
+            Some((particle, rest)) if is_same_particle(&particle, &base) => own = rest,
+            _ => return false,
         }
-        index += 1;
+        first = other_first;
     }
     true
 }
@@ -138,7 +135,7 @@ const fn is_same_particle(own: &ParticleDeclaration, base: &ParticleDeclaration)
             (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base))
             | (TermDeclaration::Choice(own), TermDeclaration::Choice(base))
             | (TermDeclaration::All(own), TermDeclaration::All(base)) => {
-                own.len() == base.len() && begins_with(own, base)
+                own.len() == base.len() && begins_with(*own, *base)
             }
             _ => false,
         }
@@ -218,11 +215,18 @@ mod tests {
     }
 
     fn complex(name: &'static str, attributes: Attributes, content: ContentDefinition) -> Declaration {
-        Declaration::complex(Some(TypeName::new("urn:a", name)), leaked(attributes), content)
+        let Definition::Complex(nothing) = <()>::DECLARATION.definition else { panic!() };
+        let definition = Definition::Complex(ComplexDefinition { attributes: leaked(attributes), content, ..nothing });
+        Declaration { name: Some(TypeName::new("urn:a", name)), definition, ..*<()>::DECLARATION }
+    }
+
+    fn members(particles: Particles) -> Members {
+        let particles = particles.into_iter().map(|particle| &*Box::leak(Box::new(particle)));
+        Members(leaked(particles.collect()), &[], &[])
     }
 
     fn sequence(particles: Particles) -> ContentDefinition {
-        ContentDefinition::sequence(leaked(particles))
+        ContentDefinition::sequence(members(particles))
     }
 
     fn element(name: &'static str) -> ParticleDeclaration {
@@ -230,7 +234,7 @@ mod tests {
     }
 
     fn element_of<T: Declared>(name: &'static str) -> ParticleDeclaration {
-        with(T::ELEMENT, |element| (element.namespace, element.name) = ("urn:a", name))
+        with(*T::ELEMENT, |element| (element.namespace, element.name) = ("urn:a", name))
     }
 
     fn with(mut particle: ParticleDeclaration, change: impl FnOnce(&mut ElementDeclaration)) -> ParticleDeclaration {
@@ -242,8 +246,14 @@ mod tests {
 
     /// An enum of a type and others.
     fn extended(itself: Declaration) -> &'static Declaration {
-        let name = itself.name.unwrap();
-        kept(Declaration::extended(name, Some(kept(itself)), &[], false, ""))
+        let extended = Declaration::extended::<()>(Some(kept(itself)), &[], false);
+        kept(Declaration { name: itself.name, ..extended })
+    }
+
+    fn changed(of: Declaration, change: impl FnOnce(&mut ComplexDefinition)) -> Declaration {
+        let Definition::Complex(mut complex) = of.definition else { panic!("{of:?}") };
+        change(&mut complex);
+        Declaration { definition: Definition::Complex(complex), ..of }
     }
 
     /// What is said of a type that extends one with these members.
@@ -273,8 +283,7 @@ mod tests {
             Some("attributes")
         );
         let open = |name, namespaces: Option<Namespaces>| {
-            let of = complex(name, Vec::new(), nothing());
-            if let Some(namespaces) = namespaces { of.with_any_attributes(namespaces) } else { of }
+            changed(complex(name, Vec::new(), nothing()), |of| of.any_attributes = namespaces)
         };
         for (own, base, expected) in [
             (Some(Namespaces::Any), None, None),
@@ -299,7 +308,7 @@ mod tests {
             with(element_of::<String>("a"), |of| of.kind = Kind::Restriction(TypeName::new("urn:a", name), &LISTED))
         };
         let around = |name| {
-            let inner = Declaration::complex(None, &[], sequence(vec![element(name)]));
+            let inner = complex("", Vec::new(), sequence(vec![element(name)]));
             with(a, |of| of.kind = Kind::Unnamed(kept(inner)))
         };
         let default = with(a, |of| of.default = Some("1"));
@@ -336,8 +345,8 @@ mod tests {
     #[test]
     fn content_of_other_kinds_is_extended_by_attributes_alone() {
         let [a, b] = [element("a"), element("b")];
-        let all = |particles: Particles| ContentDefinition::all(leaked(particles));
-        let choice = |particles: Particles| ContentDefinition::choice(leaked(particles));
+        let all = |particles: Particles| ContentDefinition::all(members(particles));
+        let choice = |particles: Particles| ContentDefinition::choice(members(particles));
         let text = ContentDefinition::text::<i32>;
         for (own, base, expected) in [
             (all(vec![a]), all(vec![a]), None),
@@ -358,7 +367,8 @@ mod tests {
 
     #[test]
     fn an_abstract_type_has_no_members() {
-        let base = Declaration::extended(TypeName::new("urn:a", "Base"), None, &[], false, "");
+        let base = Declaration::extended::<()>(None, &[], false);
+        let base = Declaration { name: Some(TypeName::new("urn:a", "Base")), ..base };
         assert_eq!(problem(&complex("Own", Vec::new(), sequence(vec![element("a")])), &base, &NOT), None);
         assert_eq!(problem(&complex("Own", Vec::new(), ContentDefinition::text::<i32>()), &base, &NOT), Some("text"));
     }
@@ -369,16 +379,13 @@ mod tests {
         let own = complex("Own", Vec::new(), nothing());
         let base = complex("Base", Vec::new(), nothing());
         assert_eq!(problem(&own, &base, &NOT), Some("no enum"));
-        let simple = Declaration::simple(TypeName::new("urn:a", "Base"), Definition::BuiltIn);
+        let simple = Declaration::simple::<()>(TypeName::new("urn:a", "Base"), "", Definition::BuiltIn);
         assert_eq!(problem(&own, &simple, &NOT), Some("no enum"));
         let elsewhere = Declaration { name: Some(TypeName::new("urn:o", "Base")), ..base };
         assert_eq!(problem(&own, extended(elsewhere), &NOT), Some("namespace"));
         assert_eq!(problem(&own, extended(own), &NOT), Some("itself"));
 
-        let based = |of: Declaration, on: &'static Declaration| {
-            let Definition::Complex(of_complex) = of.definition else { panic!("{of:?}") };
-            Declaration { definition: Definition::Complex(ComplexDefinition { base: Some(on), ..of_complex }), ..of }
-        };
+        let based = |of, on| changed(of, |of| of.base = Some(on));
         let first = extended(base);
         let second = extended(based(complex("Second", Vec::new(), nothing()), first));
         let third = kept(based(complex("Third", Vec::new(), nothing()), second));

@@ -3,7 +3,7 @@
 
 use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{AttributeDeclaration, TermDeclaration};
-use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, ParticleDeclaration};
+use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, Members, ParticleDeclaration};
 use crate::schema::{Namespaces, TypeName, ValueConstraint};
 
 /// A complex type as a contract has it. Each message says what the type of the program lacks or has beyond it.
@@ -145,11 +145,11 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
             }
         }
         (ContentDefinition::Elements(particle), ExpectedContent::Sequence(elements)) => match &particle.term {
-            TermDeclaration::Sequence(own) => misfit_of(own, elements, expected.other_content),
+            TermDeclaration::Sequence(own) => misfit_of(*own, elements, expected.other_content),
             _ => Some(expected.other_content),
         },
         (ContentDefinition::Elements(particle), ExpectedContent::All(elements)) => match &particle.term {
-            TermDeclaration::All(own) => misfit_of(own, elements, expected.other_content),
+            TermDeclaration::All(own) => misfit_of(*own, elements, expected.other_content),
             _ => Some(expected.other_content),
         },
         _ => Some(expected.other_content),
@@ -165,19 +165,16 @@ const fn has(own: &[AttributeDeclaration], index: usize, expected: &ExpectedAttr
         && is_constraint(own.default, own.is_fixed, &expected.constraint)
 }
 
-const fn misfit_of(
-    own: &[ParticleDeclaration],
-    expected: &[ExpectedElement],
-    more: &'static str,
-) -> Option<&'static str> {
+const fn misfit_of(mut own: Members, expected: &[ExpectedElement], more: &'static str) -> Option<&'static str> {
     let mut index = 0;
     while index < expected.len() {
-        if index >= own.len() || !is_particle(&own[index], &expected[index]) {
-            return Some(expected[index].message);
+        match own.split_first() {
+            Some((first, rest)) if is_particle(&first, &expected[index]) => own = rest,
+            _ => return Some(expected[index].message),
         }
         index += 1;
     }
-    if own.len() == expected.len() { None } else { Some(more) }
+    if own.is_empty() { None } else { Some(more) }
 }
 
 const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> bool {

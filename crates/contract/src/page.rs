@@ -160,9 +160,9 @@ impl Page {
         if *is_abstract {
             push(rows, depth, 'g', "abstract", &Columns::default());
         }
-        for AttributeDeclaration { name, of, is_required, default, documentation, .. } in *attributes {
+        for AttributeDeclaration { name, of, is_required, default, documentation, .. } in attributes.iter() {
             let columns = Columns {
-                occurs: if *is_required { String::new() } else { "0..1".to_owned() },
+                occurs: if is_required { String::new() } else { "0..1".to_owned() },
                 of: self.reference(of()),
                 notes: default.iter().map(|value| format!("default {value}")).collect(),
                 documentation,

@@ -360,7 +360,7 @@ impl Schema<'_> {
 
 /// What a type has beyond the one that it extends, which declares the rest.
 struct OwnMembers<'a> {
-    attributes: Vec<&'a AttributeDeclaration>,
+    attributes: Vec<AttributeDeclaration>,
     any_attributes: Option<&'a Namespaces>,
     particle: Option<ParticleDeclaration>,
 }
@@ -377,7 +377,7 @@ impl<'a> OwnMembers<'a> {
         };
         let Some(Definition::Complex(base)) = complex.base.map(|base| &base.definition) else { return Ok(own) };
         let name = |attribute: &AttributeDeclaration| (attribute.namespace, attribute.name);
-        own.attributes.retain(|attribute| base.attributes.iter().all(|inherited| name(inherited) != name(attribute)));
+        own.attributes.retain(|attribute| base.attributes.iter().all(|inherited| name(&inherited) != name(attribute)));
         own.any_attributes = own.any_attributes.filter(|_| base.any_attributes.is_none());
         // A type begins with the elements of the one that it extends.
         own.particle = match (own.particle.map(|particle| particle.term), &base.content) {

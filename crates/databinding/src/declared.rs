@@ -13,7 +13,7 @@ use crate::any::AnyType;
 use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
-use crate::schema::{Element, Namespaces, TypeName, ValueConstraint, XSD_NAMESPACE};
+use crate::schema::{Attributes, Element, Namespaces, TypeName, ValueConstraint, XSD_NAMESPACE};
 
 pub use alike::is_same;
 pub use extends::{NotExtended, extends, is_derived_from};
@@ -38,7 +38,7 @@ pub trait Declared: Sized + 'static {
     /// The type that a complex type extends.
     const BASE: Option<&'static Declaration> = None;
     /// The attributes of a complex type.
-    const ATTRIBUTES: &'static [AttributeDeclaration] = &[];
+    const ATTRIBUTES: AttributeUses = AttributeUses(&[], &Attributes::NONE, &[]);
     /// The namespaces of other attributes of a complex type, if there may be some.
     const ANY_ATTRIBUTES: Option<Namespaces> = None;
     /// The elements of a complex type.
@@ -136,7 +136,7 @@ pub struct ComplexDefinition {
     /// Whether only types that extend it have values.
     pub is_abstract: bool,
     /// Its attributes.
-    pub attributes: &'static [AttributeDeclaration],
+    pub attributes: AttributeUses,
     /// The namespaces of other attributes, if there may be some.
     pub any_attributes: Option<Namespaces>,
     /// What is between the tags.
@@ -285,6 +285,50 @@ impl Members {
     }
 }
 
+/// Attributes: elements of their types, their names in a table, and what is said of each. That is whether it must be there, the value if
+/// it is absent, whether it has no other value, and documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct AttributeUses(
+    pub &'static [&'static ParticleDeclaration],
+    pub &'static Attributes,
+    pub &'static [(bool, &'static [&'static str], bool, &'static str)],
+);
+
+impl AttributeUses {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The attribute of this number.
+    pub const fn get(&self, number: usize) -> AttributeDeclaration {
+        let AttributeUses(types, table, uses) = self;
+        let TermDeclaration::Element(of) = &types[number].term else { panic!("a type is that of an element") };
+        let (is_required, default, is_fixed, documentation) = uses[number];
+        let name = &table.declared[number];
+        AttributeDeclaration {
+            namespace: name.namespace,
+            name: name.name,
+            of: of.of,
+            kind: of.kind,
+            is_required,
+            default: if let [value, ..] = default { Some(value) } else { None },
+            is_fixed,
+            documentation,
+        }
+    }
+
+    /// The attributes.
+    pub fn iter(self) -> impl Iterator<Item = AttributeDeclaration> {
+        (0..self.len()).map(move |number| self.get(number))
+    }
+}
+
 impl Declaration {
     /// A complex type.
     const fn complex<T: Declared>() -> Self {
@@ -362,46 +406,6 @@ impl ContentDefinition {
     /// A value.
     pub const fn text<T: Declared>() -> Self {
         ContentDefinition::Simple(T::declaration, T::KIND)
-    }
-}
-
-impl AttributeDeclaration {
-    /// An attribute.
-    pub const fn new<T: Declared>(name: &'static str, is_required: bool) -> Self {
-        AttributeDeclaration {
-            namespace: "",
-            name,
-            of: T::declaration,
-            kind: T::KIND,
-            is_required,
-            default: None,
-            is_fixed: false,
-            documentation: "",
-        }
-    }
-
-    /// This attribute as one of a namespace.
-    pub const fn of_namespace(mut self, namespace: &'static str) -> Self {
-        self.namespace = namespace;
-        self
-    }
-
-    /// This attribute with the value that it has if it is absent.
-    pub const fn default(mut self, value: &'static str) -> Self {
-        self.default = Some(value);
-        self
-    }
-
-    /// This attribute with no other value than that.
-    pub const fn fixed(mut self) -> Self {
-        self.is_fixed = true;
-        self
-    }
-
-    /// This attribute with what is said of it.
-    pub const fn documented(mut self, documentation: &'static str) -> Self {
-        self.documentation = documentation;
-        self
     }
 }
 

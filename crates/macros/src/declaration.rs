@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
-use crate::expansion::{ELEMENTS, Expansion};
+use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion};
 use crate::fields::{Kind, Member};
 
 /// A complex type.
@@ -51,15 +51,6 @@ impl Complex<'_> {
     /// The declaration of a type whose elements are in this table.
     pub(crate) fn code_with(&self, table: &Ident, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         let Complex { ident, extends, any_attributes, .. } = self;
-        let attributes = self.attributes.iter().map(|attribute| {
-            let AttributeOf { name, namespace, of, is_required, default, is_fixed, documentation, .. } = attribute;
-            let default = constrained(default.as_ref(), *is_fixed);
-            let documented = documented(documentation);
-            let namespace = namespace.as_ref().map(|namespace| quote! { .of_namespace(#namespace) });
-            quote! {
-                castile_codegen_::declared::AttributeDeclaration::new::<#of>(#name, #is_required) #namespace #default #documented
-            }
-        });
         let declared = quote! { castile_codegen_::declared };
         let (content, members): (_, &[Member]) = match self.content {
             ContentOf::Text(of) => (Some(quote! { text::<#of>() }), &[]),
@@ -76,7 +67,20 @@ impl Complex<'_> {
             quote! { const MEMBERS: #declared::Members = #members; }
         });
         let attributes = (!self.attributes.is_empty()).then(|| {
-            quote! { const ATTRIBUTES: &'static [#declared::AttributeDeclaration] = &[#(#attributes),*]; }
+            let types = self.attributes.iter().map(|attribute| &attribute.of);
+            let uses = self.attributes.iter().map(|attribute| {
+                let AttributeOf { is_required, default, is_fixed, documentation, .. } = attribute;
+                let default = default.iter();
+                quote! { (#is_required, &[#(#default)*], #is_fixed, #documentation) }
+            });
+            let table = quote::format_ident!("{ATTRIBUTES}");
+            quote! {
+                const ATTRIBUTES: #declared::AttributeUses = #declared::AttributeUses(
+                    &[#(<#types as #declared::Declared>::ELEMENT),*],
+                    &#table,
+                    &[#(#uses),*],
+                );
+            }
         });
         let any_attributes = any_attributes.map(|any| {
             let namespaces = namespaces(any, expansion);
@@ -209,16 +213,6 @@ fn documentation(documentation: &str) -> Option<TokenStream> {
 fn type_name(expansion: &Expansion, name: &str) -> TokenStream {
     let namespace = expansion.namespace();
     quote! { castile_codegen_::xs::TypeName::new(#namespace, #name) }
-}
-
-fn documented(documentation: &str) -> Option<TokenStream> {
-    (!documentation.is_empty()).then(|| quote! { .documented(#documentation) })
-}
-
-/// What the value is if it is empty or absent, or must be.
-fn constrained(value: Option<&String>, is_fixed: bool) -> Option<TokenStream> {
-    let fixed = is_fixed.then(|| quote! { .fixed() });
-    value.map(|value| quote! { .default(#value) #fixed })
 }
 
 /// The namespaces of what a wildcard takes.

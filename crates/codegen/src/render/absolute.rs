@@ -1,54 +1,68 @@
 //! Names of the library and of the language as paths: for code that stands among names of a program, which may be the same.
 
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use std::iter::Peekable;
 
 use castile_plan::names::IMPORTS;
 
 /// The tokens with absolute paths in place of what they take from the library, which is called so, and from the prelude; and with what
 /// `meant` has in place of other names.
 pub(super) fn absolute(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> TokenStream {
-    // The compiler is asked for each stream, so what becomes of one is kept apart until it is whole.
-    let mut out: Vec<TokenTree> = Vec::new();
-    let mut tokens = tokens.into_iter().peekable();
+    changed(tokens.clone(), library, meant).unwrap_or(tokens)
+}
+
+/// The tokens, if there is something to be put in place of some.
+fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> Option<TokenStream> {
+    // The compiler is asked for each stream, so what is in one, and what becomes of it, are kept apart.
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len() + ROOM);
+    let mut is_changed = false;
     // Whether what comes is a part of a path, or of a value.
     let mut is_within = false;
     let (mut colons, mut dots) = (0, 0);
+    let mut tokens = tokens.into_iter();
     while let Some(token) = tokens.next() {
+        if let TokenTree::Punct(punct) = &token {
+            colons = if punct.as_char() == ':' { colons + 1 } else { 0 };
+            dots = if punct.as_char() == '.' { dots + 1 } else { 0 };
+            // Two dots are what is left of a struct, or a range.
+            is_within = colons == 2 || dots == 1;
+            out.push(token);
+            continue;
+        }
         match token {
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), absolute(group.stream(), library, meant));
-                inner.set_span(group.span());
-                out.push(TokenTree::Group(inner));
-                (is_within, colons, dots) = (false, 0, 0);
-            }
+            TokenTree::Group(group) => match changed(group.stream(), library, meant) {
+                Some(stream) => {
+                    let mut inner = Group::new(group.delimiter(), stream);
+                    inner.set_span(group.span());
+                    out.push(TokenTree::Group(inner));
+                    is_changed = true;
+                }
+                None => out.push(TokenTree::Group(group)),
+            },
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
                 match (meant(&name), path(&name)) {
-                    (Some(meant), _) => out.extend(meant),
-                    (None, Some(path)) if !is_within && !is_field(&tokens) => {
+                    (Some(meant), _) => {
+                        out.extend(meant);
+                        is_changed = true;
+                    }
+                    (None, Some(path)) if !is_within && !is_field(tokens.as_slice()) => {
                         push(path.unwrap_or(library), &mut out);
                         out.extend([colon(Spacing::Joint), colon(Spacing::Alone), TokenTree::Ident(ident)]);
+                        is_changed = true;
                     }
                     _ => out.push(TokenTree::Ident(ident)),
                 }
-                (is_within, colons, dots) = (false, 0, 0);
             }
-            TokenTree::Punct(punct) => {
-                colons = if punct.as_char() == ':' { colons + 1 } else { 0 };
-                dots = if punct.as_char() == '.' { dots + 1 } else { 0 };
-                // Two dots are what is left of a struct, or a range.
-                is_within = colons == 2 || dots == 1;
-                out.push(TokenTree::Punct(punct));
-            }
-            TokenTree::Literal(literal) => {
-                out.push(TokenTree::Literal(literal));
-                (is_within, colons, dots) = (false, 0, 0);
-            }
+            token => out.push(token),
         }
+        (is_within, colons, dots) = (false, 0, 0);
     }
-    out.into_iter().collect()
+    is_changed.then(|| out.into_iter().collect())
 }
+
+/// How many tokens there is room for beside those that are read.
+const ROOM: usize = 16;
 
 fn colon(spacing: Spacing) -> TokenTree {
     TokenTree::Punct(Punct::new(':', spacing))
@@ -66,14 +80,13 @@ fn push(path: &str, out: &mut Vec<TokenTree>) {
     }
 }
 
-/// Whether what was read is the name of a field, and not a path.
-fn is_field(behind: &Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
-    let mut behind = behind.clone();
-    is_colon(behind.next().as_ref()) && !is_colon(behind.next().as_ref())
+/// Whether a name before these tokens is that of a field, and not a path.
+fn is_field(behind: &[TokenTree]) -> bool {
+    matches!(behind, [colon, rest @ ..] if is_colon(colon) && !rest.first().is_some_and(is_colon))
 }
 
-fn is_colon(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
+fn is_colon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':')
 }
 
 /// Where a name stands that is one of the prelude, or of the library: that is `Some(None)`.

@@ -1,6 +1,6 @@
 //! What of two declarations is alike, where the compiler asks.
 
-use super::AttributeDeclaration;
+use super::{AttributeDeclaration, AttributeUses};
 use crate::schema::{Namespaces, TypeName};
 
 /// Whether two texts are the same.
@@ -34,16 +34,16 @@ pub(super) const fn is_as_often((min, max): (u32, Option<u32>), (other_min, othe
         }
 }
 
-/// The attribute of this name. It is looked for from this index on: mostly two types have theirs in one order.
-pub(super) const fn find<'a>(
-    attributes: &'a [AttributeDeclaration],
+/// The attribute of this name. It is looked for from this number on: mostly two types have theirs in one order.
+pub(super) const fn find(
+    all: &AttributeUses,
     from: usize,
     namespace: &str,
     name: &str,
-) -> Option<&'a AttributeDeclaration> {
+) -> Option<AttributeDeclaration> {
     let mut passed = 0;
-    while passed < attributes.len() {
-        let attribute = &attributes[(from + passed) % attributes.len()];
+    while passed < all.len() {
+        let attribute = all.get((from + passed) % all.len());
         if is_same(attribute.name, name) && is_same(attribute.namespace, namespace) {
             return Some(attribute);
         }

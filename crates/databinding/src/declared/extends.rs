@@ -94,9 +94,9 @@ const fn leads_to(own: &Declaration, base: &Declaration) -> bool {
 const fn has_attributes(own: &ComplexDefinition, base: &ComplexDefinition) -> bool {
     let mut index = 0;
     while index < base.attributes.len() {
-        let attribute = &base.attributes[index];
-        match find(own.attributes, index, attribute.namespace, attribute.name) {
-            Some(own) if is_same_attribute(own, attribute) => {}
+        let attribute = base.attributes.get(index);
+        match find(&own.attributes, index, attribute.namespace, attribute.name) {
+            Some(own) if is_same_attribute(&own, &attribute) => {}
             _ => return false,
         }
         index += 1;
@@ -191,8 +191,9 @@ const fn is_same_default(own: Option<&str>, base: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::datatypes::List;
+    use crate::declared::AttributeUses;
     use crate::declared::Declared;
-    use crate::schema::{Namespaces, TypeName};
+    use crate::schema::{self, Namespaces, TypeName};
 
     const NOT: NotExtended = NotExtended {
         no_enum: "no enum",
@@ -214,9 +215,28 @@ mod tests {
         Box::leak(Box::new(declaration))
     }
 
+    fn attribute<T: Declared>(name: &'static str, is_required: bool) -> AttributeDeclaration {
+        let TermDeclaration::Element(ElementDeclaration { of, kind, .. }) = T::ELEMENT.term else { panic!() };
+        let (namespace, default, is_fixed, documentation) = ("", None, false, "");
+        AttributeDeclaration { namespace, name, of, kind, is_required, default, is_fixed, documentation }
+    }
+
+    fn uses(attributes: Attributes) -> AttributeUses {
+        let of = |attribute: &AttributeDeclaration| {
+            let of = with(*<()>::ELEMENT, |of| (of.of, of.kind) = (attribute.of, attribute.kind));
+            &*Box::leak(Box::new(of))
+        };
+        let said = |of: &AttributeDeclaration| {
+            (of.is_required, leaked(of.default.into_iter().collect()), of.is_fixed, of.documentation)
+        };
+        let names = attributes.iter().map(|of| schema::Attribute::new(of.namespace, of.name)).collect();
+        let table = Box::leak(Box::new(schema::Attributes::new(leaked(names))));
+        AttributeUses(leaked(attributes.iter().map(of).collect()), table, leaked(attributes.iter().map(said).collect()))
+    }
+
     fn complex(name: &'static str, attributes: Attributes, content: ContentDefinition) -> Declaration {
         let Definition::Complex(nothing) = <()>::DECLARATION.definition else { panic!() };
-        let definition = Definition::Complex(ComplexDefinition { attributes: leaked(attributes), content, ..nothing });
+        let definition = Definition::Complex(ComplexDefinition { attributes: uses(attributes), content, ..nothing });
         Declaration { name: Some(TypeName::new("urn:a", name)), definition, ..*<()>::DECLARATION }
     }
 
@@ -263,25 +283,24 @@ mod tests {
 
     #[test]
     fn a_type_has_the_attributes_of_the_one_that_it_extends() {
-        let attribute = |is_required| AttributeDeclaration::new::<i32>("a", is_required);
+        let attribute = |is_required| attribute::<i32>("a", is_required);
         let nothing = || sequence(Vec::new());
         let all = |own: Attributes, base: Attributes| said((own, nothing()), (base, nothing()));
-        let more = AttributeDeclaration::new::<String>("b", true);
+        let more = self::attribute::<String>("b", true);
+        let default = AttributeDeclaration { default: Some("1"), ..attribute(false) };
+        let fixed = AttributeDeclaration { is_fixed: true, ..default };
         assert_eq!(all(vec![more, attribute(false)], vec![attribute(false)]), None);
         for other in [
             attribute(true),
-            attribute(false).default("1"),
-            attribute(false).of_namespace("urn:o"),
-            AttributeDeclaration::new::<i64>("a", false),
-            AttributeDeclaration::new::<List<i32>>("a", false),
+            default,
+            AttributeDeclaration { namespace: "urn:o", ..attribute(false) },
+            self::attribute::<i64>("a", false),
+            self::attribute::<List<i32>>("a", false),
         ] {
             assert_eq!(all(vec![other], vec![attribute(false)]), Some("attributes"), "{other:?}");
             assert_eq!(all(vec![attribute(false)], vec![other]), Some("attributes"), "{other:?}");
         }
-        assert_eq!(
-            all(vec![attribute(false).default("1")], vec![attribute(false).default("1").fixed()]),
-            Some("attributes")
-        );
+        assert_eq!(all(vec![default], vec![fixed]), Some("attributes"));
         let open = |name, namespaces: Option<Namespaces>| {
             changed(complex(name, Vec::new(), nothing()), |of| of.any_attributes = namespaces)
         };

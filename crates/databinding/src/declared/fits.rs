@@ -2,7 +2,7 @@
 //! for one of its own.
 
 use super::alike::{are_of, find, is_as_often, is_same, is_type};
-use super::{AttributeDeclaration, TermDeclaration};
+use super::{AttributeUses, TermDeclaration};
 use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, Members, ParticleDeclaration};
 use crate::schema::{Namespaces, TypeName, ValueConstraint};
 
@@ -156,7 +156,7 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
     }
 }
 
-const fn has(own: &[AttributeDeclaration], index: usize, expected: &ExpectedAttribute) -> bool {
+const fn has(own: &AttributeUses, index: usize, expected: &ExpectedAttribute) -> bool {
     let Some(own) = find(own, index, expected.namespace, expected.name) else { return false };
     // One with a default is there for whoever reads it.
     let may_be_absent = !own.is_required || own.default.is_some();

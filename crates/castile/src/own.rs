@@ -2,7 +2,7 @@
 
 use castile_databinding::ComplexType;
 use castile_databinding::datatypes::SimpleType;
-use castile_databinding::declared::is_same;
+use castile_databinding::declared::{Declared, is_same};
 use castile_databinding::schema::TypeName;
 use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 
@@ -38,6 +38,9 @@ pub const fn is_simple<T: SimpleType>() {}
 
 /// Asks that what is flattened has no text among its elements, for which only mixed content has a place.
 pub const fn has_elements_alone<T: ComplexType>() {}
+
+/// Asks that a contract can declare a type.
+pub const fn can_be_declared<T: Declared>() {}
 
 /// Ends the compilation with this message if a type is called otherwise.
 pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str, message: &str) {

@@ -384,7 +384,7 @@ impl<'a> OwnMembers<'a> {
             (Some(TermDeclaration::Sequence(all)), ContentDefinition::Elements(inherited)) => {
                 let inherited = match inherited.term {
                     TermDeclaration::Sequence(inherited) => inherited,
-                    _ => Members(&[], &[], &[]),
+                    _ => Members::NONE,
                 };
                 all.iter().zip(inherited.iter()).try_for_each(|(own, inherited)| is_same_group(&own, &inherited))?;
                 let term = TermDeclaration::Sequence(all.skip(inherited.len()));

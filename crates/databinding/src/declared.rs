@@ -8,6 +8,7 @@ mod extends;
 mod fits;
 
 use std::any::TypeId;
+use std::marker::PhantomData;
 
 use crate::any::AnyType;
 use crate::datatypes::*;
@@ -21,8 +22,9 @@ pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind
 
 /// A type that a contract can declare.
 ///
-/// Derived code says of a complex type what no constant here has: its name, its members, and what isn't as usual. It says so in texts,
-/// references and tuples, which the compiler looks at once. What is made of them is made here, and only where a contract is asked for.
+/// Derived code says of a complex type what no constant here has: its name, what isn't as usual, and the types of its members. It says
+/// these as types and references, which take the compiler less than other values do. What is made of them is made here, where a contract
+/// is asked for.
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
@@ -37,31 +39,22 @@ pub trait Declared: Sized + 'static {
     const DOCUMENTATION: &'static str = "";
     /// The type that a complex type extends.
     const BASE: Option<&'static Declaration> = None;
-    /// The attributes of a complex type.
-    const ATTRIBUTES: AttributeUses = AttributeUses(&[], &Attributes::NONE, &[]);
+    /// The attributes of a complex type: their types, and their names.
+    const ATTRIBUTES: (&'static Row, &'static Attributes) = (<()>::ROW, &Attributes::NONE);
+    /// What is said of each attribute: its default, whether it has no other value, and documentation. Empty where nothing is.
+    const SAID_OF_ATTRIBUTES: &'static [AttributeSaid] = &[];
     /// The namespaces of other attributes of a complex type, if there may be some.
     const ANY_ATTRIBUTES: Option<Namespaces> = None;
-    /// The elements of a complex type.
-    const MEMBERS: Members = Members(&[], &[], &[]);
+    /// What is in the content of a complex type, in its order: types, and the names of elements, their occurrence and their defaults.
+    const MEMBERS: (&'static Row, &'static [Element]) = (<()>::ROW, &[]);
+    /// The documentation of each member. Empty where nothing is said.
+    const SAID_OF_MEMBERS: &'static [&'static str] = &[];
     /// What is between the tags of a complex type.
-    const CONTENT: ContentDefinition = ContentDefinition::sequence(Self::MEMBERS);
+    const CONTENT: ContentDefinition = ContentDefinition::sequence::<Self>();
     /// What tells it from other types.
     const KIND: Kind = Kind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
     /// How it is declared.
     const DECLARATION: &'static Declaration = &Declaration::complex::<Self>();
-    /// An element of the type, to which [`Members`] give its name.
-    const ELEMENT: &'static ParticleDeclaration =
-        &ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
-            namespace: "",
-            name: "",
-            of: Self::declaration,
-            kind: Self::KIND,
-            is_nillable: Self::IS_NILLABLE,
-            default: None,
-            is_fixed: false,
-            documentation: "",
-        }));
-
     /// How it is declared, for those to whom it may refer: a constant in itself has no value.
     fn declaration() -> &'static Declaration {
         Self::DECLARATION
@@ -224,20 +217,144 @@ pub struct ElementDeclaration {
     pub documentation: &'static str,
 }
 
-/// Particles one after another. Those that are elements have their names, their occurrence and their defaults in a table, and all may
-/// have documentation.
+/// Types of attributes, or of what is in a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and [`Wildcard`], or one [`And`]
+/// more.
+pub trait Types {
+    /// The types, as particles.
+    const ROW: &'static Row;
+}
+
+/// A tuple of types, and another one behind it.
+#[derive(Debug)]
+pub struct And<F, R>(PhantomData<(F, R)>);
+
+impl<F: Types, R: Types> Types for And<F, R> {
+    const ROW: &'static Row = &Row { particles: F::ROW.particles, rest: Some(R::ROW) };
+}
+
+macro_rules! tuples {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first: Particle, $($rest: Particle),*> Types for ($first, $($rest,)*) {
+            const ROW: &'static Row = &Row { particles: &[$first::PARTICLE, $($rest::PARTICLE),*], rest: None };
+        }
+        tuples!($($rest)*);
+    };
+    () => {
+        impl Types for () {
+            const ROW: &'static Row = &Row { particles: &[], rest: None };
+        }
+    };
+}
+
+tuples!(A B C D E F G H I J K L);
+
+/// What may be in a tuple of [`Types`].
+pub trait Particle {
+    /// The particle. An element has no name yet.
+    const PARTICLE: &'static ParticleDeclaration;
+}
+
+/// An element, or an attribute that must be there.
+#[derive(Debug)]
+pub struct Of<T>(PhantomData<T>);
+
+impl<T: Declared> Particle for Of<T> {
+    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>();
+}
+
+/// An attribute that may be absent.
+#[derive(Debug)]
+pub struct Optional<T>(PhantomData<T>);
+
+impl<T: Declared> Particle for Optional<T> {
+    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>().occurs(0, Some(1));
+}
+
+/// The content of a type, between this and that many times. Most is [`UNBOUNDED`].
+#[derive(Debug)]
+pub struct Flattened<T, const MIN: u32, const MAX: u32>(PhantomData<T>);
+
+impl<T: Declared, const MIN: u32, const MAX: u32> Particle for Flattened<T, MIN, MAX> {
+    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::content_of::<T>().occurs(MIN, bound(MAX));
+}
+
+/// Any element that `W` takes, between this and that many times. Most is [`UNBOUNDED`].
+#[derive(Debug)]
+pub struct Wildcard<W, const MIN: u32, const MAX: u32>(PhantomData<W>);
+
+/// What a wildcard takes.
+pub trait Takes {
+    /// Elements of these namespaces.
+    const NAMESPACES: Namespaces;
+}
+
+impl<W: Takes, const MIN: u32, const MAX: u32> Particle for Wildcard<W, MIN, MAX> {
+    const PARTICLE: &'static ParticleDeclaration =
+        &ParticleDeclaration::once(TermDeclaration::Any(W::NAMESPACES)).occurs(MIN, bound(MAX));
+}
+
+/// As often as it likes.
+pub const UNBOUNDED: u32 = u32::MAX;
+
+const fn bound(most: u32) -> Option<u32> {
+    if most == UNBOUNDED { None } else { Some(most) }
+}
+
+/// Particles, of which the first ones are these.
+#[derive(Debug)]
+pub struct Row {
+    particles: &'static [&'static ParticleDeclaration],
+    rest: Option<&'static Row>,
+}
+
+impl Row {
+    /// The particle of this number.
+    const fn get(&self, mut number: usize) -> Option<&'static ParticleDeclaration> {
+        let mut row = self;
+        while number >= row.particles.len() {
+            number -= row.particles.len();
+            let Some(rest) = row.rest else { return None };
+            row = rest;
+        }
+        Some(row.particles[number])
+    }
+
+    const fn len(&self) -> usize {
+        let (mut row, mut len) = (self, self.particles.len());
+        while let Some(rest) = row.rest {
+            (row, len) = (rest, len + rest.particles.len());
+        }
+        len
+    }
+}
+
+/// Particles one after another. Those that are elements have their names, their occurrence and their defaults in a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Members(pub &'static [&'static ParticleDeclaration], pub &'static [Element], pub &'static [&'static str]);
+pub struct Members {
+    row: &'static Row,
+    /// The number of the first one in the row.
+    first: usize,
+    /// Those of them, and of what comes behind.
+    elements: &'static [Element],
+    documentation: &'static [&'static str],
+}
 
 impl Members {
+    /// No particles.
+    pub const NONE: Members = Members { row: <()>::ROW, first: 0, elements: &[], documentation: &[] };
+
+    const fn of<T: Declared>() -> Self {
+        Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::SAID_OF_MEMBERS }
+    }
+
     /// How many there are.
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.row.len() - self.first
     }
 
     /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// The particles.
@@ -252,18 +369,14 @@ impl Members {
 
     /// The first particle, and the others.
     pub const fn split_first(self) -> Option<(ParticleDeclaration, Members)> {
-        let Members(particles, elements, documentation) = self;
-        let [first, particles @ ..] = particles else { return None };
-        let mut first = **first;
-        let mut rest = Members(particles, elements, documentation);
-        if let [documentation, others @ ..] = documentation {
-            rest.2 = others;
-            if let TermDeclaration::Element(declared) = &mut first.term {
-                declared.documentation = documentation;
-            }
+        let Some(first) = self.row.get(self.first) else { return None };
+        let (mut first, mut rest) = (*first, Members { first: self.first + 1, ..self });
+        let TermDeclaration::Element(declared) = &mut first.term else { return Some((first, rest)) };
+        if self.first < self.documentation.len() {
+            declared.documentation = self.documentation[self.first];
         }
-        if let (TermDeclaration::Element(declared), [element, others @ ..]) = (&mut first.term, elements) {
-            rest.1 = others;
+        if let [element, others @ ..] = self.elements {
+            rest.elements = others;
             (declared.namespace, declared.name) = (element.namespace, element.name);
             (first.min_occurs, first.max_occurs) = (element.min_occurs, element.max_occurs);
             if let Some(constraint) = element.constraint {
@@ -277,55 +390,58 @@ impl Members {
     /// The particles behind so many.
     #[must_use]
     pub fn skip(self, count: usize) -> Members {
-        let mut left = self;
-        for _ in 0..count {
-            left = left.split_first().map_or(left, |(_, rest)| rest);
-        }
-        left
+        (0..count).fold(self, |left, _| left.split_first().map_or(left, |(_, rest)| rest))
     }
 }
 
-/// Attributes: elements of their types, their names in a table, and what is said of each. That is whether it must be there, the value if
-/// it is absent, whether it has no other value, and documentation.
+/// What is said of an attribute: its default, whether it has no other value, and documentation.
+pub type AttributeSaid = (Option<&'static str>, bool, &'static str);
+
+/// Attributes. Their names stand in a table.
 #[derive(Clone, Copy, Debug)]
-pub struct AttributeUses(
-    pub &'static [&'static ParticleDeclaration],
-    pub &'static Attributes,
-    pub &'static [(bool, &'static [&'static str], bool, &'static str)],
-);
+pub struct AttributeUses {
+    row: &'static Row,
+    names: &'static Attributes,
+    said: &'static [AttributeSaid],
+}
 
 impl AttributeUses {
+    const fn of<T: Declared>() -> Self {
+        AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, said: T::SAID_OF_ATTRIBUTES }
+    }
+
     /// How many there are.
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.row.len()
     }
 
     /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// The attribute of this number.
-    pub const fn get(&self, number: usize) -> AttributeDeclaration {
-        let AttributeUses(types, table, uses) = self;
-        let TermDeclaration::Element(of) = &types[number].term else { panic!("a type is that of an element") };
-        let (is_required, default, is_fixed, documentation) = uses[number];
-        let name = &table.declared[number];
-        AttributeDeclaration {
+    pub const fn get(&self, number: usize) -> Option<AttributeDeclaration> {
+        let Some(particle) = self.row.get(number) else { return None };
+        let TermDeclaration::Element(of) = &particle.term else { return None };
+        let (default, is_fixed, documentation) =
+            if number < self.said.len() { self.said[number] } else { (None, false, "") };
+        let name = &self.names.declared[number];
+        Some(AttributeDeclaration {
             namespace: name.namespace,
             name: name.name,
             of: of.of,
             kind: of.kind,
-            is_required,
-            default: if let [value, ..] = default { Some(value) } else { None },
+            is_required: particle.min_occurs > 0,
+            default,
             is_fixed,
             documentation,
-        }
+        })
     }
 
     /// The attributes.
     pub fn iter(self) -> impl Iterator<Item = AttributeDeclaration> {
-        (0..self.len()).map(move |number| self.get(number))
+        (0..self.len()).filter_map(move |number| self.get(number))
     }
 }
 
@@ -340,7 +456,7 @@ impl Declaration {
             extended_by: &[],
             is_open: false,
             is_abstract: false,
-            attributes: T::ATTRIBUTES,
+            attributes: AttributeUses::of::<T>(),
             any_attributes: T::ANY_ATTRIBUTES,
             content: T::CONTENT,
         };
@@ -384,18 +500,18 @@ impl Declaration {
 
 impl ContentDefinition {
     /// Elements one after another.
-    pub const fn sequence(members: Members) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(members)))
+    pub const fn sequence<T: Declared>() -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(Members::of::<T>())))
     }
 
     /// One of these elements.
-    pub const fn choice(members: Members) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(members)))
+    pub const fn choice<T: Declared>() -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(Members::of::<T>())))
     }
 
     /// Elements in any order.
-    pub const fn all(members: Members) -> Self {
-        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(members)))
+    pub const fn all<T: Declared>() -> Self {
+        ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(Members::of::<T>())))
     }
 
     /// Text, and elements that are the content of a type, as often as they like.
@@ -414,18 +530,24 @@ impl ParticleDeclaration {
         ParticleDeclaration { min_occurs: 1, max_occurs: Some(1), term }
     }
 
-    /// The content of a type.
-    pub const fn content_of<T: Declared>() -> Self {
+    const fn element<T: Declared>() -> Self {
+        ParticleDeclaration::once(TermDeclaration::Element(ElementDeclaration {
+            namespace: "",
+            name: "",
+            of: T::declaration,
+            kind: T::KIND,
+            is_nillable: T::IS_NILLABLE,
+            default: None,
+            is_fixed: false,
+            documentation: "",
+        }))
+    }
+
+    const fn content_of<T: Declared>() -> Self {
         ParticleDeclaration::once(TermDeclaration::ContentOf(T::declaration, T::KIND))
     }
 
-    /// Any element of these namespaces.
-    pub const fn any(namespaces: Namespaces) -> Self {
-        ParticleDeclaration::once(TermDeclaration::Any(namespaces))
-    }
-
-    /// This particle with another occurrence.
-    pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
+    const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         (self.min_occurs, self.max_occurs) = (min, max);
         self
     }

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
 use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion};
-use crate::fields::{Kind, Member};
+use crate::fields::{self, Kind, Member};
 
 /// A complex type.
 pub(crate) struct Complex<'a> {
@@ -56,31 +56,51 @@ impl Complex<'_> {
             ContentOf::Text(of) => (Some(quote! { text::<#of>() }), &[]),
             ContentOf::Mixed(of) => (Some(quote! { mixed::<#of>() }), &[]),
             ContentOf::Sequence(members) => (None, members),
-            ContentOf::Choice(members) => (Some(quote! { choice(Self::MEMBERS) }), members),
-            ContentOf::All(members) => (Some(quote! { all(Self::MEMBERS) }), members),
+            ContentOf::Choice(members) => (Some(quote! { choice::<Self>() }), members),
+            ContentOf::All(members) => (Some(quote! { all::<Self>() }), members),
         };
         let content = content.map(|content| {
             quote! { const CONTENT: #declared::ContentDefinition = #declared::ContentDefinition::#content; }
         });
-        let members = (!members.is_empty()).then(|| {
-            let members = members_of(members, table, expansion);
-            quote! { const MEMBERS: #declared::Members = #members; }
+        let (wildcards, types) = types(members, expansion);
+        let types_of_attributes = self.attributes.iter().map(|attribute| {
+            let of = &attribute.of;
+            match attribute.is_required {
+                true => quote! { castile_codegen_::declared::Of<#of> },
+                false => quote! { castile_codegen_::declared::Optional<#of> },
+            }
+        });
+        let types_of_attributes = row(types_of_attributes.collect());
+        let has_elements = members.iter().any(|member| member.kind == Kind::Element);
+        let elements = if has_elements {
+            quote! { #table }
+        } else {
+            quote! { [] }
+        };
+        let members_of = (!members.is_empty()).then(|| {
+            quote! {
+                const MEMBERS: (&'static #declared::Row, &'static [castile_codegen_::Element]) = (#types, &#elements);
+            }
+        });
+        let said = members.iter().any(|member| !member.documentation.is_empty()).then(|| {
+            let said = members.iter().map(|member| &member.documentation);
+            quote! { const SAID_OF_MEMBERS: &'static [&'static str] = &[#(#said),*]; }
         });
         let attributes = (!self.attributes.is_empty()).then(|| {
-            let types = self.attributes.iter().map(|attribute| &attribute.of);
-            let uses = self.attributes.iter().map(|attribute| {
-                let AttributeOf { is_required, default, is_fixed, documentation, .. } = attribute;
-                let default = default.iter();
-                quote! { (#is_required, &[#(#default)*], #is_fixed, #documentation) }
-            });
             let table = quote::format_ident!("{ATTRIBUTES}");
             quote! {
-                const ATTRIBUTES: #declared::AttributeUses = #declared::AttributeUses(
-                    &[#(<#types as #declared::Declared>::ELEMENT),*],
-                    &#table,
-                    &[#(#uses),*],
-                );
+                const ATTRIBUTES: (&'static #declared::Row, &'static castile_codegen_::xs::Attributes) =
+                    (#types_of_attributes, &#table);
             }
+        });
+        let is_said = |attribute: &AttributeOf| attribute.default.is_some() || !attribute.documentation.is_empty();
+        let said_of_attributes = self.attributes.iter().any(is_said).then(|| {
+            let said = self.attributes.iter().map(|attribute| {
+                let AttributeOf { default, is_fixed, documentation, .. } = attribute;
+                let default = option(default.as_ref());
+                quote! { (#default, #is_fixed, #documentation) }
+            });
+            quote! { const SAID_OF_ATTRIBUTES: &'static [#declared::AttributeSaid] = &[#(#said),*]; }
         });
         let any_attributes = any_attributes.map(|any| {
             let namespaces = namespaces(any, expansion);
@@ -101,9 +121,17 @@ impl Complex<'_> {
         };
         let documentation = documentation(self.documentation);
         let extension = extends.map(|base| extension(ident, base));
-        let checks = checked(&quote! { #checks #extension });
+        // The errors of these stand at the fields.
+        let types =
+            members.iter().map(|member| &member.of).chain(self.attributes.iter().map(|attribute| &attribute.of));
+        let doubtful = types.filter(|of| fields::most_bytes(of).is_none());
+        let doubtful = doubtful.map(|of| quote_spanned! { of.span() => castile_codegen_::can_be_declared::<#of>(); });
+        let checks = checked(&quote! { #checks #(#doubtful)* #extension });
         quote! {
-            impl #declared::Declared for #ident { #name #documentation #base #attributes #any_attributes #members #content }
+            #wildcards
+            impl #declared::Declared for #ident {
+                #name #documentation #base #attributes #said_of_attributes #any_attributes #members_of #said #content
+            }
             #checks
         }
     }
@@ -226,29 +254,43 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
     quote! { castile_codegen_::xs::Namespaces::#namespaces }
 }
 
-/// The particles, of which those that are elements are in a table.
-fn members_of(members: &[Member], table: &Ident, expansion: &Expansion) -> TokenStream {
-    let particles = members.iter().map(|member| {
-        let Member { of, kind, min, max, any, .. } = member;
-        let what = match kind {
-            Kind::Element => return quote! { <#of as castile_codegen_::declared::Declared>::ELEMENT },
-            Kind::Flattened => quote! { content_of::<#of>() },
+/// The types of members, and what their wildcards take.
+fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream) {
+    let mut wildcards = TokenStream::new();
+    let types = members.iter().enumerate().map(|(number, Member { of, kind, min, max, any, .. })| {
+        let max = max.unwrap_or(u32::MAX);
+        match kind {
+            Kind::Element => quote! { castile_codegen_::declared::Of<#of> },
+            Kind::Flattened => {
+                quote! { castile_codegen_::declared::Flattened<#of, #min, #max> }
+            }
             Kind::Any => {
                 let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
-                quote! { any(#namespaces) }
+                let takes = quote::format_ident!("CastileTakes{number}");
+                wildcards.extend(quote! {
+                    struct #takes;
+
+                    impl castile_codegen_::declared::Takes for #takes {
+                        const NAMESPACES: castile_codegen_::xs::Namespaces = #namespaces;
+                    }
+                });
+                quote! { castile_codegen_::declared::Wildcard<#takes, #min, #max> }
             }
-        };
-        let occurs = ((*min, *max) != (1, Some(1))).then(|| {
-            let max = option(max.as_ref());
-            quote! { .occurs(#min, #max) }
-        });
-        quote! { &castile_codegen_::declared::ParticleDeclaration::#what #occurs }
+        }
     });
-    let elements = members.iter().any(|member| member.kind == Kind::Element).then_some(table);
-    let elements = elements.map_or_else(|| quote! { [] }, |table| quote! { #table });
-    let is_documented = members.iter().any(|member| !member.documentation.is_empty());
-    let documentation = members.iter().filter(|_| is_documented).map(|member| &member.documentation);
-    quote! { castile_codegen_::declared::Members(&[#(#particles),*], &#elements, &[#(#documentation),*]) }
+    let types = row(types.collect());
+    (wildcards, types)
+}
+
+/// The longest tuple of types.
+const LONGEST: usize = 12;
+
+/// The row of types, which are a tuple or several of them.
+fn row(types: Vec<TokenStream>) -> TokenStream {
+    let tuples = types.chunks(LONGEST).map(|types| quote! { (#(#types,)*) });
+    let together = |rest, first| quote! { castile_codegen_::declared::And<#first, #rest> };
+    let types = tuples.rev().reduce(together).unwrap_or_else(|| quote! { () });
+    quote! { <#types as castile_codegen_::declared::Types>::ROW }
 }
 
 pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {

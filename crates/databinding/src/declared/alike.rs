@@ -43,8 +43,10 @@ pub(super) const fn find(
 ) -> Option<AttributeDeclaration> {
     let mut passed = 0;
     while passed < all.len() {
-        let attribute = all.get((from + passed) % all.len());
-        if is_same(attribute.name, name) && is_same(attribute.namespace, namespace) {
+        if let Some(attribute) = all.get((from + passed) % all.len())
+            && is_same(attribute.name, name)
+            && is_same(attribute.namespace, namespace)
+        {
             return Some(attribute);
         }
         passed += 1;

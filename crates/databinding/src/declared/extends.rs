@@ -93,8 +93,7 @@ const fn leads_to(own: &Declaration, base: &Declaration) -> bool {
 
 const fn has_attributes(own: &ComplexDefinition, base: &ComplexDefinition) -> bool {
     let mut index = 0;
-    while index < base.attributes.len() {
-        let attribute = base.attributes.get(index);
+    while let Some(attribute) = base.attributes.get(index) {
         match find(&own.attributes, index, attribute.namespace, attribute.name) {
             Some(own) if is_same_attribute(&own, &attribute) => {}
             _ => return false,
@@ -191,8 +190,8 @@ const fn is_same_default(own: Option<&str>, base: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::datatypes::List;
-    use crate::declared::AttributeUses;
     use crate::declared::Declared;
+    use crate::declared::{AttributeUses, Flattened, Of, Particle, Row};
     use crate::schema::{self, Namespaces, TypeName};
 
     const NOT: NotExtended = NotExtended {
@@ -216,22 +215,30 @@ mod tests {
     }
 
     fn attribute<T: Declared>(name: &'static str, is_required: bool) -> AttributeDeclaration {
-        let TermDeclaration::Element(ElementDeclaration { of, kind, .. }) = T::ELEMENT.term else { panic!() };
+        let ElementDeclaration { of, kind, .. } = declared::<T>();
         let (namespace, default, is_fixed, documentation) = ("", None, false, "");
         AttributeDeclaration { namespace, name, of, kind, is_required, default, is_fixed, documentation }
     }
 
+    fn declared<T: Declared>() -> ElementDeclaration {
+        let TermDeclaration::Element(element) = Of::<T>::PARTICLE.term else { panic!() };
+        element
+    }
+
+    fn row(particles: impl Iterator<Item = ParticleDeclaration>) -> &'static Row {
+        let particles = particles.map(|particle| &*Box::leak(Box::new(particle)));
+        Box::leak(Box::new(Row { particles: leaked(particles.collect()), rest: None }))
+    }
+
     fn uses(attributes: Attributes) -> AttributeUses {
-        let of = |attribute: &AttributeDeclaration| {
-            let of = with(*<()>::ELEMENT, |of| (of.of, of.kind) = (attribute.of, attribute.kind));
-            &*Box::leak(Box::new(of))
-        };
-        let said = |of: &AttributeDeclaration| {
-            (of.is_required, leaked(of.default.into_iter().collect()), of.is_fixed, of.documentation)
-        };
+        let types = attributes.iter().map(|attribute| ParticleDeclaration {
+            min_occurs: u32::from(attribute.is_required),
+            ..with(*Of::<()>::PARTICLE, |of| (of.of, of.kind) = (attribute.of, attribute.kind))
+        });
+        let said = attributes.iter().map(|of| (of.default, of.is_fixed, of.documentation)).collect();
         let names = attributes.iter().map(|of| schema::Attribute::new(of.namespace, of.name)).collect();
-        let table = Box::leak(Box::new(schema::Attributes::new(leaked(names))));
-        AttributeUses(leaked(attributes.iter().map(of).collect()), table, leaked(attributes.iter().map(said).collect()))
+        let names = Box::leak(Box::new(schema::Attributes::new(leaked(names))));
+        AttributeUses { row: row(types), names, said: leaked(said) }
     }
 
     fn complex(name: &'static str, attributes: Attributes, content: ContentDefinition) -> Declaration {
@@ -241,12 +248,15 @@ mod tests {
     }
 
     fn members(particles: Particles) -> Members {
-        let particles = particles.into_iter().map(|particle| &*Box::leak(Box::new(particle)));
-        Members(leaked(particles.collect()), &[], &[])
+        Members { row: row(particles.into_iter()), ..Members::NONE }
     }
 
     fn sequence(particles: Particles) -> ContentDefinition {
-        ContentDefinition::sequence(members(particles))
+        elements(TermDeclaration::Sequence(members(particles)))
+    }
+
+    fn elements(term: TermDeclaration) -> ContentDefinition {
+        ContentDefinition::Elements(ParticleDeclaration { term, ..*Of::<()>::PARTICLE })
     }
 
     fn element(name: &'static str) -> ParticleDeclaration {
@@ -254,7 +264,7 @@ mod tests {
     }
 
     fn element_of<T: Declared>(name: &'static str) -> ParticleDeclaration {
-        with(*T::ELEMENT, |element| (element.namespace, element.name) = ("urn:a", name))
+        with(*Of::<T>::PARTICLE, |element| (element.namespace, element.name) = ("urn:a", name))
     }
 
     fn with(mut particle: ParticleDeclaration, change: impl FnOnce(&mut ElementDeclaration)) -> ParticleDeclaration {
@@ -331,11 +341,12 @@ mod tests {
             with(a, |of| of.kind = Kind::Unnamed(kept(inner)))
         };
         let default = with(a, |of| of.default = Some("1"));
+        let any = |namespaces| ParticleDeclaration { term: TermDeclaration::Any(namespaces), ..a };
         let different = [
             a,
-            a.occurs(0, Some(1)),
-            a.occurs(0, None),
-            a.occurs(1, None),
+            ParticleDeclaration { min_occurs: 0, ..a },
+            ParticleDeclaration { min_occurs: 0, max_occurs: None, ..a },
+            ParticleDeclaration { max_occurs: None, ..a },
             default,
             with(default, |of| of.is_fixed = true),
             with(a, |of| of.namespace = "urn:o"),
@@ -347,9 +358,9 @@ mod tests {
             named("Other"),
             around("x"),
             around("y"),
-            ParticleDeclaration::any(Namespaces::Any),
-            ParticleDeclaration::any(Namespaces::Not("urn:a")),
-            ParticleDeclaration::content_of::<()>(),
+            any(Namespaces::Any),
+            any(Namespaces::Not("urn:a")),
+            *Flattened::<(), 1, 1>::PARTICLE,
         ];
         for (index, own) in different.iter().enumerate() {
             for (other, base) in different.iter().enumerate() {
@@ -364,8 +375,8 @@ mod tests {
     #[test]
     fn content_of_other_kinds_is_extended_by_attributes_alone() {
         let [a, b] = [element("a"), element("b")];
-        let all = |particles: Particles| ContentDefinition::all(members(particles));
-        let choice = |particles: Particles| ContentDefinition::choice(members(particles));
+        let all = |particles: Particles| elements(TermDeclaration::All(members(particles)));
+        let choice = |particles: Particles| elements(TermDeclaration::Choice(members(particles)));
         let text = ContentDefinition::text::<i32>;
         for (own, base, expected) in [
             (all(vec![a]), all(vec![a]), None),

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::recursive::deeper;
+use crate::recursive::guarded;
 use crate::schema::{Attributes, Content, Element, Model, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
@@ -49,7 +49,7 @@ impl<T: ComplexType> FromXml for T {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
         // As in a sequence: `?` would move the value once more, and be more functions for each type.
-        let read = if T::IS_GUARDED { deeper::<T, _>(|| read(decoder)) } else { T::read(decoder) };
+        let read = if T::IS_GUARDED { read_guarded(decoder) } else { T::read(decoder) };
         match read {
             Ok(value) => match decoder.leave(element, outer) {
                 Ok(()) => Ok(value),
@@ -72,18 +72,16 @@ impl<T: ComplexType> ToXml for T {
 
     #[inline]
     fn content(&self, out: &mut Encoder) {
-        if T::IS_GUARDED { deeper::<T, _>(|| write(self, out)) } else { self.write(out) }
+        if T::IS_GUARDED { guarded(size_of::<T>(), &mut || self.write(out)) } else { self.write(out) }
     }
 }
 
-// What goes on with more stack or with the old one has two call sites. Out of line it has one, so that what it calls is inlined.
-
-#[inline(never)]
-fn read<T: ComplexType>(decoder: &mut Decoder<'_>) -> Result<T, Error> {
-    T::read(decoder)
-}
-
-#[inline(never)]
-fn write<T: ComplexType>(value: &T, out: &mut Encoder) {
-    value.write(out);
+#[inline]
+fn read_guarded<T: ComplexType>(decoder: &mut Decoder<'_>) -> Result<T, Error> {
+    let mut read = None;
+    guarded(size_of::<T>(), &mut || read = Some(T::read(decoder)));
+    match read {
+        Some(read) => read,
+        None => unreachable!("what is guarded is called once"),
+    }
 }

@@ -78,6 +78,13 @@ pub fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f)
 }
 
+/// Calls `f`, with more stack if there is little left for a value of so many bytes. It is one function for all types, where
+/// [`deeper`] is several for each: most types of a program have a call.
+pub(crate) fn guarded(size: usize, f: &mut dyn FnMut()) {
+    let red_zone = RED_ZONE + RED_ZONE_PER_BYTE * size;
+    stacker::maybe_grow(red_zone, SEGMENT + red_zone, f);
+}
+
 impl<T> Recursive<T> {
     /// Boxes a value.
     pub fn new(value: T) -> Self

@@ -50,13 +50,20 @@ fn markup_length(markup: &[u8]) -> usize {
     }
 }
 
+/// Writes a value between these tags. Functions that are seldom called take one, so that there is one of them for all types.
+type Value<'v> = &'v mut dyn FnMut(&mut Encoder, &str, &str);
+
+fn element_of<T: ToXml>(value: &T) -> impl FnMut(&mut Encoder, &str, &str) {
+    |out, start, end| value.element(out, start, end)
+}
+
 impl Encoder {
     /// Writes an element of a type of a program, whose tags have `namespace` as their default one.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
-            Some(other) if other != namespace => self.foreign(namespace, other, start, value),
+            Some(other) if other != namespace => self.foreign(namespace, other, start, &mut element_of(value)),
             _ => value.element(self, start, end),
         }
     }
@@ -80,7 +87,7 @@ impl Encoder {
                 let start = self.with_declarations(start, &[(own, "")]);
                 value.element(self, &start, end);
             }
-            Some(own) if own != namespace => self.foreign(namespace, own, start, value),
+            Some(own) if own != namespace => self.foreign(namespace, own, start, &mut element_of(value)),
             _ => value.element(self, start, end),
         }
     }
@@ -89,7 +96,7 @@ impl Encoder {
     #[doc(hidden)]
     pub fn own_root<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
-            Some(other) if other != namespace => self.foreign(namespace, other, start, value),
+            Some(other) if other != namespace => self.foreign(namespace, other, start, &mut element_of(value)),
             _ => {
                 let start = self.with_declarations(start, &[(namespace, "")]);
                 let was_undeclared = std::mem::take(&mut self.undeclared);
@@ -109,7 +116,7 @@ impl Encoder {
                     if self.is_outgrown() {
                         return;
                     }
-                    self.foreign(namespace, other, start, value);
+                    self.foreign(namespace, other, start, &mut element_of(value));
                 }
             }
             _ => self.repeated(start, values, end),
@@ -143,7 +150,7 @@ impl Encoder {
             // Around it there may be a default namespace, and it is in none.
             Some(within) if namespace.is_empty() && within != namespace => {
                 let start = self.with_declarations(start, &[(namespace, "")]);
-                self.in_none(within, &start, value, end);
+                self.in_none(within, &start, &mut element_of(value), end);
             }
             _ => self.own_root(namespace, start, value, end),
         }
@@ -170,7 +177,7 @@ impl Encoder {
 
     /// Writes an element of `namespace` whose content has the default namespace `within`.
     #[cold]
-    fn foreign<T: ToXml>(&mut self, namespace: &str, within: &str, start: &str, value: &T) {
+    fn foreign(&mut self, namespace: &str, within: &str, start: &str, value: Value<'_>) {
         let name = start.trim_matches(['<', '>']).split(' ').next().unwrap_or_default();
         let name = name.split_once(':').map_or(name, |(_, local)| local);
         if namespace.is_empty() {
@@ -181,13 +188,13 @@ impl Encoder {
         let was_undeclared = std::mem::take(&mut self.undeclared);
         let declared = [(namespace, "own"), (within, "")];
         let start = self.with_declarations(&format!("<own:{name}>"), &declared);
-        value.element(self, &start, &format!("</own:{name}>"));
+        value(self, &start, &format!("</own:{name}>"));
         self.undeclared = was_undeclared;
     }
 
     /// Writes an element of no namespace whose content has the default namespace `within`. Its name has no prefix, so each child declares
     /// that one. Nothing within may count on there being none.
-    fn in_none<T: ToXml>(&mut self, within: &str, start: &str, value: &T, end: &str) {
+    fn in_none(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
         if self.rewrites == MOST_REWRITES {
             return self.fail_with("elements in no namespace that stand deeper within each other than 16 times");
         }
@@ -195,7 +202,7 @@ impl Encoder {
         (self.declares_more, self.default_namespace.1) = (true, true);
         let was_undeclared = std::mem::replace(&mut self.undeclared, true);
         let begin = self.out.len();
-        value.element(self, start, end);
+        value(self, start, end);
         self.declare_in_children(begin, within);
         self.undeclared = was_undeclared;
         self.rewrites -= 1;

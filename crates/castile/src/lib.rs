@@ -391,7 +391,8 @@ pub mod codegen {
 
     #[cfg(feature = "macros")]
     pub use crate::own::{
-        can_be_declared, has_elements_alone, is_called, is_of, is_simple, is_small, paged, push_text, required_header,
+        are_small, can_be_declared, has_elements_alone, is_called, is_of, is_simple, is_small, paged, push_text,
+        required_header,
     };
     #[cfg(feature = "macros")]
     pub use castile_contract as contract;

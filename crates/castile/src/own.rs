@@ -9,8 +9,15 @@ use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 /// The most that a value takes where it stands, in bytes. What is larger overflows a stack where several are in flight.
 const MOST: usize = 1 << 10;
 
+/// Ends the compilation with this message if a type is too large.
+pub const fn is_small(size: usize, message: &str) {
+    if size > MOST {
+        panic!("{}", message)
+    }
+}
+
 /// Ends the compilation if a type is too large, with the message of the field that takes most.
-pub const fn is_small(size: usize, fields: &[(usize, &str)]) {
+pub const fn are_small(size: usize, fields: &[(usize, &str)]) {
     if size <= MOST {
         return;
     }

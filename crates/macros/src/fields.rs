@@ -59,7 +59,15 @@ pub(crate) fn held_by<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
 }
 
 pub(crate) fn is_called(of: &Type, name: &str) -> bool {
-    matches!(bare(of), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+    last_of(of).is_some_and(|last| last == name)
+}
+
+/// The last name of a path.
+fn last_of(of: &Type) -> Option<&syn::Ident> {
+    match bare(of) {
+        Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
+        _ => None,
+    }
 }
 
 /// A type out of parentheses, and out of what a macro put around it.
@@ -89,7 +97,9 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
         ("u32", "unsignedInt"),
         ("u64", "unsignedLong"),
     ];
-    TYPES.into_iter().find(|(name, _)| is_called(of, name))
+    // To compare a name with a text asks the compiler for it, so that is done once.
+    let called = last_of(of)?.to_string();
+    TYPES.into_iter().find(|(name, _)| *name == called)
 }
 
 /// How many bytes a value takes at most on a 64-bit machine, where what the type is called tells.
@@ -110,15 +120,14 @@ pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
         "QName",
         "Time",
     ];
-    let is_pointer = |of: &Type| held_by(of, "Box").is_some();
     let inner = held_by(of, "Option").unwrap_or(of);
-    match of_language(inner) {
-        _ if is_pointer(inner) => Some(POINTER),
-        _ if held_by(inner, "Vec").is_some() => Some(3 * POINTER),
-        Some(("String", _)) => Some(3 * POINTER),
+    match last_of(inner)?.to_string().as_str() {
+        "Box" => held_by(inner, "Box").map(|_| POINTER),
+        "Vec" => held_by(inner, "Vec").map(|_| 3 * POINTER),
+        "String" => Some(3 * POINTER),
+        called if DATATYPES.contains(&called) => Some(MOST_OF_DATATYPE),
         // A number, and whether there is one.
-        Some(_) => Some(2 * POINTER),
-        None => DATATYPES.iter().any(|name| is_called(inner, name)).then_some(MOST_OF_DATATYPE),
+        _ => of_language(inner).map(|_| 2 * POINTER),
     }
 }
 

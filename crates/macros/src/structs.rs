@@ -542,19 +542,24 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
     if doubtful.is_empty() {
         return TokenStream::new();
     }
-    let is_one = doubtful.len() == 1;
-    let fields = doubtful.into_iter().map(|(field, of)| {
-        let message = format!(
+    let message = |field: &syn::Ident| {
+        format!(
             "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
-        );
-        // The largest of one is known.
-        match is_one {
-            true => quote! { (0, #message) },
-            false => quote! { (::core::mem::size_of::<#of>(), #message) },
-        }
+        )
+    };
+    // The largest of one is known.
+    if let [(field, _)] = &doubtful[..] {
+        let message = message(field);
+        return quote_spanned! { ident.span() =>
+            castile_codegen_::is_small(::core::mem::size_of::<#ident>(), #message);
+        };
+    }
+    let fields = doubtful.into_iter().map(|(field, of)| {
+        let message = message(field);
+        quote! { (::core::mem::size_of::<#of>(), #message) }
     });
     quote_spanned! { ident.span() =>
-        castile_codegen_::is_small(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
+        castile_codegen_::are_small(::core::mem::size_of::<#ident>(), &[#(#fields),*]);
     }
 }
 

@@ -41,6 +41,13 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
             },
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
+                // Types have capital letters: most names are told by that, in code that is seldom optimised.
+                let is_other = !name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "xs";
+                if is_other {
+                    out.push(TokenTree::Ident(ident));
+                    (is_within, colons, dots) = (false, 0, 0);
+                    continue;
+                }
                 match (meant(&name), path(&name)) {
                     (Some(meant), _) => {
                         out.extend(meant);
@@ -91,10 +98,6 @@ fn is_colon(token: &TokenTree) -> bool {
 
 /// Where a name stands that is one of the prelude, or of the library: that is `Some(None)`.
 fn path(name: &str) -> Option<Option<&'static str>> {
-    // Types have capital letters: most names are told by that, in code that is seldom optimised.
-    if !name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "xs" {
-        return None;
-    }
     Some(Some(match name {
         "Box" => "::std::boxed",
         "Clone" => "::core::clone",

@@ -122,8 +122,8 @@ impl Complex<'_> {
         let documentation = documentation(self.documentation);
         let extension = extends.map(|base| extension(ident, base));
         // The errors of these stand at the fields.
-        let types =
-            members.iter().map(|member| &member.of).chain(self.attributes.iter().map(|attribute| &attribute.of));
+        let declared_members = members.iter().filter(|member| member.kind != Kind::Any).map(|member| &member.of);
+        let types = declared_members.chain(self.attributes.iter().map(|attribute| &attribute.of));
         let doubtful = types.filter(|of| fields::most_bytes(of).is_none());
         let doubtful = doubtful.map(|of| quote_spanned! { of.span() => castile_codegen_::can_be_declared::<#of>(); });
         let checks = checked(&quote! { #checks #(#doubtful)* #extension });

@@ -133,7 +133,7 @@ enum Trusted {
 }
 
 impl Trusted {
-    /// The same, if it says something of the address that was asked.
+    /// The header, if it says something of the address that was asked.
     fn address(self) -> Option<ProxyHeader> {
         Some(match self {
             Trusted::Forwarded => ProxyHeader::Forwarded,

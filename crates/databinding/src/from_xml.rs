@@ -79,8 +79,8 @@ pub trait FromXml: Sized + Send + Sync + 'static {
         if decoder.known_start(element) { Some(Self::content(decoder, element)) } else { None }
     }
 
-    /// As [`known`](Self::known), for an element whose type has facets. It is asked where that says nothing, so that
-    /// other elements don't pay for it.
+    /// Reads the whole element of a type that has facets if its start tag is the one that stood here before; otherwise reads nothing.
+    /// It is asked where [`known`](Self::known) says nothing, so that other elements don't pay for it.
     #[doc(hidden)]
     #[inline]
     fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {

@@ -159,19 +159,19 @@ impl Element {
 /// A type that is known at run time only, of the values of an element.
 #[doc(hidden)]
 pub trait RunTimeType: Any + fmt::Debug + Send + Sync {
-    /// As [`FromXml::NILLABLE`](crate::FromXml::NILLABLE).
+    /// Whether the element may be nil ([`FromXml::NILLABLE`](crate::FromXml::NILLABLE)).
     fn is_nillable(&self) -> bool;
 
-    /// As [`FromXml::ATTRIBUTES`](crate::FromXml::ATTRIBUTES).
+    /// The attributes that the element may have ([`FromXml::ATTRIBUTES`](crate::FromXml::ATTRIBUTES)).
     fn attributes(&self) -> &'static Attributes;
 
-    /// As [`FromXml::TYPE`](crate::FromXml::TYPE).
+    /// The name of the type ([`FromXml::TYPE`](crate::FromXml::TYPE)).
     fn type_name(&self) -> Option<TypeName>;
 
-    /// As [`FromXml::TYPE_IS_FIXED`](crate::FromXml::TYPE_IS_FIXED).
+    /// Whether the value is the same whatever else `xsi:type` says ([`FromXml::TYPE_IS_FIXED`](crate::FromXml::TYPE_IS_FIXED)).
     fn type_is_fixed(&self) -> bool;
 
-    /// As [`FromXml::CONTENT`](crate::FromXml::CONTENT).
+    /// What children the element may have ([`FromXml::CONTENT`](crate::FromXml::CONTENT)).
     fn content(&self) -> &'static Content;
 }
 

@@ -258,7 +258,7 @@ impl Shape {
         }
     }
 
-    /// The same with what stands in a sequence by its name, too, to tell a change of the order from others.
+    /// With what stands in any group by its name, in a sequence too, to tell a change of the order from others.
     fn unordered(self) -> Self {
         match self {
             Self::Group(compositor, occurs, inner) => {

@@ -54,7 +54,7 @@ impl Body {
         matches!(self.kind, Kind::Whole(_))
     }
 
-    /// The same body once more, if all of it is at hand.
+    /// A copy of the body, if all of it is at hand.
     #[cfg(feature = "client")]
     pub(crate) fn again(&self) -> Option<Self> {
         match &self.kind {

@@ -108,7 +108,8 @@ impl Endpoint {
         Endpoint::resolve_through(url, Some(tls), None)
     }
 
-    /// As [`resolve_with`](Self::resolve_with). Where there is a proxy, it looks up the host.
+    /// Reads and resolves `http://HOST[:PORT][/PATH]` or, where there is `tls`, `https://HOST[:PORT][/PATH]`. Where there is a proxy, it
+    /// looks up the host.
     pub fn resolve_through(url: &str, tls: Option<&Arc<dyn Tls>>, proxy: Option<Proxy>) -> Result<Self, Error> {
         let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
         let (rest, port, tls) = match (url.strip_prefix("http://"), url.strip_prefix("https://"), tls) {

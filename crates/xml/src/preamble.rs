@@ -2,7 +2,7 @@
 //!
 //! A client begins all its messages for an operation alike: declaration, envelope, body, the element of the operation.
 //! A document that begins with bytes which were read before brings the reader to the state it had behind them, since
-//! nothing else went into that state. The same holds for the end, from a given state.
+//! nothing else went into that state. An end of a document that was read before does so from a given state.
 
 use crate::Limits;
 use crate::namespaces::{NamespaceId, Namespaces};

@@ -1,6 +1,6 @@
 //! The tests of the W3C's XML Schema test suite: every schema marked valid is accepted, and those marked invalid
-//! are refused but for the ones that `w3c-expected.txt` lists with a reason. The same of instances with
-//! `w3c-instances-expected.txt`.
+//! are refused but for the ones that `w3c-expected.txt` lists with a reason. Instances are judged
+//! in the same way, with `w3c-instances-expected.txt`.
 //!
 //! `cargo test -p castile-xsd --test w3c -- --nocapture` prints the tallies. The suite is an archive of 57 MB: it is
 //! unpacked once into `target/tmp` with the system's `tar`. `CASTILE_VERBOSE=1` prints each schema that is judged

@@ -26,7 +26,7 @@ struct Costs<'c> {
     file: &'c str,
     /// Of all that `castile gen` writes.
     lines: usize,
-    /// Of the same with other faults, where these are fewer: by what `--faults` is called with.
+    /// The lines with other faults, where these are fewer: by what `--faults` is called with.
     with_faults: BTreeMap<&'static str, usize>,
     /// The largest first; together they are all lines.
     costs: Vec<Entry>,

@@ -149,7 +149,7 @@ enum Failed {
 }
 
 impl Log {
-    /// The same, whose pages are charged to `budget`.
+    /// This log with pages that are charged to `budget`.
     pub(super) fn charged_to(self, budget: Budget) -> Self {
         Log { budget, ..self }
     }

@@ -161,7 +161,7 @@ pub(super) enum Piece {
 pub(super) struct Facts<'f> {
     /// The request; `None` if it is not as the contract says, and answered nonetheless.
     pub(super) request: Option<&'f Json>,
-    /// The same as XML, if an expression asks for it.
+    /// The request as XML, if an expression asks for it.
     pub(super) tree: Option<&'f Tree>,
     pub(super) stored: Option<&'f Json>,
     pub(super) key: Option<&'f str>,
@@ -243,7 +243,7 @@ impl<'f> Facts<'f> {
         })
     }
 
-    /// The same as text; nothing if there is nothing.
+    /// What stands at a place, as text; nothing if there is nothing.
     pub(super) fn text(&self, place: &Place) -> Result<Option<String>, String> {
         match self.json(place)? {
             None => Ok(None),

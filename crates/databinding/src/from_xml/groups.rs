@@ -140,7 +140,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// As [`First::takes`], which remembers nothing for messages.
+    /// Whether a tag is one of those that a group may begin with. Unlike [`First::takes`], it remembers what was expected, for messages.
     fn is_one_of(&self, tag: &StartTag<'_>, first: &'static [First]) -> bool {
         first.iter().any(|first| match first {
             First::Elements(table) => table.iter().any(|element| self.is(tag, element)),

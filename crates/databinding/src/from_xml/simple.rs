@@ -20,16 +20,16 @@ pub trait Lexical<V> {
     /// Whether values are names or have names in them.
     fn has_names(&self) -> bool;
 
-    /// As [`SimpleType::heap_of`].
+    /// How many bytes of memory the value of a text takes at most, beside its own and a copy of the text.
     fn heap_of(&self, text: &str) -> usize;
 
-    /// As [`SimpleType::parse_in`].
+    /// The value of a text. Prefixes in it are resolved in `scope`.
     ///
     /// # Errors
-    /// As for that.
+    /// What is wrong with the text, where more can be said than that it is no value.
     fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<V, Option<String>>;
 
-    /// As [`SimpleType::parse_beyond_facets`].
+    /// The value of a text that is refused only for facets that the type checks itself.
     fn parse_beyond_facets(&self, text: &str) -> Option<V>;
 
     /// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was written

@@ -51,7 +51,7 @@ impl fmt::Display for JsonError {
 impl std::error::Error for JsonError {}
 
 impl JsonError {
-    /// The same of a value that stands at a place in another one: a name, or `[0]`.
+    /// This error as one of a value that stands at a place in another one: a name, or `[0]`.
     pub(crate) fn within(self, place: &str) -> Self {
         let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         JsonError { path: format!("{place}{separator}{}", self.path), ..self }
@@ -118,7 +118,7 @@ impl Held {
         Held::new(element.facets, element.constraint)
     }
 
-    /// The same for the content of an element, whose type may have facets of its own.
+    /// What holds for the content of an element, whose type may have facets of its own.
     pub(crate) fn or(self, facets: Option<&'static dyn Check>) -> Self {
         Held { facets: facets.or(self.facets), ..self }
     }

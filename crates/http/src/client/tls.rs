@@ -199,7 +199,7 @@ pub(super) enum Secured<S> {
     OpenSsl(tokio_openssl::SslStream<Sniffed<S>>),
 }
 
-/// Does the same with either stream.
+/// Evaluates an expression for the stream, of whichever library it is.
 macro_rules! either {
     ($secured:expr, $stream:ident => $do:expr) => {
         match $secured {

@@ -338,7 +338,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         self.charged(shown, ticket).unwrap_or_else(Refusal::into_response)
     }
 
-    /// The same where the text is large: to go through it is work, and keeps no thread that drives connections.
+    /// Answers a GET with a large document or page on another thread: to go through a large text would keep one that drives connections.
     fn show_elsewhere<B>(
         &self,
         offload: Offloading,

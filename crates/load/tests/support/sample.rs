@@ -22,7 +22,7 @@ pub fn results() -> Results {
     results_of(7)
 }
 
-/// The same with other noise.
+/// Results with the noise of this seed.
 pub fn results_of(seed: u64) -> Results {
     let mut noise = Noise(seed);
     Results {

@@ -133,7 +133,7 @@ pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
     ask_in(None, action, message.into())
 }
 
-/// The same for a message of which its carrier says that it is in `charset`.
+/// What the service answers to a message of which its carrier says that it is in `charset`.
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
     let reply = call(RequestMessage::new(Version::Soap11, message.into()).with_action(action).with_charset(charset));
     (reply.is_fault(), text(&reply.message))

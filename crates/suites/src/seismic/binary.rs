@@ -182,7 +182,7 @@ impl Beside {
         Beside::charged_to(Budget::process(), service, routes)
     }
 
-    /// The same; answers of the binary service are charged to `budget`.
+    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`. Its answers are charged to `budget`.
     pub fn charged_to(budget: Budget, service: impl Into<Option<Service>>, routes: Routes) -> Self {
         let binary = service.into().map(|service| Arc::new(Binary { service, budget }));
         Beside { binary, routes }

@@ -28,7 +28,7 @@ pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
-    note = "a type of another crate takes an adapter: `#[xml(with = …)]`"
+    note = "a type of your own derives `castile::Xml`; one of another crate takes an adapter: `#[xml(with = …)]`"
 )]
 pub trait Declared: Sized + 'static {
     /// Whether elements of the type may be nil.

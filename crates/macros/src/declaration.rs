@@ -171,7 +171,8 @@ fn extension(ident: &Ident, base: &Path) -> TokenStream {
          `#[xml(itself)]`, and extend that"
     );
     let itself = format!(
-        "`{ident}` extends itself: leave out `extends` at the type that is `itself` in an enum. At most 64 types extend each other in a row"
+        "`{ident}` extends itself, or is one of more than 64 types that extend each other in a row: leave out `extends` at the type that has \
+         `#[xml(itself)]` in its enum"
     );
     let namespace = format!("`{ident}` is in another namespace than `{shown}`, which it extends");
     let attributes = format!(

@@ -338,6 +338,9 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let of_type = of.name(ident)?;
     let mut variants = Vec::new();
     let mut checks = TokenStream::new();
+    let has_itself =
+        |variant: &Variant| OfField::read(&variant.attrs).is_ok_and(|said| said.role() == Some(Role::Itself));
+    let has_itself = data.variants.iter().any(has_itself);
     let mut extended_by = Vec::new();
     let mut names = Vec::new();
     let mut itself = None;
@@ -378,7 +381,8 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             }
             itself = Some(inner.clone());
             let message = format!(
-                "`{of_inner}` is the type {of_type} itself: write `#[xml(name = \"{of_type}\")]` at it, and the same namespace"
+                "`{of_inner}` is the type {of_type} itself, so both have one name and one namespace: write `#[xml(name = \"…\")]` at the enum \
+                 or at `{of_inner}`"
             );
             (of_type.clone(), message)
         } else {
@@ -395,6 +399,12 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
                 );
             });
             let name = said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value);
+            if !has_itself && name == of_type {
+                let message = format!(
+                    "`{of_inner}` has the name of `{ident}`, and no variant is the type itself: write `#[xml(itself)]` at this one"
+                );
+                return Err(syn::Error::new_spanned(variant, message));
+            }
             let message = format!(
                 "`{of_inner}` is not called {name}, or is in another namespace than `{ident}`: say `#[xml(name = \"…\")]` at the variant"
             );

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::recursive::guarded;
+use crate::recursive::{guarded, is_short};
 use crate::schema::{Attributes, Content, Element, Model, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
@@ -72,8 +72,20 @@ impl<T: ComplexType> ToXml for T {
 
     #[inline]
     fn content(&self, out: &mut Encoder) {
-        if T::IS_GUARDED { guarded(size_of::<T>(), &mut || self.write(out)) } else { self.write(out) }
+        if !T::IS_GUARDED {
+            self.write(out);
+        } else if is_short(size_of::<T>()) {
+            guarded(size_of::<T>(), &mut || write(self, out));
+        } else {
+            write(self, out);
+        }
     }
+}
+
+// With two call sites, `write` is not inlined. Out of line it has one, so that what it calls is.
+#[inline(never)]
+fn write<T: ComplexType>(value: &T, out: &mut Encoder) {
+    value.write(out);
 }
 
 #[inline]

@@ -85,6 +85,12 @@ pub(crate) fn guarded(size: usize, f: &mut dyn FnMut()) {
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f);
 }
 
+/// Whether there is little stack left for a value of so many bytes, so that what goes on with it is [`guarded`].
+#[inline]
+pub(crate) fn is_short(size: usize) -> bool {
+    stacker::remaining_stack().is_none_or(|left| left < RED_ZONE + RED_ZONE_PER_BYTE * size)
+}
+
 impl<T> Recursive<T> {
     /// Boxes a value.
     pub fn new(value: T) -> Self

@@ -53,7 +53,9 @@ impl Served {
     /// What is answered to a GET, its head too; more headers may stand behind the path, and something before all of it.
     fn get(&self, before: &str, path: &str, headers: &str) -> String {
         let mut client = self.connect();
-        write!(client, "{before}GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{headers}\r\n").unwrap();
+        let request = format!("{before}GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{headers}\r\n");
+        // What is refused for its beginning may be closed before all of it is written. The answer tells.
+        let _ = client.write_all(request.as_bytes());
         let mut answer = Vec::new();
         // What is not read of a request may reset the connection behind the answer.
         let _ = client.read_to_end(&mut answer);

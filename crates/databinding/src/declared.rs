@@ -55,6 +55,7 @@ pub trait Declared: Sized + 'static {
     const KIND: Kind = Kind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
     /// How it is declared.
     const DECLARATION: &'static Declaration = &Declaration::complex::<Self>();
+
     /// How it is declared, for those to whom it may refer: a constant in itself has no value.
     fn declaration() -> &'static Declaration {
         Self::DECLARATION

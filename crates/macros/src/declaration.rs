@@ -259,7 +259,10 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
 fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream) {
     let mut wildcards = TokenStream::new();
     let types = members.iter().enumerate().map(|(number, Member { of, kind, min, max, any, .. })| {
-        let max = max.unwrap_or(u32::MAX);
+        let max = match max {
+            Some(max) => quote! { #max },
+            None => quote! { { castile_codegen_::declared::UNBOUNDED } },
+        };
         match kind {
             Kind::Element => quote! { castile_codegen_::declared::Of<#of> },
             Kind::Flattened => {

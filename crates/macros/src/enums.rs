@@ -338,16 +338,15 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let of_type = of.name(ident)?;
     let mut variants = Vec::new();
     let mut checks = TokenStream::new();
-    let has_itself =
-        |variant: &Variant| OfField::read(&variant.attrs).is_ok_and(|said| said.role() == Some(Role::Itself));
-    let has_itself = data.variants.iter().any(has_itself);
+    let all_said =
+        data.variants.iter().map(|variant| OfField::read(&variant.attrs)).collect::<syn::Result<Vec<_>>>()?;
+    let has_itself = all_said.iter().any(|said| said.role() == Some(Role::Itself));
     let mut extended_by = Vec::new();
     let mut names = Vec::new();
     let mut itself = None;
     let mut other = None;
     let mut sizes = Vec::new();
-    for variant in &data.variants {
-        let said = OfField::read(&variant.attrs)?;
+    for (variant, said) in data.variants.iter().zip(all_said) {
         sizes.push((variant.ident.clone(), held(variant, "a type that extends this one")?.clone()));
         if said.role() == Some(Role::Other) {
             said.refuse(&[], "whatever type comes")?;

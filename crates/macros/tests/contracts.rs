@@ -26,6 +26,7 @@ pub trait Everything {
     async fn shadows(&self, element: shadows::Element) -> shadows::Fault;
     async fn bare(&self, bare: Bare) -> Open;
     async fn staff(&self, staff: Staff) -> Anybody;
+    async fn wide(&self, wide: Wide) -> Wide;
 }
 
 /// A group in itself has no end.
@@ -222,6 +223,18 @@ fn a_type_that_extends_another_one_declares_its_own_members_alone() {
             assert!(!found.contains(other), "{name} has {other}: {found}");
         }
     }
+}
+
+/// Each in its place, however many there are.
+#[test]
+fn a_type_may_have_many_members() {
+    let wsdl = everything::wsdl().unwrap();
+    let (_, rest) = wsdl.split_once("<xs:complexType name=\"Wide\">").unwrap();
+    let (wide, _) = rest.split_once("</xs:complexType>").unwrap();
+    let names: Vec<&str> =
+        wide.split(" name=\"").skip(1).filter_map(|rest| rest.split_once('"')).map(|(name, _)| name).collect();
+    let expected = (0..26).map(|number| format!("e{number}")).chain((0..13).map(|number| format!("a{number}")));
+    assert_eq!(names, expected.collect::<Vec<_>>());
 }
 
 fn element<T: ToXml>(name: &str, value: &T) -> String {

@@ -42,13 +42,9 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
                 // Types have capital letters: most names are told by that, in code that is seldom optimised.
-                let is_other = !name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "xs";
-                if is_other {
-                    out.push(TokenTree::Ident(ident));
-                    (is_within, colons, dots) = (false, 0, 0);
-                    continue;
-                }
-                match (meant(&name), path(&name)) {
+                let may_be_other = name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "xs";
+                let others = if may_be_other { (meant(&name), path(&name)) } else { (None, None) };
+                match others {
                     (Some(meant), _) => {
                         out.extend(meant);
                         is_changed = true;

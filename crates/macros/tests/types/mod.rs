@@ -193,6 +193,64 @@ pub struct Staff {
     pub remark: Remark,
 }
 
+/// More members than stand in one tuple of types.
+#[derive(Clone, Debug, Default, PartialEq, Xml)]
+#[xml(namespace = NAMESPACE)]
+pub struct Wide {
+    #[xml(attribute)]
+    pub a0: Option<i32>,
+    #[xml(attribute)]
+    pub a1: Option<i32>,
+    #[xml(attribute)]
+    pub a2: Option<i32>,
+    #[xml(attribute)]
+    pub a3: Option<i32>,
+    #[xml(attribute)]
+    pub a4: Option<i32>,
+    #[xml(attribute)]
+    pub a5: Option<i32>,
+    #[xml(attribute)]
+    pub a6: Option<i32>,
+    #[xml(attribute)]
+    pub a7: Option<i32>,
+    #[xml(attribute)]
+    pub a8: Option<i32>,
+    #[xml(attribute)]
+    pub a9: Option<i32>,
+    #[xml(attribute)]
+    pub a10: Option<i32>,
+    #[xml(attribute)]
+    pub a11: Option<i32>,
+    #[xml(attribute)]
+    pub a12: Option<i32>,
+    pub e0: Option<i32>,
+    pub e1: Option<i32>,
+    pub e2: Option<i32>,
+    pub e3: Option<i32>,
+    pub e4: Option<i32>,
+    pub e5: Option<i32>,
+    pub e6: Option<i32>,
+    pub e7: Option<i32>,
+    pub e8: Option<i32>,
+    pub e9: Option<i32>,
+    pub e10: Option<i32>,
+    pub e11: Option<i32>,
+    pub e12: Option<i32>,
+    pub e13: Option<i32>,
+    pub e14: Option<i32>,
+    pub e15: Option<i32>,
+    pub e16: Option<i32>,
+    pub e17: Option<i32>,
+    pub e18: Option<i32>,
+    pub e19: Option<i32>,
+    pub e20: Option<i32>,
+    pub e21: Option<i32>,
+    pub e22: Option<i32>,
+    pub e23: Option<i32>,
+    pub e24: Option<i32>,
+    pub e25: Option<i32>,
+}
+
 pub mod elsewhere {
     #[derive(Clone, Debug, PartialEq, castile::Xml)]
     #[xml(namespace = "urn:money")]

@@ -6,19 +6,23 @@
 mod alike;
 mod extends;
 mod fits;
+mod members;
 
 use std::any::TypeId;
-use std::marker::PhantomData;
 
 use crate::any::AnyType;
 use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
-use crate::schema::{Attributes, Element, Namespaces, TypeName, ValueConstraint, XSD_NAMESPACE};
+use crate::schema::{Attributes, Element, Namespaces, TypeName, XSD_NAMESPACE};
 
 pub use alike::is_same;
 pub use extends::{NotExtended, extends, is_derived_from};
 pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
+pub use members::{
+    And, AttributeSaid, AttributeUses, Flattened, Members, Of, Optional, Particle, Row, Takes, Types, UNBOUNDED,
+    Wildcard,
+};
 
 /// A type that a contract can declare.
 ///
@@ -216,234 +220,6 @@ pub struct ElementDeclaration {
     pub is_fixed: bool,
     /// Empty for none.
     pub documentation: &'static str,
-}
-
-/// Types of attributes, or of what is in a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and [`Wildcard`], or one [`And`]
-/// more.
-pub trait Types {
-    /// The types, as particles.
-    const ROW: &'static Row;
-}
-
-/// A tuple of types, and another one behind it.
-#[derive(Debug)]
-pub struct And<F, R>(PhantomData<(F, R)>);
-
-impl<F: Types, R: Types> Types for And<F, R> {
-    const ROW: &'static Row = &Row { particles: F::ROW.particles, rest: Some(R::ROW) };
-}
-
-macro_rules! tuples {
-    ($first:ident $($rest:ident)*) => {
-        impl<$first: Particle, $($rest: Particle),*> Types for ($first, $($rest,)*) {
-            const ROW: &'static Row = &Row { particles: &[$first::PARTICLE, $($rest::PARTICLE),*], rest: None };
-        }
-        tuples!($($rest)*);
-    };
-    () => {
-        impl Types for () {
-            const ROW: &'static Row = &Row { particles: &[], rest: None };
-        }
-    };
-}
-
-tuples!(A B C D E F G H I J K L);
-
-/// What may be in a tuple of [`Types`].
-pub trait Particle {
-    /// The particle. An element has no name yet.
-    const PARTICLE: &'static ParticleDeclaration;
-}
-
-/// An element, or an attribute that must be there.
-#[derive(Debug)]
-pub struct Of<T>(PhantomData<T>);
-
-impl<T: Declared> Particle for Of<T> {
-    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>();
-}
-
-/// An attribute that may be absent.
-#[derive(Debug)]
-pub struct Optional<T>(PhantomData<T>);
-
-impl<T: Declared> Particle for Optional<T> {
-    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>().occurs(0, Some(1));
-}
-
-/// The content of a type, between this and that many times. Most is [`UNBOUNDED`].
-#[derive(Debug)]
-pub struct Flattened<T, const MIN: u32, const MAX: u32>(PhantomData<T>);
-
-impl<T: Declared, const MIN: u32, const MAX: u32> Particle for Flattened<T, MIN, MAX> {
-    const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::content_of::<T>().occurs(MIN, bound(MAX));
-}
-
-/// Any element that `W` takes, between this and that many times. Most is [`UNBOUNDED`].
-#[derive(Debug)]
-pub struct Wildcard<W, const MIN: u32, const MAX: u32>(PhantomData<W>);
-
-/// What a wildcard takes.
-pub trait Takes {
-    /// Elements of these namespaces.
-    const NAMESPACES: Namespaces;
-}
-
-impl<W: Takes, const MIN: u32, const MAX: u32> Particle for Wildcard<W, MIN, MAX> {
-    const PARTICLE: &'static ParticleDeclaration =
-        &ParticleDeclaration::once(TermDeclaration::Any(W::NAMESPACES)).occurs(MIN, bound(MAX));
-}
-
-/// As often as it likes.
-pub const UNBOUNDED: u32 = u32::MAX;
-
-const fn bound(most: u32) -> Option<u32> {
-    if most == UNBOUNDED { None } else { Some(most) }
-}
-
-/// Particles, of which the first ones are these.
-#[derive(Debug)]
-pub struct Row {
-    particles: &'static [&'static ParticleDeclaration],
-    rest: Option<&'static Row>,
-}
-
-impl Row {
-    /// The particle of this number.
-    const fn get(&self, mut number: usize) -> Option<&'static ParticleDeclaration> {
-        let mut row = self;
-        while number >= row.particles.len() {
-            number -= row.particles.len();
-            let Some(rest) = row.rest else { return None };
-            row = rest;
-        }
-        Some(row.particles[number])
-    }
-
-    const fn len(&self) -> usize {
-        let (mut row, mut len) = (self, self.particles.len());
-        while let Some(rest) = row.rest {
-            (row, len) = (rest, len + rest.particles.len());
-        }
-        len
-    }
-}
-
-/// Particles one after another. Those that are elements have their names, their occurrence and their defaults in a table.
-#[derive(Clone, Copy, Debug)]
-pub struct Members {
-    row: &'static Row,
-    /// The number of the first one in the row.
-    first: usize,
-    /// Those of them, and of what comes behind.
-    elements: &'static [Element],
-    documentation: &'static [&'static str],
-}
-
-impl Members {
-    /// No particles.
-    pub const NONE: Members = Members { row: <()>::ROW, first: 0, elements: &[], documentation: &[] };
-
-    const fn of<T: Declared>() -> Self {
-        Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::SAID_OF_MEMBERS }
-    }
-
-    /// How many there are.
-    pub const fn len(&self) -> usize {
-        self.row.len() - self.first
-    }
-
-    /// Whether there is none.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The particles.
-    pub fn iter(self) -> impl Iterator<Item = ParticleDeclaration> {
-        let mut left = self;
-        std::iter::from_fn(move || {
-            let (first, rest) = left.split_first()?;
-            left = rest;
-            Some(first)
-        })
-    }
-
-    /// The first particle, and the others.
-    pub const fn split_first(self) -> Option<(ParticleDeclaration, Members)> {
-        let Some(first) = self.row.get(self.first) else { return None };
-        let (mut first, mut rest) = (*first, Members { first: self.first + 1, ..self });
-        let TermDeclaration::Element(declared) = &mut first.term else { return Some((first, rest)) };
-        if self.first < self.documentation.len() {
-            declared.documentation = self.documentation[self.first];
-        }
-        if let [element, others @ ..] = self.elements {
-            rest.elements = others;
-            (declared.namespace, declared.name) = (element.namespace, element.name);
-            (first.min_occurs, first.max_occurs) = (element.min_occurs, element.max_occurs);
-            if let Some(constraint) = element.constraint {
-                declared.default = Some(constraint.value());
-                declared.is_fixed = matches!(constraint, ValueConstraint::Fixed(_));
-            }
-        }
-        Some((first, rest))
-    }
-
-    /// The particles behind so many.
-    #[must_use]
-    pub fn skip(self, count: usize) -> Members {
-        (0..count).fold(self, |left, _| left.split_first().map_or(left, |(_, rest)| rest))
-    }
-}
-
-/// What is said of an attribute: its default, whether it has no other value, and documentation.
-pub type AttributeSaid = (Option<&'static str>, bool, &'static str);
-
-/// Attributes. Their names stand in a table.
-#[derive(Clone, Copy, Debug)]
-pub struct AttributeUses {
-    row: &'static Row,
-    names: &'static Attributes,
-    said: &'static [AttributeSaid],
-}
-
-impl AttributeUses {
-    const fn of<T: Declared>() -> Self {
-        AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, said: T::SAID_OF_ATTRIBUTES }
-    }
-
-    /// How many there are.
-    pub const fn len(&self) -> usize {
-        self.row.len()
-    }
-
-    /// Whether there is none.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The attribute of this number.
-    pub const fn get(&self, number: usize) -> Option<AttributeDeclaration> {
-        let Some(particle) = self.row.get(number) else { return None };
-        let TermDeclaration::Element(of) = &particle.term else { return None };
-        let (default, is_fixed, documentation) =
-            if number < self.said.len() { self.said[number] } else { (None, false, "") };
-        let name = &self.names.declared[number];
-        Some(AttributeDeclaration {
-            namespace: name.namespace,
-            name: name.name,
-            of: of.of,
-            kind: of.kind,
-            is_required: particle.min_occurs > 0,
-            default,
-            is_fixed,
-            documentation,
-        })
-    }
-
-    /// The attributes.
-    pub fn iter(self) -> impl Iterator<Item = AttributeDeclaration> {
-        (0..self.len()).filter_map(move |number| self.get(number))
-    }
 }
 
 impl Declaration {

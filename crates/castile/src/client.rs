@@ -1,4 +1,4 @@
-//! What generated clients call.
+//! The types that generated clients use.
 
 mod items;
 
@@ -27,19 +27,19 @@ pub use items::ItemStream;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a call brought no response: three things that a caller acts on in different ways.
+/// The error of a call. Callers usually handle its three variants in different ways.
 ///
 /// `D` is the type of the details that the contract declares for the operation.
 #[derive(Debug)]
 pub enum CallError<D = NoDetail> {
-    /// No answer came: the server was not reached, or HTTP failed.
+    /// No answer was received: the server was not reached, or HTTP failed.
     Transport(castile_http::Error),
-    /// The request could not be written, or the answer is not one that the contract allows.
+    /// The request could not be written, or the contract does not allow the answer.
     #[non_exhaustive]
     Protocol {
-        /// What is wrong.
+        /// The error.
         error: castile_soap::Error,
-        /// What HTTP said of the answer, if one came.
+        /// The HTTP status and headers of the answer, if one was received.
         answer: Option<Box<AnswerHead>>,
     },
     /// The service answered with a fault.
@@ -47,12 +47,12 @@ pub enum CallError<D = NoDetail> {
     Fault {
         /// The fault.
         fault: Fault<D>,
-        /// What HTTP said of it.
+        /// The HTTP status and headers of the answer.
         answer: Box<AnswerHead>,
     },
 }
 
-/// What HTTP says of an answer.
+/// The HTTP status and headers of an answer.
 #[derive(Clone, Debug)]
 pub struct AnswerHead {
     /// The status.
@@ -62,7 +62,7 @@ pub struct AnswerHead {
 }
 
 impl<D> CallError<D> {
-    /// The fault that the service answered with, if it did.
+    /// Returns the fault, if the service answered with one.
     pub fn fault(&self) -> Option<&Fault<D>> {
         match self {
             CallError::Fault { fault, .. } => Some(fault),
@@ -70,7 +70,7 @@ impl<D> CallError<D> {
         }
     }
 
-    /// The detail of the fault that the service answered with, if that is one which the contract declares.
+    /// Returns the detail of the fault, if the contract declares that detail.
     pub fn detail(&self) -> Option<&D> {
         match &self.fault()?.detail {
             Detail::Declared(detail) => Some(detail),
@@ -78,31 +78,32 @@ impl<D> CallError<D> {
         }
     }
 
-    /// The header block that `H` is of the fault that the service answered with; `None` if there is none for us.
+    /// Returns the header block `H` of the fault. Returns `None` if the answer is not a fault, or if the fault has no such block
+    /// for this receiver.
     ///
     /// # Errors
-    /// That the block is not what it is declared to be, or is there twice.
+    /// Returns an error if the block is invalid or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, castile_soap::Error> {
         self.fault().map_or(Ok(None), Fault::header)
     }
 
-    /// The header blocks of this name of the fault that the service answered with, as XML.
+    /// Returns the header blocks of the fault that have this name, as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, castile_soap::Error> {
         self.fault().map_or(Ok(Vec::new()), |fault| fault.headers_named(namespace, local))
     }
 
-    /// All header blocks of the fault that the service answered with, as XML.
+    /// Returns all header blocks of the fault, as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, castile_soap::Error> {
         self.fault().map_or(Ok(Vec::new()), Fault::headers)
     }
 
-    /// The status of HTTP that the answer came with, if one came.
+    /// Returns the HTTP status of the answer, if one was received.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
             CallError::Transport(error) => error.status(),
@@ -111,7 +112,7 @@ impl<D> CallError<D> {
         }
     }
 
-    /// The headers of HTTP that the answer came with, if one came: `WWW-Authenticate`, `Retry-After`, `Location`.
+    /// Returns the HTTP headers of the answer, if one was received: for example `WWW-Authenticate`, `Retry-After`, `Location`.
     pub fn http_headers(&self) -> Option<&HeaderMap> {
         match self {
             CallError::Transport(error) => error.http_headers(),
@@ -138,7 +139,7 @@ impl<D> fmt::Display for CallError<D> {
 impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // Their own words are the message already.
+            // `Display` already shows the inner error itself.
             CallError::Transport(error) => error.source(),
             CallError::Protocol { error, .. } => error.source(),
             CallError::Fault { fault, .. } => fault.source(),
@@ -146,11 +147,11 @@ impl<D: fmt::Debug + 'static> std::error::Error for CallError<D> {
     }
 }
 
-/// Anything that answers HTTP requests: a [`Transport`], an in-process server, a stack of tower layers.
+/// A service that answers HTTP requests: a [`Transport`], an in-process server, a stack of tower layers.
 pub trait HttpService: Clone + Send + Sync {
-    /// The body of its responses.
+    /// The body of the responses.
     type Body: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static;
-    /// The service behind it.
+    /// The tower service that answers one request.
     type Service: tower_service::Service<
             Request<Body>,
             Response = http::Response<Self::Body>,
@@ -158,7 +159,7 @@ pub trait HttpService: Clone + Send + Sync {
             Future: Send,
         > + Send;
 
-    /// A service for one request.
+    /// Returns a service for one request.
     fn service(&self) -> Self::Service;
 }
 
@@ -178,7 +179,7 @@ where
     }
 }
 
-/// How a client calls.
+/// The options of a client.
 ///
 /// ```
 /// use std::time::Duration;
@@ -190,24 +191,24 @@ where
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ClientOptions {
-    /// How messages are read and written: what responses may take, whether they may deviate from the contract, which header
-    /// blocks are understood, and MTOM. Responses of more than 256 KiB are read by the [shared](Workers::shared) workers;
-    /// requests are borrowed, so they are written where they are sent.
+    /// How messages are read and written: the limits of responses, lenient or strict reading, the header blocks that are
+    /// understood, and MTOM. The [shared](Workers::shared) workers read responses of more than 256 KiB. Requests are always written
+    /// by the calling task, because the call only borrows them.
     pub messages: Options,
-    /// The version of SOAP. `None`, the default, is that of the contract, SOAP 1.1 if it has both.
+    /// The version of SOAP. `None`, the default, uses the version of the contract, or SOAP 1.1 if the contract has both.
     pub version: Option<Version>,
-    /// The version of WS-Addressing in which requests say what they mean and whom they are for; an answer that says to be
-    /// that to another request is refused then. `None`, the default, says nothing unless the contract requires it.
+    /// The version of WS-Addressing. Requests then carry an action, a destination and a message id, and an answer that relates to
+    /// another request is refused. `None`, the default, uses WS-Addressing only if the contract requires it.
     pub addressing: Option<addressing::Version>,
-    /// How long a call may take, from its beginning to the end of the answer's envelope. `None`, the default, leaves it to the
-    /// transport.
+    /// The timeout of a call, from its start to the end of the answer's envelope. With `None`, the default, the transport's
+    /// timeouts apply.
     pub timeout: Option<Duration>,
-    /// Headers of HTTP for each request.
+    /// HTTP headers that are sent with each request.
     pub http_headers: HeaderMap,
-    /// Whether servers are told that answers may come as gzip. One that does is read in any case. Off by default.
+    /// Whether requests announce that gzip is accepted. Answers in gzip are always decoded. Off by default.
     pub accept_gzip: bool,
-    /// The size in bytes above which requests go as gzip, and those that are sent as streams go so whatever their size. `None`, the
-    /// default, sends none: a client has no way to know that the server takes it.
+    /// The size in bytes above which requests are compressed with gzip. Streamed requests are then always compressed. `None`, the
+    /// default, compresses no request, because a client can't know whether the server accepts gzip.
     pub gzip_above: Option<usize>,
     headers: Vec<Arc<dyn WriteHeader>>,
 }
@@ -230,7 +231,7 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// These options with one more header block for each request.
+    /// Adds a header block that is sent with each request.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
         self.headers.push(Arc::new(block));
         self
@@ -254,7 +255,7 @@ impl fmt::Debug for ClientOptions {
     }
 }
 
-/// Calls the operations of a service at an address. Generated clients are made of one.
+/// Calls the operations of a service at one URL. Each generated client wraps a `Caller`.
 #[derive(Clone, Debug)]
 pub struct Caller<S = Transport> {
     url: Uri,
@@ -264,10 +265,10 @@ pub struct Caller<S = Transport> {
 }
 
 impl Caller {
-    /// A caller over HTTP connections of its own.
+    /// Creates a caller with its own HTTP connections.
     ///
     /// # Errors
-    /// That `url` is not an absolute `http` URL or, with the feature `tls`, one of `https`.
+    /// Returns an error if `url` is not an absolute `http` URL. With the feature `tls`, `https` URLs are valid too.
     pub fn new(url: &str, description: &'static Description) -> Result<Self, castile_http::Error> {
         Ok(Caller::of(client::http_url(url)?, Transport::new(), description))
     }
@@ -278,10 +279,10 @@ impl<S: HttpService> Caller<S> {
         Caller { url, transport, options: ClientOptions::default(), description }
     }
 
-    /// A caller over `transport`.
+    /// Creates a caller that uses `transport`.
     ///
     /// # Errors
-    /// That `url` is not an absolute URL.
+    /// Returns an error if `url` is not an absolute URL.
     pub fn with_transport(
         url: &str,
         transport: S,
@@ -290,12 +291,12 @@ impl<S: HttpService> Caller<S> {
         Ok(Caller::of(client::url(url)?, transport, description))
     }
 
-    /// This caller with other options.
+    /// Replaces the options.
     pub fn with_options(self, options: ClientOptions) -> Self {
         Caller { options, ..self }
     }
 
-    /// A call of an operation.
+    /// Prepares a call of an operation.
     pub fn call<'a, Q, R, D>(&'a self, operation: &'static Operation, request: &'a Q) -> Call<'a, Q, R, D, S> {
         Call {
             caller: self,
@@ -312,16 +313,18 @@ impl<S: HttpService> Caller<S> {
         }
     }
 
-    /// A call of an operation that has no response. That it was taken doesn't say that the request was right, or done.
+    /// Prepares a call of an operation that has no response. Success only means that the server accepted the message; the request
+    /// may still be invalid or fail.
     pub fn one_way<'a, Q, D>(&'a self, operation: &'static Operation, request: &'a Q) -> Call<'a, Q, (), D, S> {
         Call { accepted: Some(()), ..self.call(operation, request) }
     }
 }
 
-/// A call that is not sent yet. `.await` sends it and gives the message of the response; [`send`](Self::send) gives all of the
+/// A call that is not sent yet. `.await` sends it and returns the message of the response. [`send`](Self::send) returns the whole
 /// response.
 ///
-/// What is set here is set for this call alone. A call that is dropped while its answer is due closes its connection.
+/// The settings of a call override those of the client, for this call only. Dropping a call before its answer was received closes
+/// the connection.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<'a, Q, R, D = NoDetail, S = Transport> {
     caller: &'a Caller<S>,
@@ -333,20 +336,20 @@ pub struct Call<'a, Q, R, D = NoDetail, S = Transport> {
     timeout: Option<Duration>,
     soap_action: Option<&'a str>,
     is_repeatable: bool,
-    /// What an operation without a response gives.
+    /// The result of an operation without a response.
     accepted: Option<R>,
     fault: PhantomData<fn() -> D>,
 }
 
 impl<'a, Q, R, D, S> Call<'a, Q, R, D, S> {
-    /// Adds a header block: one that the contract declares, or [`AnyHeader`](crate::AnyHeader). Those of its name that the client sends
-    /// with each call are replaced.
+    /// Adds a header block: one of the contract, or an [`AnyHeader`](crate::AnyHeader). It replaces blocks of the same name that
+    /// the client sends with each call.
     pub fn header(mut self, block: &'a impl WriteHeader) -> Self {
         self.headers.push(block);
         self
     }
 
-    /// Adds a header of HTTP. One of that name that the client sends with each call is replaced.
+    /// Adds an HTTP header. It replaces a header of the same name that the client sends with each call.
     pub fn http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.http_headers.get_or_insert_default().append(name, value);
         self
@@ -358,21 +361,21 @@ impl<'a, Q, R, D, S> Call<'a, Q, R, D, S> {
         self
     }
 
-    /// Sets how long the call may take, from its beginning to the end of the answer's envelope.
+    /// Sets the timeout of the call, from its start to the end of the answer's envelope.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// Says that the service may act on the request twice. Where its transport sends messages again
-    /// ([`Retries`](castile_http::client::Retries)), this one is sent again after the exchange broke off, and after the server
-    /// answered that it can't serve it now.
+    /// Declares that the service may execute the request more than once. If the transport retries
+    /// ([`Retries`](castile_http::client::Retries)), it then also retries this call after the exchange broke off, and after the
+    /// server answered that it can't serve the request now.
     pub fn repeatable(mut self) -> Self {
         self.is_repeatable = true;
         self
     }
 
-    /// Sets another action than that of the contract, for a server that insists on one.
+    /// Sets another action than the action of the contract, for a server that requires it.
     pub fn soap_action(mut self, action: &'a str) -> Self {
         self.soap_action = Some(action);
         self
@@ -386,13 +389,11 @@ where
     D: FaultDetail,
     S: HttpService,
 {
-    /// Sends the call and waits for its response: the message, the header blocks, and what HTTP says of it. Attachments are
-    /// read when they are asked for.
+    /// Sends the call and waits for its response: the message, the header blocks, and the HTTP status and headers. Attachments are
+    /// read on demand.
     ///
     /// # Errors
-    /// A [`CallError`].
-    // It says that it is `Send`. Where the compiler works that out from a transport with a trait object, in a method of a service, it
-    // forgets that the object is `'static` (rust-lang/rust#110338).
+    /// Returns a [`CallError`].
     pub fn send(self) -> impl Future<Output = Result<crate::Response<R>, CallError<D>>> + Send {
         self.run(true, None)
     }
@@ -402,7 +403,7 @@ where
             None => self.exchange(takes_attachments, sift).await,
             Some(limit) => {
                 let Caller { url, .. } = self.caller;
-                // Boxed, so that other calls don't have the room for it twice.
+                // Boxed, so that calls without a timeout don't reserve space for the future twice.
                 let answer = client::within(url, limit, Box::pin(self.exchange(takes_attachments, sift))).await;
                 answer.map_err(CallError::Transport)?
             }
@@ -423,10 +424,10 @@ where
         if let Some(addressing) = options.addressing.or(required) {
             let call = addressing::Call::new(addressing, operation, &url.to_string());
             reading = Cow::Owned(options.messages.clone().of_call(call.map_err(CallError::of_message)?));
-            // The action of HTTP must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
+            // The HTTP action must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
-        // Whoever says one means it.
+        // An action that was set for this call has priority.
         action = soap_action.unwrap_or(action);
         if let Some(ItemSift { element, .. }) = &sift {
             reading = Cow::Owned(reading.into_owned().of_cut(element));
@@ -477,12 +478,13 @@ where
     D: FaultDetail + 'a,
     S: HttpService,
 {
-    /// Sends the call and gives what its response repeats, one value after another, in memory that doesn't grow with the response. The
-    /// generator makes this of elements that are asked for as streams, and `castile::Xml` of a field with `#[xml(items)]`.
+    /// Sends the call and returns the repeated values of its response one by one, in memory that doesn't grow with the response.
+    /// The generator provides this for elements that are selected for streaming, and `castile::Xml` for a field with
+    /// `#[xml(items)]`.
     ///
-    /// Each item is held to its type, and the rest of the message when the last of them came, header blocks too. Nothing is
-    /// tolerated in an item. Limits of size hold for each item, and for the rest. The [`timeout`](Self::timeout) of the call holds for
-    /// all of them together.
+    /// Each item is validated against its type when it is read. The rest of the message, including header blocks, is validated
+    /// after the last item. Items are always read strictly, never leniently. Size limits apply to each item, and to the rest. The
+    /// [`timeout`](Self::timeout) of the call covers all items together.
     pub fn items<T: FromXml>(self) -> ItemStream<'a, T, R, D>
     where
         R: Repeats<T>,
@@ -513,7 +515,7 @@ impl<Q, R, D, S> fmt::Debug for Call<'_, Q, R, D, S> {
     }
 }
 
-/// The headers of HTTP of a client, those of a call in their places.
+/// Returns the HTTP headers of the client, overridden by those of the call.
 fn merged(of_client: &HeaderMap, of_call: Option<HeaderMap>) -> HeaderMap {
     let Some(of_call) = of_call else { return of_client.clone() };
     let mut merged = of_client.clone();
@@ -524,8 +526,8 @@ fn merged(of_client: &HeaderMap, of_call: Option<HeaderMap>) -> HeaderMap {
     merged
 }
 
-/// How a generated client is made: `constructors!(OrdersClient, ORDERS_SERVICE, "http://…")`. The address is that of the contract,
-/// if it names one.
+/// Generates the constructors of a client: `constructors!(OrdersClient, ORDERS_SERVICE, "http://…")`. The address is the one in the
+/// contract, if there is one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! constructors {
@@ -535,7 +537,7 @@ macro_rules! constructors {
             #[doc = concat!("A client of the service at `url`", $("; the contract names `", $address, "`",)? ".")]
             ///
             /// # Errors
-            /// That `url` is not an absolute `http` or `https` URL.
+            /// Returns an error if `url` is not an absolute `http` or `https` URL.
             pub fn new(url: &str) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
                 $crate::codegen::Caller::new(url, &$description).map(Self)
             }
@@ -543,15 +545,15 @@ macro_rules! constructors {
 
         #[allow(dead_code, reason = "a program may use some of this and not the rest")]
         impl<S: $crate::HttpService> $client<S> {
-            /// A client over a transport of your own: any tower service that answers HTTP requests.
+            /// Creates a client that uses your own transport: any tower service that answers HTTP requests.
             ///
             /// # Errors
-            /// That `url` is not a URL.
+            /// Returns an error if `url` is not a URL.
             pub fn with_transport(url: &str, transport: S) -> ::core::result::Result<Self, $crate::codegen::HttpError> {
                 $crate::codegen::Caller::with_transport(url, transport, &$description).map(Self)
             }
 
-            /// This client with other options.
+            /// Replaces the options.
             pub fn with_options(self, options: $crate::ClientOptions) -> Self {
                 Self(self.0.with_options(options))
             }

@@ -1,4 +1,4 @@
-//! What the code of `castile-macros` asks while it is compiled, and what it takes from the library beside that.
+//! Compile-time checks of the code that `castile-macros` generates, and the library functions that this code needs.
 
 use castile_databinding::ComplexType;
 use castile_databinding::datatypes::SimpleType;
@@ -6,17 +6,17 @@ use castile_databinding::declared::{Declared, is_same};
 use castile_databinding::schema::TypeName;
 use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 
-/// The most that a value takes where it stands, in bytes. What is larger overflows a stack where several are in flight.
+/// The largest size of a value in bytes, without its heap data. Several larger values in one future can overflow the stack.
 const MOST: usize = 1 << 10;
 
-/// Ends the compilation with this message if a type is too large.
+/// Fails the compilation with this message if a type is too large.
 pub const fn is_small(size: usize, message: &str) {
     if size > MOST {
         panic!("{}", message)
     }
 }
 
-/// Ends the compilation if a type is too large, with the message of the field that takes most.
+/// Fails the compilation if a type is too large, with the message of its largest field.
 pub const fn are_small(size: usize, fields: &[(usize, &str)]) {
     if size <= MOST {
         return;
@@ -31,7 +31,7 @@ pub const fn are_small(size: usize, fields: &[(usize, &str)]) {
     panic!("{}", fields[largest].1)
 }
 
-/// Ends the compilation if what is held in a type has tags of another namespace.
+/// Fails the compilation if the elements of an inner type are in another namespace.
 pub const fn is_of(found: Option<&str>, namespace: &str) {
     if let Some(found) = found
         && !is_same(found, namespace)
@@ -40,16 +40,16 @@ pub const fn is_of(found: Option<&str>, namespace: &str) {
     }
 }
 
-/// Asks that a type is a simple one.
+/// Checks that `T` is a simple type.
 pub const fn is_simple<T: SimpleType>() {}
 
-/// Asks that what is flattened has no text among its elements, for which only mixed content has a place.
+/// Checks that a flattened type has element content only. Text between elements needs mixed content.
 pub const fn has_elements_alone<T: ComplexType>() {}
 
-/// Asks that a contract can declare a type.
+/// Checks that a contract can declare a type.
 pub const fn can_be_declared<T: Declared>() {}
 
-/// Ends the compilation with this message if a type is called otherwise.
+/// Fails the compilation with this message if a type has another name.
 pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str, message: &str) {
     match found {
         Some(found) if is_same(found.namespace, namespace) && is_same(found.name, name) => {}
@@ -60,20 +60,20 @@ pub const fn is_called(found: Option<TypeName>, namespace: &str, name: &str, mes
     }
 }
 
-/// A service with a page for people, where the program has these.
+/// Returns the service with a page for people, if the feature `page` is on.
 pub const fn paged(service: Description, page: fn() -> &'static str) -> Description {
     if cfg!(feature = "page") { service.with_page(castile_soap::Page::made(page)) } else { service }
 }
 
-/// Writes text, escaped. `false` if XML can't carry it.
+/// Writes text, escaped. Returns `false` if the text has a character that XML doesn't allow.
 pub fn push_text(out: &mut Vec<u8>, text: &str) -> bool {
     castile_xml::escape::push_text(out, text).is_ok()
 }
 
-/// A header block that a method can't do without.
+/// Returns a header block that a method requires.
 ///
 /// # Errors
-/// That it is absent, or isn't what it should be.
+/// Returns a fault if the block is absent or invalid.
 pub fn required_header<H: Header, Q, D: FaultDetail>(request: &Request<Q>) -> Result<H, Fault<D>> {
     match request.header::<H>()? {
         Some(header) => Ok(header),

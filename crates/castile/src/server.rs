@@ -1,4 +1,4 @@
-//! What generated servers are.
+//! The types that generated servers are made of.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -12,23 +12,23 @@ use castile_http::server::{Endpoint, Options};
 use castile_soap::{Description, Dispatch, Layer, Payload, Pending, Service};
 use tower_service::Service as TowerService;
 
-/// A contract that `T` implements a service of. Generated for each service.
+/// A service of a contract, implemented by `T`. The generator implements this trait for each service.
 pub trait Contract<T>: Send + Sync + 'static {
-    /// What the service offers.
+    /// The description of the service.
     const DESCRIPTION: &'static Description;
 
-    /// Hands a request to the method of `service` that answers `DESCRIPTION.operations[operation]`.
+    /// Passes a request to the method of `service` that implements `DESCRIPTION.operations[operation]`.
     ///
     /// # Errors
-    /// That the payload is not what the operation takes.
+    /// Returns an error if the payload is not valid for the operation.
     fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error>;
 }
 
-/// A service of the contract `C` as a tower service that speaks SOAP over HTTP: it mounts into axum
-/// (`Router::route_service`), hyper, and the [`Server`](castile_http::server::Server) of this crate.
+/// A tower service that speaks SOAP over HTTP for the contract `C`. It can be mounted into axum (`Router::route_service`), hyper,
+/// and the [`Server`](castile_http::server::Server) of this crate.
 pub struct ContractServer<C, T>(Endpoint<Contracted<C, T>>);
 
-/// A service as its contract dispatches to it.
+/// Dispatches requests to a service by its contract.
 pub struct Contracted<C, T> {
     service: Arc<T>,
     contract: PhantomData<fn() -> C>,
@@ -45,18 +45,18 @@ impl<C: Contract<T>, T: Send + Sync + 'static> Dispatch for Contracted<C, T> {
 }
 
 impl<C: Contract<T>, T: Send + Sync + 'static> ContractServer<C, T> {
-    /// A server with the default options.
+    /// Creates a server with the default options.
     pub fn new(service: T) -> Self {
         Self::with_options(service, Options::default())
     }
 
-    /// A server with limits and timeouts of its own.
+    /// Creates a server with these options.
     pub fn with_options(service: T, options: Options) -> Self {
         let service = Contracted { service: Arc::new(service), contract: PhantomData };
         ContractServer(Endpoint::with_options(service, options))
     }
 
-    /// The server with a layer around it, which sees every request before and every reply after.
+    /// Wraps the server in a layer, which sees every request before the service and every reply after it.
     pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
     where
         L: Layer<Arc<dyn Service>>,
@@ -65,7 +65,7 @@ impl<C: Contract<T>, T: Send + Sync + 'static> ContractServer<C, T> {
         self.0.boxed().layer(layer)
     }
 
-    /// The server without the types of its contract and its service, so that different ones fit in one collection.
+    /// Erases the types of the contract and the service, so that different servers fit in one collection.
     pub fn boxed(self) -> Endpoint<dyn Service> {
         self.0.boxed()
     }

@@ -10,10 +10,10 @@ use castile::{
     Items, Nillable, NoDetail, Raw, Recursive, Request, Response, ServerOptions, Shared,
 };
 
-/// What crosses threads and is kept.
+/// Values that are stored and shared between threads.
 fn is_owned<T: Send + Sync + Unpin + 'static>() {}
 
-/// What one task has at a time.
+/// Values that move between threads but belong to one task at a time.
 fn is_sent<T: Send + Unpin + 'static>() {}
 
 fn is_future<T: Send>(_: &T) {}
@@ -51,7 +51,7 @@ fn messages_go_from_task_to_task() {
 
 #[test]
 fn clients_and_servers_are_shared() {
-    // Generated clients are one.
+    // Every generated client wraps a `Caller`.
     is_owned::<Caller>();
     is_owned::<Transport>();
     is_owned::<ClientOptions>();
@@ -60,7 +60,7 @@ fn clients_and_servers_are_shared() {
     is_owned::<Next>();
     is_owned::<Routes>();
     is_owned::<Server>();
-    // Of a contract and a service that say nothing of themselves.
+    // The contract and the service here implement no traits of the library.
     is_owned::<ContractServer<(), String>>();
 }
 
@@ -75,13 +75,13 @@ fn errors_are_boxed_by_question_marks() {
     is_error::<castile::xml::Error>();
 }
 
-/// Clippy warns of results whose error has 128 bytes.
+/// Clippy warns about results with an error of 128 bytes or more.
 #[test]
 fn errors_are_small() {
     assert!(size_of::<Fault>() < 120 && size_of::<CallError>() < 128);
 }
 
-/// A call is spawned, before it is awaited and while it is.
+/// A call can be spawned both before it is awaited and while it runs.
 #[test]
 fn calls_go_from_thread_to_thread() {
     fn check<'a>(calls: [Call<'a, String, (), NoDetail, Transport>; 3]) {
@@ -90,6 +90,6 @@ fn calls_go_from_thread_to_thread() {
         is_future(&awaited.into_future());
         is_future(&sent.send());
     }
-    // Its body is checked by the compiler.
+    // The body is only type-checked, never run.
     let _ = check;
 }

@@ -19,7 +19,7 @@ use futures_core::Stream;
 use super::{BoxError, Call, CallError, HttpService};
 use crate::Response;
 
-/// What a response repeats ([`Call::items`]): its values, as they come. It is a [`Stream`], too.
+/// The repeated values of a response, returned as they arrive ([`Call::items`]). Implements [`Stream`].
 ///
 /// ```ignore
 /// let mut quakes = client.find(&request).items::<Quake>();
@@ -28,19 +28,19 @@ use crate::Response;
 /// }
 /// ```
 ///
-/// The call is sent when the first item is asked for. Whoever drops this before its end closes the connection.
+/// The call is sent when the first item is polled. Dropping the stream before its end closes the connection.
 pub struct ItemStream<'a, T, R, D = NoDetail> {
     exchange: Option<Exchange<'a, R, D>>,
     found: Arc<Mutex<VecDeque<CutItem>>>,
     element: &'static Element,
     limits: Limits,
     memory: Memory,
-    /// What the exchange ended with, until it is given away.
+    /// The result of the exchange, until the caller takes it.
     rest: Option<Result<Response<R>, CallError<D>>>,
     of: std::marker::PhantomData<fn() -> T>,
 }
 
-/// A call that gives the response without its items.
+/// The future of the call. It returns the response without its items.
 type Exchange<'a, R, D> = Pin<Box<dyn Future<Output = Result<Response<R>, CallError<D>>> + Send + 'a>>;
 
 impl<'a, T: FromXml, R, D> ItemStream<'a, T, R, D>
@@ -71,23 +71,23 @@ where
         }
     }
 
-    /// The next value; `None` when all came, and the rest of the response is what the contract says.
+    /// Returns the next value. Returns `None` after the last value, if the rest of the response is valid.
     ///
     /// # Errors
-    /// A [`CallError`]. Nothing comes behind one.
+    /// Returns a [`CallError`]. No values follow after an error.
     pub async fn next(&mut self) -> Result<Option<T>, CallError<D>> {
         std::future::poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// The response without its items. Items that were not asked for yet are passed over, and are not held to their type.
+    /// Returns the response without its items. Items that were not read yet are skipped and not validated.
     ///
     /// # Errors
-    /// A [`CallError`], also if one came before.
+    /// Returns a [`CallError`], also if `next` returned one before.
     pub async fn rest(mut self) -> Result<Response<R>, CallError<D>> {
         std::future::poll_fn(|cx| {
             while self.exchange.is_some() {
                 self.found().clear();
-                // Something may have been found, and nobody is woken for it.
+                // New items don't wake this task, so look for them after each poll.
                 if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
                     return Poll::Pending;
                 }
@@ -114,14 +114,14 @@ where
                 let failed = self.rest.take_if(|rest| rest.is_err());
                 return Poll::Ready(failed.transpose().map(|_| None));
             }
-            // Something may have been found, and nobody is woken for it.
+            // New items don't wake this task, so look for them after each poll.
             if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
                 return Poll::Pending;
             }
         }
     }
 
-    /// Goes on with the exchange, and keeps what it ends with.
+    /// Polls the exchange and stores its result.
     fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(exchange) = &mut self.exchange else { return Poll::Ready(()) };
         exchange.as_mut().poll(cx).map(|result| {
@@ -134,7 +134,7 @@ where
     }
 }
 
-/// An error of the message that was noticed while it came is one of the message, not of the network.
+/// Turns a transport error that was caused by an invalid message into a protocol error.
 fn sound<D>(error: CallError<D>) -> CallError<D> {
     let CallError::Transport(transport) = &error else { return error };
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(transport);
@@ -159,7 +159,7 @@ where
     }
 }
 
-/// Nothing in it is pinned but what stands in a box.
+/// No field is pinned in place: the future is in a `Box`.
 impl<T, R, D> Unpin for ItemStream<'_, T, R, D> {}
 
 impl<T, R, D> fmt::Debug for ItemStream<'_, T, R, D> {
@@ -176,7 +176,7 @@ pub(super) struct ItemSift {
 }
 
 impl ItemSift {
-    /// Puts what was found where it is fetched, and gives what is left. What was found before an error can be fetched, too.
+    /// Queues the items that were found and returns the remaining bytes. Items found before an error are queued too.
     fn kept(&mut self) -> Result<Bytes, BoxError> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(item) = self.cut.pop()? {
@@ -206,7 +206,7 @@ impl Sift for ItemSift {
     }
 }
 
-/// That items of a package can't be read one by one: parts that they refer to come behind them.
+/// The error for an answer with attachments: its items can refer to parts that arrive after them.
 pub(super) fn in_a_package() -> Error {
     Error::of_message(
         "the answer comes with attachments, and its items can't be read one by one: await the call instead",

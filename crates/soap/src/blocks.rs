@@ -1,5 +1,4 @@
-//! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2): those that a contract declares have types, others are kept as
-//! XML.
+//! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2). Blocks that a contract declares have types; other blocks are XML.
 
 mod carried;
 mod directed;
@@ -17,42 +16,42 @@ use self::directed::Direction;
 use crate::charge::{Charge, allowance};
 use crate::{Envelope, Error, ErrorKind, FaultDetail, HeaderBlock, Version};
 
-/// A header block that a contract declares, as a value. Generated for each of them.
+/// A header block that a contract declares, as a value. The generator implements this trait for each of them.
 pub trait Header: Sized + Send + Sync + 'static {
-    /// Its declaration.
+    /// The declaration of the block's element.
     const ELEMENT: &'static Element;
 
-    /// Reads the block, whose start tag was read. `None` is a block in SOAP encoding that is nil.
+    /// Reads the block, whose start tag was already read. Returns `None` for a block in SOAP encoding that is nil.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// Returns an error if the content of the block is invalid.
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, castile_databinding::Error>;
 
-    /// Writes the block, its tags included.
+    /// Writes the block, including its tags.
     fn write(&self, out: &mut Encoder);
 
-    /// This block as one that must be understood by whoever it is for.
+    /// Requires the receiver to understand the block (`mustUnderstand`).
     fn must_understand(self) -> Directed<Self> {
         Directed::new(self).must_understand()
     }
 
-    /// This block as one for a role, a URI.
+    /// Sets the role that the block is for, a URI.
     fn for_role(self, role: impl Into<String>) -> Directed<Self> {
         Directed::new(self).for_role(role)
     }
 
-    /// This block as one that a node in between sends on if it doesn't process it. SOAP 1.1 can't say so.
+    /// Asks intermediaries that don't process the block to forward it. SOAP 1.1 can't express this.
     fn relayed(self) -> Directed<Self> {
         Directed::new(self).relayed()
     }
 }
 
-/// A header block that can be sent: one that a contract [declares](Header), by itself or [`Directed`], or [`AnyHeader`].
+/// A header block that can be sent: a [`Header`] of a contract, a [`Directed`] header, or an [`AnyHeader`].
 pub trait WriteHeader: Send + Sync {
-    /// The namespace and the local name of the block.
+    /// Returns the namespace and the local name of the block.
     fn name(&self) -> (&str, &str);
 
-    /// Writes the block, its tags included, into a message of `version`.
+    /// Writes the block, including its tags, into a message of `version`.
     fn write_to(&self, version: Version, out: &mut Encoder);
 }
 
@@ -80,13 +79,13 @@ impl<T: Header> WriteHeader for T {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnyHeader {
-    /// The block. Attributes of the envelope's namespace may stand in it, as it came.
+    /// The block. A received block may still have attributes of the envelope's namespace.
     pub block: Any,
-    /// Whether whoever it is for must understand it (SOAP 1.1 §4.2.3).
+    /// Whether the receiver must understand the block (SOAP 1.1 §4.2.3).
     pub must_understand: bool,
-    /// Whom it is for, a URI; `None` is the ultimate recipient (SOAP 1.1 §4.2.2).
+    /// The role that the block is for, a URI. `None` is the ultimate receiver (SOAP 1.1 §4.2.2).
     pub role: Option<String>,
-    /// Whether a node in between that doesn't process it sends it on (SOAP 1.2 Part 1 §5.2.4). SOAP 1.1 can't say so.
+    /// Whether intermediaries that don't process the block forward it (SOAP 1.2 Part 1 §5.2.4). SOAP 1.1 can't express this.
     pub relay: bool,
 }
 
@@ -97,38 +96,38 @@ impl From<Any> for AnyHeader {
 }
 
 impl AnyHeader {
-    /// This block as one that must be understood by whoever it is for.
+    /// Requires the receiver to understand the block (`mustUnderstand`).
     pub fn must_understand(self) -> Self {
         AnyHeader { must_understand: true, ..self }
     }
 
-    /// This block as one for a role, a URI: `actor` in SOAP 1.1.
+    /// Sets the role that the block is for, a URI. In SOAP 1.1 this is the `actor`.
     pub fn for_role(self, role: impl Into<String>) -> Self {
         AnyHeader { role: Some(role.into()), ..self }
     }
 
-    /// This block as one that a node in between sends on if it doesn't process it. SOAP 1.1 can't say so.
+    /// Asks intermediaries that don't process the block to forward it. SOAP 1.1 can't express this.
     pub fn relayed(self) -> Self {
         AnyHeader { relay: true, ..self }
     }
 }
 
-/// Whether `elements` has one of this name.
+/// Returns whether `elements` contains an element with this name.
 pub(crate) fn declares(elements: &[&Element], namespace: &str, local: &str) -> bool {
     elements.iter().any(|element| element.is(namespace, local))
 }
 
-/// Whether `elements` has one of this namespace.
+/// Returns whether `elements` contains an element of this namespace.
 pub(crate) fn declares_any_of(elements: &[&Element], namespace: &str) -> bool {
     elements.iter().any(|element| element.is(namespace, element.name))
 }
 
-/// The header of a message, whose envelope was read before. Blocks stand in front of the payload: who asks for one reads the
-/// message once more up to it.
+/// The header of a message whose envelope was already read. To read a header block, the beginning of the message up to the block is
+/// parsed again.
 #[derive(Clone, Copy)]
 pub(crate) struct Read<'a> {
     pub(crate) envelope: &'a Envelope,
-    /// The text that the envelope was read off.
+    /// The text from which the envelope was read.
     pub(crate) text: &'a str,
     pub(crate) limits: Limits,
     pub(crate) charge: Charge<'a>,
@@ -136,21 +135,21 @@ pub(crate) struct Read<'a> {
 }
 
 impl Read<'_> {
-    /// The block for us that `T` is, if there is one, and what was tolerated.
+    /// Reads the block `T` for this node, if there is one, with its deviations.
     pub(crate) fn typed<T: Header>(self) -> Result<Option<(T, Deviations)>, Error> {
         let is_it = |block: &HeaderBlock| T::ELEMENT.is(&block.namespace, &block.local).then_some(0);
         let block = self.one(is_it, |decoder, _| T::read(decoder))?;
         Ok(block.and_then(|(block, deviations)| Some((block?, deviations))))
     }
 
-    /// The detail of a fault that stands in the header, if one does.
+    /// Reads the detail of a fault from the header, if it is there.
     pub(crate) fn fault_detail<D: FaultDetail>(self) -> Result<Option<(D, Deviations)>, Error> {
         let (details, blocks) = of_fault::<D>();
         let is_one = |block: &HeaderBlock| blocks.iter().position(|element| element.is(&block.namespace, &block.local));
         self.one(is_one, |decoder, index| D::read(decoder, details + index))
     }
 
-    /// The block for us that has a number.
+    /// Reads the only block for this node that `number` accepts.
     fn one<T>(
         self,
         number: impl Fn(&HeaderBlock) -> Option<usize>,
@@ -174,7 +173,7 @@ impl Read<'_> {
         Ok(Some((value, decoder.take_deviations())))
     }
 
-    /// All blocks that `wanted` says, as XML.
+    /// Returns all blocks that `wanted` accepts, as XML.
     pub(crate) fn all(self, wanted: impl Fn(&HeaderBlock) -> bool) -> Result<Vec<AnyHeader>, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
         let header = &self.envelope.header;
@@ -198,13 +197,13 @@ impl Read<'_> {
     }
 }
 
-/// How many of the details of a fault stand in its detail, and those that are header blocks.
+/// Returns how many elements of `D` are in the fault's detail, and the elements that are header blocks.
 pub(crate) fn of_fault<D: FaultDetail>() -> (usize, &'static [Element]) {
     let details = D::ELEMENTS.len().saturating_sub(D::HEADER_BLOCKS);
     (details, &D::ELEMENTS[details..])
 }
 
-/// A decoder of a message, whose envelope was read before off `text`, right behind the start tag of its header.
+/// Creates a decoder that is positioned after the start tag of the header. The envelope was already read from `text`.
 pub(crate) fn decoder<'a>(
     envelope: &Envelope,
     text: &'a str,
@@ -215,20 +214,20 @@ pub(crate) fn decoder<'a>(
     let length = envelope.header.last().map_or(0, |block| block.bytes.end);
     let allowance = allowance(charge, length)?;
     let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
-    // Envelope and header.
+    // Skip the start tags of the envelope and the header.
     next_start(&mut reader)?;
     next_start(&mut reader)?;
     let decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
     Ok(decoder.within(allowance))
 }
 
-/// Reads on to the next start tag, which is there: it was read before.
+/// Reads to the next start tag. The envelope was already read, so there is one.
 fn next_start(reader: &mut Reader<'_>) -> Result<(), Error> {
     while !matches!(reader.next()?, Token::StartTag(_) | Token::End) {}
     Ok(())
 }
 
-/// Writes what stands before the payload of a message, up to the start tag of its body, which is not written.
+/// Writes everything before the start tag of the body.
 pub(crate) fn write_before_body(version: Version, header: Headers<'_>, out: &mut Encoder) {
     let prologue = version.prologue();
     out.raw(prologue.strip_suffix(BODY).unwrap_or(prologue));
@@ -241,16 +240,16 @@ pub(crate) fn write_before_body(version: Version, header: Headers<'_>, out: &mut
     out.raw("</soap:Header>");
 }
 
-/// The header of a message that is written.
+/// The header of a message to be written.
 #[derive(Clone, Copy, Default)]
 pub struct Headers<'a> {
-    /// Blocks of the engine, as text. They stand first.
+    /// Header blocks of the library as text, which are written first.
     pub(crate) first: &'a str,
     pub(crate) blocks: &'a [&'a dyn WriteHeader],
 }
 
 impl<'a> Headers<'a> {
-    /// A header of these blocks.
+    /// Creates a header with these blocks.
     pub fn new(blocks: &'a [&'a dyn WriteHeader]) -> Self {
         Headers { first: "", blocks }
     }
@@ -266,7 +265,7 @@ impl fmt::Debug for Headers<'_> {
     }
 }
 
-/// The start tag of a body that declares nothing.
+/// The start tag of a body without namespace declarations.
 pub(crate) const BODY: &str = "<soap:Body>";
 
 impl WriteHeader for AnyHeader {
@@ -275,7 +274,7 @@ impl WriteHeader for AnyHeader {
         (&name.namespace, &name.local)
     }
 
-    /// Writes the block with the attributes that it doesn't have yet.
+    /// Writes the block, and adds the attributes that it doesn't have yet.
     fn write_to(&self, version: Version, out: &mut Encoder) {
         let AnyHeader { block, must_understand, role, relay } = self;
         let direction = Direction { must_understand: *must_understand, role: role.clone(), relay: *relay };
@@ -283,7 +282,7 @@ impl WriteHeader for AnyHeader {
     }
 }
 
-/// A prefix that the block doesn't use, whatever it binds `soap` to.
+/// Returns a prefix that the block doesn't use. The block may bind `soap` to any namespace.
 pub(crate) fn unused_prefix(xml: &str) -> String {
     let digits = |from: usize| {
         let rest = &xml[from..];
@@ -294,7 +293,7 @@ pub(crate) fn unused_prefix(xml: &str) -> String {
     format!("soap{}", number.unwrap_or_default())
 }
 
-/// An attribute of the first tag of `xml`.
+/// Returns an attribute of the first tag of `xml`.
 pub(crate) fn attribute(xml: &str, namespace: &str, local: &str) -> Option<String> {
     let mut reader = Reader::new(xml.as_bytes(), Limits::default()).ok()?;
     next_start(&mut reader).ok()?;

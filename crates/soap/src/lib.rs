@@ -1,12 +1,12 @@
 //! SOAP messages: values ↔ envelopes, without I/O (SOAP 1.1, SOAP 1.2).
 //!
-//! A server is a [`Dispatch`]: it tells which [`Operation`]s it has and hands each [`Payload`] to a handler. Every
-//! `Dispatch` is a [`Service`], which turns a [`RequestMessage`] into a [`ReplyMessage`]; `castile-http` carries those. A client
-//! writes a request with [`client::request`] and reads the answer with [`client::response`]. Methods of a service take a
-//! [`Request`] and give a [`Response`].
+//! A server implements [`Dispatch`]: it lists its [`Operation`]s and passes each [`Payload`] to a handler. Every `Dispatch` is a
+//! [`Service`], which turns a [`RequestMessage`] into a [`ReplyMessage`]. `castile-http` transports these messages. A client writes
+//! a request with [`client::request`] and reads the answer with [`client::response`]. The methods of a service take a [`Request`]
+//! and return a [`Response`].
 //!
-//! Authentication, logging and metrics are a [`Layer`] around a service: it sees the request before and the reply after, as
-//! messages, and may answer itself.
+//! Put authentication, logging and metrics in a [`Layer`] around a service. A layer sees the request message before the service and
+//! the reply message after it, and can answer a request itself.
 
 pub mod addressing;
 mod blocks;

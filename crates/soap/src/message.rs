@@ -19,22 +19,22 @@ use crate::{
     blocks,
 };
 
-/// How many bytes of UTF-8 a byte of another encoding can become: the euro sign is one byte of Windows-1252.
+/// How many bytes of UTF-8 one byte of another encoding can become. For example, the euro sign is one byte in Windows-1252.
 const DECODED: usize = 3;
 
 thread_local! {
-    /// The buffers of the last reader on this thread, with the tags that were learned.
+    /// The buffers and the tag cache of the last reader on this thread.
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// What `read` makes of a message.
+/// Reads a message with `read`.
 ///
-/// Nearly all messages are UTF-8 and are read as they came. Others are decoded first, once: those whose `charset` says
-/// so, and those that the reader finds in another encoding, which it does before the root element. Nearly all are also
-/// what the contract says; others are read again with leniency, if there is some.
+/// UTF-8 messages, which are nearly all, are read directly. Other messages are decoded first, once. They are recognized by their
+/// `charset`, or by the reader, which detects another encoding before the root element. A message that deviates from the contract
+/// is read again leniently, if that is enabled.
 ///
 /// # Errors
-/// What `read` says, with its place in the decoded text, or that the message can't be decoded.
+/// Returns the error of `read`, with its place in the decoded text. Also returns an error if the message can't be decoded.
 pub(crate) fn read_with<T>(
     message: &[u8],
     charset: Option<Charset>,
@@ -45,7 +45,7 @@ pub(crate) fn read_with<T>(
     let limits = options.limits;
     let mut leniency = None;
     let mut text = None;
-    // What text that was decoded is charged to.
+    // The reservations to which decoded text is charged.
     let mut held = Vec::new();
     if charset.is_some_and(|charset| charset != Charset::UTF_8) || is_utf16_without_mark(message) {
         held.extend(hold(charge, message.len().saturating_mul(DECODED))?);
@@ -71,25 +71,25 @@ pub(crate) fn read_with<T>(
     }
 }
 
-/// The text of a message that is not what UTF-8 would be.
+/// Decodes a message that is not UTF-8.
 #[cold]
 fn decode(message: &[u8], charset: Option<Charset>, error: Error, limits: Limits) -> Result<Cow<'_, str>, Error> {
     castile_xml::decode(message, charset).map_err(|reason| {
         let reason = Error::from(reason);
-        // Lines and columns are those of UTF-8.
+        // Lines and columns are computed on UTF-8.
         if reason == error { error.locate(message, limits) } else { reason }
     })
 }
 
-/// Whether a message is UTF-16 without a byte order mark (XML 1.0, appendix F.1), or nothing: in UTF-8 it would have a
-/// character that XML lacks.
+/// Returns whether a message is UTF-16 without a byte order mark (XML 1.0, appendix F.1). In UTF-8 such a message would contain
+/// NUL, which XML doesn't allow.
 fn is_utf16_without_mark(message: &[u8]) -> bool {
     matches!(message, [0, ..] | [_, 0, ..])
 }
 
-/// A reader with the buffers of this thread.
+/// Creates a reader with the buffers of this thread.
 fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Result<Reader<'a>, Error> {
-    // They stay where they are if there is no reader.
+    // If no reader is created, the buffers stay in `MEMORY`.
     let reader = MEMORY.with_borrow_mut(|memory| match text {
         None => Reader::with_memory(message, limits, memory),
         Some(text) => Reader::decoded(text, limits, memory),
@@ -97,12 +97,12 @@ fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Resul
     Ok(reader?)
 }
 
-/// Keeps the buffers of a reader that is done, whether it came to a good end or not: what it learned is right.
+/// Stores the buffers of a finished reader for the next message. After an error, the cached tags are still valid.
 pub(crate) fn keep(memory: Memory) {
     MEMORY.set(memory);
 }
 
-/// The version that a message is in, if it begins as an envelope.
+/// Returns the SOAP version of a message that starts with an envelope.
 #[cold]
 pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) -> Option<Version> {
     let version = read_with(message, charset, &limits.into(), None, |mut reader, _| {
@@ -113,18 +113,18 @@ pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) 
     version.ok().flatten()
 }
 
-/// Writes a message whose payload is `value` as `root`, into the emptied `out`.
+/// Writes a message with the payload `value` as the element `root`. `out` is cleared and reused as the buffer.
 ///
 /// # Errors
-/// [`ErrorKind::Unwritable`] if the value holds what XML can't carry.
+/// Returns [`ErrorKind::Unwritable`] if the value contains characters that XML doesn't allow.
 pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -> Result<Vec<u8>, Error> {
     write_with(version, Headers::default(), root, value, out)
 }
 
-/// Writes a message with header blocks, whose payload is `value` as `root`, into the emptied `out`.
+/// Writes a message with header blocks and the payload `value` as the element `root`. `out` is cleared and reused as the buffer.
 ///
 /// # Errors
-/// As for [`write`](fn@write).
+/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
 pub fn write_with<T: ToXml>(
     version: Version,
     header: Headers<'_>,
@@ -138,11 +138,12 @@ pub fn write_with<T: ToXml>(
     Ok(out.finish()?)
 }
 
-/// Writes a message. It is MTOM if `mtom` has a threshold, from which on
-/// binary values are parts of their own, or if it has a value that refers to a part.
+/// Writes a message with its parts. The message is MTOM if `mtom` is set or if a value refers to a part. Binary values of at least
+/// `mtom` bytes become parts.
 ///
 /// # Errors
-/// As for [`write`](fn@write), or that the system has no random numbers.
+/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow, and an error if the system has no
+/// random numbers.
 pub(crate) fn write_package<T: ToXml>(
     version: Version,
     header: Headers<'_>,
@@ -172,7 +173,7 @@ pub(crate) fn write_package<T: ToXml>(
     Ok(Written { message, parts, packaging })
 }
 
-/// A message that is made while it is sent.
+/// Creates a message that is generated while it is sent.
 #[cold]
 fn stream(mut message: Bytes, streamed: Streamed) -> Content {
     let before = message.split_to(streamed.offset());
@@ -189,7 +190,7 @@ fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &
         }
         Some(_) => blocks::write_before_body(version, header, out),
     }
-    // A type of a program may be of another namespace than the element.
+    // A type of the program may be in another namespace than the element.
     let is_of_root = T::NAMESPACE.is_none_or(|own| own == root.element.namespace);
     out.payload(if is_of_root { root.start } else { "" });
     if root.is_encoded {
@@ -207,20 +208,20 @@ fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &
     });
 }
 
-/// Reads a message whose payload is `root`, with no header block that must be understood, in the encoding that it says
-/// to be in.
+/// Reads a message with the payload `root`, in the encoding that it declares. The message must have no header block that must be
+/// understood.
 ///
 /// # Errors
-/// That it is something else, with the place.
+/// Returns an error with the place if the message is something else.
 pub fn read<T: FromXml>(root: &'static Root, message: &[u8], limits: Limits) -> Result<T, Error> {
     read_in(root, message, None, limits)
 }
 
-/// Reads a message whose payload is `root`, with no header block that must be understood. It is text already, so the encoding that it
-/// declares is not looked at.
+/// Reads a message with the payload `root` from text. The encoding that the message declares is ignored. The message must have no
+/// header block that must be understood.
 ///
 /// # Errors
-/// That it is something else, with the place.
+/// Returns an error with the place if the message is something else.
 pub fn read_str<T: FromXml>(root: &'static Root, message: &str, limits: Limits) -> Result<T, Error> {
     read_in(root, message.as_bytes(), Some(Charset::UTF_8), limits)
 }
@@ -245,7 +246,7 @@ fn read_in<T: FromXml>(
     })
 }
 
-/// Reads up to the payload, which must be `root`.
+/// Reads up to the payload, and checks that it is `root`.
 fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
     let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
@@ -256,11 +257,11 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
     Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }
 
-/// A decoder that is as lenient as it may be, of a message that may refer to what is `included`. It is boxed, since it is
-/// handed on several times until it reads.
+/// Creates a decoder for a message, lenient if `leniency` is set. The message may refer to the parts in `included`. Boxed, because
+/// the decoder is moved several times.
 ///
 /// # Errors
-/// That there is no memory for the texts of the message.
+/// Returns an error if the memory budget doesn't allow the texts of the message.
 pub(crate) fn decoder<'a>(
     reader: Reader<'a>,
     leniency: Option<&Leniency>,
@@ -278,18 +279,18 @@ pub(crate) fn decoder<'a>(
     Ok(Box::new(decoder.with_includes(included)))
 }
 
-/// How the payload of a message is read, once its envelope was.
+/// How the payload of a message is read after its envelope.
 pub(crate) struct Incoming<'a> {
     pub(crate) operation: &'static Operation,
     pub(crate) root: &'static Root,
     pub(crate) is_request: bool,
     pub(crate) options: &'a Options,
-    /// The message, where it may be kept without copying.
+    /// The message, if it can be retained without a copy.
     pub(crate) message: &'a Bytes,
 }
 
 impl Incoming<'_> {
-    /// Reads it, and the rest of the message.
+    /// Reads the payload and the rest of the message.
     pub(crate) fn payload<'r, T: FromPayload>(
         &self,
         mut decoder: Box<Decoder<'r>>,
@@ -302,7 +303,7 @@ impl Incoming<'_> {
         let deviations = decoder.take_deviations();
         keep(decoder.into_memory());
         let value = value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
-        // A message that will be read again has them then.
+        // If parts are missing, the message is read again and reports its deviations then.
         if is_lenient && included.is_none_or(Included::is_complete) {
             tell(options, operation, deviations, input);
         }
@@ -310,7 +311,7 @@ impl Incoming<'_> {
     }
 }
 
-/// Tells what was tolerated in a message, if anything was.
+/// Reports the deviations of a message, if there are any.
 pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviations, input: &str) {
     if let Some(leniency) = &options.leniency
         && !deviations.is_empty()
@@ -320,7 +321,7 @@ pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviati
 }
 
 impl Package {
-    /// Reads a message once more, the parts that it refers to being there.
+    /// Reads a message again, after the parts that it refers to have arrived.
     pub(crate) fn read_again<T: FromPayload>(
         &self,
         operation: &'static Operation,
@@ -337,8 +338,7 @@ impl Package {
     }
 }
 
-/// Reads the payload, which begins with the start tag `first` that was read and found to be right, and the rest of the
-/// message.
+/// Reads the payload and the rest of the message. The start tag `first` of the payload was already read and checked.
 fn read_payload<'a, T: FromPayload>(
     decoder: &mut Decoder<'a>,
     root: &'static Root,
@@ -347,7 +347,7 @@ fn read_payload<'a, T: FromPayload>(
 ) -> Result<T, Error> {
     let value = T::read(decoder, root, first, message);
     if value.is_err() {
-        // It may be read again.
+        // The buffers may be needed to read the message again.
         decoder.give_back();
     }
     value

@@ -7,31 +7,31 @@ use castile_xml::Limits;
 
 use crate::{Mtom, Offloading, Operation, addressing};
 
-/// How messages are read and written.
+/// The options for reading and writing messages.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a message may take.
+    /// The limits of a message.
     pub limits: Limits,
-    /// Whether messages may deviate from the contract. `None`, the default, refuses those that do.
+    /// How messages that deviate from the contract are read. `None`, the default, rejects them.
     pub leniency: Option<Leniency>,
-    /// The roles that are ours beside those of the next and of the last reader: header blocks for them are for us
-    /// (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
+    /// Additional roles of this node. Header blocks with one of these roles are for this node, like those for the `next` and
+    /// `ultimateReceiver` roles (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
     pub roles: Vec<String>,
-    /// The header blocks that are understood beside those that the operation declares, so that they may say `mustUnderstand`.
+    /// Header blocks that are understood in addition to those that the operation declares. Senders may mark them `mustUnderstand`.
     pub understood: Vec<ExpandedName>,
-    /// What is made of the blocks of WS-Addressing in requests.
+    /// How WS-Addressing header blocks in requests are handled.
     pub addressing: addressing::Policy,
-    /// The request that is sent with WS-Addressing, to which its answer must relate.
+    /// The WS-Addressing request that is sent. Its answer must relate to it.
     pub(crate) call: Option<addressing::Call>,
-    /// An element of answers whose occurrences were taken out before they are read.
+    /// An element whose occurrences were removed from the answer before it is read.
     pub(crate) cut: Option<&'static Element>,
-    /// What packages may take: messages with attachments. The envelope is bounded by [`limits`](Self::limits) as well.
+    /// The limits of packages, which are messages with attachments. The [`limits`](Self::limits) also apply to the envelope.
     pub attachments: castile_mime::Limits,
-    /// Whether messages that are sent are MTOM.
+    /// Whether messages are sent as MTOM.
     pub mtom: Mtom,
-    /// Where large messages are read and written. `None`, the default here, is where they are asked for; servers and clients over HTTP
-    /// have workers for those of more than 256 KiB by default.
+    /// Where large messages are read and written. With `None`, the default, the calling task does it. HTTP servers and clients use
+    /// workers for messages of more than 256 KiB by default.
     pub offload: Option<Offloading>,
 }
 
@@ -58,10 +58,10 @@ impl From<Limits> for Options {
     }
 }
 
-/// Takes messages that deviate from the contract where that loses nothing, and is told what was tolerated.
+/// Accepts messages that deviate from the contract if no data is lost, and reports the deviations.
 ///
-/// A message is read strictly first, so those that are right cost nothing more; one that deviates is read again.
-/// [`Decoder::lenient`](castile_databinding::Decoder::lenient) says what is tolerated.
+/// A message is first read strictly, so a valid message costs nothing extra. A message that deviates is read a second time.
+/// [`Decoder::lenient`](castile_databinding::Decoder::lenient) lists what is tolerated.
 ///
 /// ```
 /// use castile_soap::{Leniency, Options};
@@ -79,9 +79,9 @@ pub struct Leniency(Arc<Tell>);
 type Tell = dyn Fn(&Operation, &Deviations) + Send + Sync;
 
 impl Leniency {
-    /// Leniency of which `tell` is told, with paths, lines and columns: once for each message whose payload deviates, when it
-    /// was read and before a handler has it, and of a header block each time when somebody asks for it. It should be quick,
-    /// as the message waits for it.
+    /// Creates a leniency that reports deviations to `tell`, with paths, lines and columns. `tell` is called once for each message
+    /// whose payload deviates, after the message was read and before the handler is called. For a header block, it is called each
+    /// time that the block is read. `tell` should be quick, because the message waits for it.
     pub fn new(tell: impl Fn(&Operation, &Deviations) + Send + Sync + 'static) -> Self {
         Leniency(Arc::new(tell))
     }
@@ -92,24 +92,24 @@ impl Leniency {
 }
 
 impl Options {
-    /// These options for a request that is sent with WS-Addressing, and for its answer.
+    /// Sets the WS-Addressing request to which the answer must relate.
     #[doc(hidden)]
     pub fn of_call(self, call: addressing::Call) -> Self {
         Options { call: Some(call), ..self }
     }
 
-    /// These options for an answer from which the occurrences of an element were taken out.
+    /// Sets the element whose occurrences were removed from the answer.
     #[doc(hidden)]
     pub fn of_cut(self, cut: &'static Element) -> Self {
         Options { cut: Some(cut), ..self }
     }
 
-    /// Whether header blocks of this name are understood, whatever an operation declares.
+    /// Returns whether header blocks with this name are understood for all operations.
     pub(crate) fn understands(&self, namespace: &str, local: &str) -> bool {
         self.understood.iter().any(|name| name.is(namespace, local))
     }
 
-    /// Where work on so many bytes is done, if that is elsewhere.
+    /// Returns where a message of this size is processed, if it is offloaded.
     pub(crate) fn elsewhere(&self, size: usize) -> Option<&Offloading> {
         self.offload.as_ref().filter(|offload| offload.takes(size))
     }

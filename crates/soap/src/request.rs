@@ -1,4 +1,4 @@
-//! What the method of a service is called with.
+//! The argument of the methods of a service.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::blocks::Blocks;
 use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
-/// A request: its message as a value, and all that came with it.
+/// A request: its message as a value, with header blocks, attachments and transport data.
 ///
 /// ```
 /// use castile_soap::Request;
@@ -31,7 +31,7 @@ pub struct Request<T> {
     attachments: Attachments,
 }
 
-/// What is known of a message beside what it says.
+/// The data of a request beyond its message.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
     pub(crate) version: Version,
@@ -44,8 +44,8 @@ pub(crate) struct Surroundings {
 }
 
 impl<T> Request<T> {
-    /// A request that says no more than its message: for tests, which call the methods of a service directly. The methods that begin with
-    /// `with_` add what a server would have received beside it.
+    /// Creates a request that has only a message. Tests use it to call the methods of a service directly. The `with_` methods add
+    /// the data that a server would have received with the message.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -78,154 +78,154 @@ impl<T> Request<T> {
         Request { message, carried, attachments, surroundings }
     }
 
-    /// This request with one more header block. Blocks of a request that came are replaced.
+    /// Adds a header block. Header blocks of a received request are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
         self.carried.push(block);
         self
     }
 
-    /// This request with other attachments. [`Attachments::of`] makes them of parts.
+    /// Replaces the attachments. [`Attachments::of`] creates attachments from parts.
     pub fn with_attachments(self, attachments: Attachments) -> Self {
         Request { attachments, ..self }
     }
 
-    /// This request with one more header of HTTP.
+    /// Adds an HTTP header.
     pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.surroundings.http_headers.get_or_insert_default().append(name, value);
         self
     }
 
-    /// This request with a value that a layer would have found out.
+    /// Adds an extension, as a layer does.
     pub fn with_extension<E: Clone + Send + Sync + 'static>(mut self, value: E) -> Self {
         self.surroundings.extensions.insert(value);
         self
     }
 
-    /// This request from an address.
+    /// Sets the address of the client.
     pub fn with_peer(mut self, peer: impl Into<IpAddr>) -> Self {
         self.surroundings.peer = Some(peer.into());
         self
     }
 
-    /// This request with a time at which it is given up.
+    /// Sets the time at which the server abandons the request.
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.surroundings.deadline = Some(deadline);
         self
     }
 
-    /// This request in a version of SOAP.
+    /// Sets the version of SOAP.
     pub fn with_version(mut self, version: Version) -> Self {
         self.surroundings.version = version;
         self
     }
 
-    /// This request with an action of the protocol (`SOAPAction`).
+    /// Sets the action of the transport (`SOAPAction`).
     pub fn with_action(mut self, action: impl Into<String>) -> Self {
         self.surroundings.action = action.into();
         self
     }
 
-    /// This request with what it says in WS-Addressing.
+    /// Sets the WS-Addressing properties.
     pub fn with_addressing(mut self, properties: Properties) -> Self {
         self.surroundings.addressing = Some(Arc::new(Exchange::of(properties)));
         self
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// The message, to be changed.
+    /// Returns the message for modification.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message alone.
+    /// Returns the message and drops the rest of the request.
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// The request with another message.
+    /// Replaces the message with the result of `change`.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Request<U> {
         let Request { message, carried, surroundings, attachments } = self;
         Request { message: change(message), carried, surroundings, attachments }
     }
 
-    /// The header block that `H` is, read now; `None` if the request has none for us. `?` makes a fault of the error.
+    /// Reads and returns the header block `H`. Returns `None` if the request has no such block for this node. In a handler, `?`
+    /// turns the error into a fault.
     ///
     /// # Errors
-    /// That the block is not what the contract declares, or is there twice.
+    /// Returns an error if the block doesn't match the contract or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
         self.carried.typed(self.version())
     }
 
-    /// The header blocks of this name, as XML, for whomever they are.
+    /// Returns the header blocks with this name as XML, for any role.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
         self.carried.all(self.version(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
-    /// All header blocks, as XML.
+    /// Returns all header blocks as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
         self.carried.all(self.version(), |_, _| true)
     }
 
-    /// The attachments, as they come. What is not read is passed over before the answer begins.
+    /// Returns the attachments, which are read as they arrive. Unread attachments are skipped before the answer is sent.
     pub fn attachments(&mut self) -> &mut Attachments {
         &mut self.attachments
     }
 
-    /// The message and its attachments.
+    /// Returns the message and its attachments.
     pub fn into_parts(self) -> (T, Attachments) {
         (self.message, self.attachments)
     }
 
-    /// The version of SOAP that the message is in, and that the answer will be in.
+    /// Returns the SOAP version of the message, which is also the version of the answer.
     pub fn version(&self) -> Version {
         self.surroundings.version
     }
 
-    /// What the message is meant to do: `wsa:Action` if it has one, else that of the protocol (`SOAPAction`), which may be
+    /// Returns the action: `wsa:Action` if the message has one, otherwise the action of the transport (`SOAPAction`), which may be
     /// empty.
     pub fn action(&self) -> &str {
         self.addressing().and_then(|properties| properties.action.as_deref()).unwrap_or(&self.surroundings.action)
     }
 
-    /// What the message says in WS-Addressing, if it says anything.
+    /// Returns the WS-Addressing properties, if the message has any.
     pub fn addressing(&self) -> Option<&Properties> {
         self.surroundings.addressing.as_ref().map(|exchange| exchange.properties())
     }
 
-    /// What the server and layers know beside the message, found by its type: who asks, for example.
+    /// Returns the data that the server and layers added, by type: for example the identity of the client.
     pub fn extensions(&self) -> &Extensions {
         &self.surroundings.extensions
     }
 
-    /// What the server and layers know, to be changed.
+    /// Returns the extensions for modification.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.surroundings.extensions
     }
 
-    /// The headers of HTTP that the request came with. They say nothing that the message is signed for: what belongs to it stands
-    /// in header blocks.
+    /// Returns the HTTP headers of the request. A signature of the message doesn't cover them; signed data is in header blocks.
     pub fn http_headers(&self) -> &HeaderMap {
         http_headers(self.surroundings.http_headers.as_deref())
     }
 
-    /// The address of whoever sent the request, if the server knows one. Behind a proxy it is the proxy's, unless `Server::proxies` or
-    /// `ProxyProtocol` is configured.
+    /// Returns the address of the client, if the server knows it. After a proxy this is the proxy's address, unless
+    /// `Server::proxies` or `ProxyProtocol` is configured.
     pub fn peer(&self) -> Option<IpAddr> {
         self.surroundings.peer
     }
 
-    /// When the server gives the request up, if it does: the method's future is dropped then. A request with attachments has more
-    /// time where more of them comes: this is the earliest time then.
+    /// Returns when the server abandons the request, if it does. The server then drops the future of the method. This is the
+    /// earliest time: a request with attachments gets more time while they are arriving.
     pub fn deadline(&self) -> Option<Instant> {
         self.surroundings.deadline
     }

@@ -1,4 +1,4 @@
-//! What the method of a service answers, and what a client gets.
+//! The result of the methods of a service, and of a client's call.
 
 use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -7,12 +7,12 @@ use crate::blocks::Blocks;
 use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
-/// A response: its message as a value, and all that goes with it.
+/// A response: its message as a value, with header blocks, attachments and HTTP headers.
 ///
-/// What came with a response from elsewhere, header blocks, attachments and headers of HTTP, is not sent on where a method answers
-/// with it.
+/// If a method returns a response that it received from another service, the received header blocks, attachments and HTTP headers
+/// are not sent.
 ///
-/// A method that has no more to say than its message makes one of it with `into`:
+/// `into` creates a response that has only a message:
 ///
 /// ```
 /// use castile_soap::{Fault, Request, Response};
@@ -29,11 +29,11 @@ pub struct Response<T> {
     pub(crate) carried: Blocks,
     pub(crate) parts: Vec<Part>,
     pub(crate) http_headers: Option<Box<HeaderMap>>,
-    /// What came with it.
+    /// The data of a received response.
     came: Option<Box<Came>>,
 }
 
-/// What is known of a response that came.
+/// The data that was received with a response.
 #[derive(Debug)]
 struct Came {
     attachments: Attachments,
@@ -48,7 +48,7 @@ impl Came {
 }
 
 impl<T> Response<T> {
-    /// A response that says no more than its message.
+    /// Creates a response that has only a message.
     pub fn new(message: T) -> Self {
         Response { message, carried: Blocks::Nothing, parts: Vec::new(), http_headers: None, came: None }
     }
@@ -58,7 +58,7 @@ impl<T> Response<T> {
         Response { message, carried, parts: Vec::new(), http_headers: None, came }
     }
 
-    /// This response as one that came with this head, for those who carry messages.
+    /// Sets the HTTP status and headers of a received response, for transports.
     #[doc(hidden)]
     pub fn carried_with(mut self, status: StatusCode, http_headers: HeaderMap) -> Self {
         let came = self.came.get_or_insert_with(|| Box::new(Came::with(Attachments::none())));
@@ -66,94 +66,93 @@ impl<T> Response<T> {
         self
     }
 
-    /// This response with one more header of HTTP. Those that say what the message is and where it ends are the engine's own, and
-    /// those of one connection the server's: `Content-Type`, `Content-Encoding`, `Content-Length`, `Transfer-Encoding`, `Connection`
-    /// and their kind are left out.
+    /// Adds an HTTP header. Headers that describe the message or the connection are set by the library and the server, and are
+    /// ignored here: `Content-Type`, `Content-Encoding`, `Content-Length`, `Transfer-Encoding`, `Connection` and similar headers.
     pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.http_headers.get_or_insert_default().append(name, value);
         self
     }
 
-    /// This response with one more header block. Blocks of a response that came are replaced.
+    /// Adds a header block. Header blocks of a received response are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
         self.carried.push(block);
         self
     }
 
-    /// This response with one more attachment.
+    /// Adds an attachment.
     pub fn with_attachment(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn get_ref(&self) -> &T {
         &self.message
     }
 
-    /// The message, to be changed.
+    /// Returns the message for modification.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.message
     }
 
-    /// The message alone.
+    /// Returns the message and drops the rest of the response.
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// The message and the attachments that came with it.
+    /// Returns the message and the received attachments.
     pub fn into_parts(self) -> (T, Attachments) {
         (self.message, self.came.map_or_else(Attachments::none, |came| came.attachments))
     }
 
-    /// The response with another message.
+    /// Replaces the message with the result of `change`.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Response<U> {
         let Response { message, carried, parts, http_headers, came } = self;
         Response { message: change(message), carried, parts, http_headers, came }
     }
 
-    /// The header block that `H` is, read now; `None` if the response has none for us.
+    /// Reads and returns the header block `H`. Returns `None` if the response has no such block for this node.
     ///
     /// # Errors
-    /// That the block is not what the contract declares, or is there twice.
+    /// Returns an error if the block doesn't match the contract or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
         self.carried.typed(Version::default())
     }
 
-    /// The header blocks of this name, as XML.
+    /// Returns the header blocks with this name as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
         self.carried
             .all(Version::default(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
-    /// All header blocks, as XML.
+    /// Returns all header blocks as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
         self.carried.all(Version::default(), |_, _| true)
     }
 
-    /// The attachments to be sent with it.
+    /// Returns the attachments that will be sent.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The status of HTTP that a response came with.
+    /// Returns the HTTP status of a received response.
     pub fn status(&self) -> Option<StatusCode> {
         self.came.as_ref().and_then(|came| came.status)
     }
 
-    /// The headers of HTTP that a response came with; of one that did not come, those that it is sent with.
+    /// Returns the HTTP headers of a received response, or the HTTP headers that will be sent.
     pub fn http_headers(&self) -> &HeaderMap {
         let came = self.came.as_ref().map(|came| &came.http_headers);
         http_headers(came.or(self.http_headers.as_deref()))
     }
 
-    /// The attachments that came with it, as they come.
+    /// Returns the received attachments, which are read as they arrive.
     pub fn attachments(&mut self) -> &mut Attachments {
         &mut self.came.get_or_insert_with(|| Box::new(Came::with(Attachments::none()))).attachments
     }

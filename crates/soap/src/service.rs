@@ -1,4 +1,4 @@
-//! The seam between messages and whatever carries them.
+//! The interface between messages and their transport.
 
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
@@ -18,10 +18,11 @@ use crate::{
     blocks, message, reply,
 };
 
-/// A SOAP service: messages in, messages out. Generated servers implement it; `castile-http` carries it.
+/// A SOAP service that turns a request message into a reply message. Generated servers implement it; `castile-http` transports the
+/// messages.
 ///
-/// A [`Layer`](crate::Layer) makes a service of another one. It holds that in an `Arc`, which is a service too, where it
-/// must call it later:
+/// A [`Layer`](crate::Layer) wraps a service in another service. If the layer has to call the inner service later, it stores it in
+/// an `Arc`, which is also a service:
 ///
 /// ```
 /// use castile_soap::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, layer_fn};
@@ -50,22 +51,22 @@ use crate::{
 /// # }
 /// ```
 pub trait Service: Send + Sync + 'static {
-    /// What the service offers, known before any message comes.
+    /// Returns the description of the service, which doesn't depend on any message.
     fn description(&self) -> &'static Description;
 
-    /// Answers one request, whose message is read as `options` say.
+    /// Answers one request. `options` configures how the message is read.
     ///
-    /// Every failure, a handler's panic included, is a fault in the [`ReplyMessage`].
+    /// Every failure, including a panic of a handler, becomes a fault in the [`ReplyMessage`].
     fn call(&self, request: RequestMessage, options: &Options) -> Pending;
 }
 
-/// A service that several share, as layers have the one that they are around.
+/// A shared service, for example the inner service of a layer.
 impl<S: Service + ?Sized> Service for Arc<S> {
     fn description(&self) -> &'static Description {
         S::description(self)
     }
 
-    /// A large message is read elsewhere, if there is such a place.
+    /// Reads a large message on a worker, if offloading is configured.
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
         match options.elsewhere(request.message.len()) {
             None => S::call(self, request, options),
@@ -89,43 +90,44 @@ fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: RequestMessage,
     })
 }
 
-/// A reply that is being worked on.
+/// A future of a reply.
 pub type Pending = BoxFuture<'static, ReplyMessage>;
 
-/// A message that asks for something, and what its carrier says of it.
+/// A request message, and the data that its transport provides with it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RequestMessage {
-    /// What the message is meant to do, empty if that was not said: the value of the `SOAPAction` header without its
-    /// quotes (SOAP 1.1 §6.1.1), or of the media type's `action` (SOAP 1.2 Part 2 §6.5).
+    /// The action of the message, or an empty string if there is none: the value of the `SOAPAction` header without its quotes
+    /// (SOAP 1.1 §6.1.1), or of the media type's `action` parameter (SOAP 1.2 Part 2 §6.5).
     ///
-    /// The sender says so, and the service goes by what the body begins with: [`Next::operation`](crate::Next::operation) tells which
-    /// operation that is.
+    /// The sender can set any action. The service selects the operation by the first element of the body;
+    /// [`Next::operation`](crate::Next::operation) returns that operation.
     pub action: String,
-    /// The version that the media type is of. The envelope tells the version of a message; this one is for the answer
-    /// to what is no envelope.
+    /// The SOAP version of the media type. The envelope declares the version of the message; this one is used to answer a message
+    /// that is not an envelope.
     pub version: Version,
-    /// The charset of the media type, if it has one: it comes before what the message says of its encoding, and behind
-    /// a byte order mark (RFC 7303 §3).
+    /// The charset of the media type, if there is one. It overrides the encoding that the message declares, and is overridden by a
+    /// byte order mark (RFC 7303 §3).
     pub charset: Option<Charset>,
     /// The envelope.
     pub message: Bytes,
-    /// How the envelope stands to its attachments, if it came in a package.
+    /// How the envelope and its attachments are packaged, if the message arrived in a package.
     pub packaging: Option<Packaging>,
-    /// What came with the envelope, and may still be on its way.
+    /// The attachments, which may still be arriving.
     pub attachments: Attachments,
-    /// Whether the sender says that it takes MTOM: the `Accept` of HTTP names `application/xop+xml`. That its request is
-    /// MTOM says so, too.
+    /// Whether the sender accepts MTOM, because the `Accept` header of HTTP names `application/xop+xml`. A sender also accepts MTOM
+    /// if its request is MTOM.
     pub accepts_mtom: bool,
-    /// What the message is charged to, and what is made of it, until it is answered. Without one nothing is charged.
+    /// The memory reservation to which the message and its values are charged, until the request is answered. With `None`, nothing
+    /// is charged.
     pub reservation: Option<Arc<Reservation>>,
-    /// What the carrier and layers know beside the message: who asks, for example. Handlers find it by its type.
+    /// Data that the transport and layers add to the message, for example the identity of the client. Handlers look it up by type.
     pub extensions: Extensions,
-    /// Boxed, since requests are handed on several times.
+    /// Boxed, because requests are moved several times.
     pub(crate) http_headers: Option<Box<HeaderMap>>,
-    /// The address of whoever sent the message, if the carrier knows one.
+    /// The address of the client, if the transport knows it.
     pub peer: Option<IpAddr>,
-    /// When the carrier gives the request up, if it does. Where attachments are on their way, it may wait longer.
+    /// When the transport abandons the request, if it does. It may wait longer while attachments are arriving.
     pub deadline: Option<Instant>,
     pub(crate) trace: Option<Trace>,
 }
@@ -136,28 +138,29 @@ pub struct RequestMessage {
 pub struct ReplyMessage {
     /// The SOAP version the answer is written in.
     pub version: Version,
-    /// The code of the fault that the message is, if it is one: HTTP tells by the status.
+    /// The fault code, if the message is a fault. HTTP derives the status from it.
     pub fault: Option<FaultCode>,
-    /// What the message means in WS-Addressing; empty if the request had none.
+    /// The WS-Addressing action of the message. Empty if the request had no WS-Addressing.
     pub action: String,
-    /// The envelope; empty if there is nothing to be said, which HTTP carries as status 202.
+    /// The envelope. Empty if there is no reply message, which HTTP sends as status 202.
     pub message: Content,
-    /// What goes with the envelope.
+    /// The parts that are sent with the envelope.
     pub parts: Vec<Part>,
-    /// How the envelope stands to the parts. Without one it is sent by itself if there are no parts, and as
-    /// [`Packaging::Attachments`] if there are.
+    /// How the envelope and the parts are packaged. With `None`, the envelope is sent alone if there are no parts, and as
+    /// [`Packaging::Attachments`] if there are parts.
     pub packaging: Option<Packaging>,
-    /// What the message is charged to, which is to be kept until it is sent. Without one it is not charged yet.
+    /// The memory reservation to which the message is charged. It must be held until the message is sent. With `None`, the message
+    /// is not charged yet.
     pub reservation: Option<Arc<Reservation>>,
-    /// Boxed, since replies are handed on several times.
+    /// Boxed, because replies are moved several times.
     pub(crate) http_headers: Option<Box<HeaderMap>>,
-    /// Whether the request was not answered since there was too little memory: the fault that the message is says that it may
-    /// be tried again, as HTTP does by status 503.
+    /// Whether the request was not answered because memory was exhausted. The message is then a fault that asks the client to retry
+    /// later, and HTTP sends status 503.
     pub is_exhausted: bool,
 }
 
 impl RequestMessage {
-    /// A message in `version` that says no more than itself.
+    /// Creates a message in `version` without any transport data.
     pub fn new(version: Version, message: impl Into<Bytes>) -> Self {
         RequestMessage {
             action: String::new(),
@@ -176,59 +179,60 @@ impl RequestMessage {
         }
     }
 
-    /// This request with what is noted of it for those who observe it.
+    /// Sets the trace that observers of the request read.
     pub fn with_trace(self, trace: Option<Trace>) -> Self {
         RequestMessage { trace, ..self }
     }
 
-    /// What is noted of this request. Where nobody observes it, that begins now.
+    /// Returns the trace of this request. Starts a new one if the request has none.
     pub fn trace(&mut self) -> Trace {
         self.trace.get_or_insert_with(|| Trace::begin(Instant::now(), true)).clone()
     }
 
-    /// This request with an action.
+    /// Sets the action.
     pub fn with_action(self, action: impl Into<String>) -> Self {
         RequestMessage { action: action.into(), ..self }
     }
 
-    /// This request with what came in a package with it.
+    /// Sets the attachments, and how they are packaged.
     pub fn with_attachments(self, packaging: Packaging, attachments: Attachments) -> Self {
         RequestMessage { packaging: Some(packaging), attachments, ..self }
     }
 
-    /// This request with what its media type says of its charset.
+    /// Sets the charset of the media type.
     pub fn with_charset(self, charset: Option<Charset>) -> Self {
         RequestMessage { charset, ..self }
     }
 
-    /// This request with the headers of HTTP that it came with.
+    /// Sets the HTTP headers of the request.
     pub fn with_http_headers(self, headers: impl Into<Box<HeaderMap>>) -> Self {
         RequestMessage { http_headers: Some(headers.into()), ..self }
     }
 
-    /// The headers of HTTP that the message came with.
+    /// Returns the HTTP headers of the request.
     pub fn http_headers(&self) -> &HeaderMap {
         http_headers(self.http_headers.as_deref())
     }
 
-    /// The headers of HTTP, to be changed.
+    /// Returns the HTTP headers for modification.
     pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
         self.http_headers.get_or_insert_default()
     }
 
-    /// The header blocks of the message, for whomever they are. It is for layers: whoever handles an operation asks its
-    /// [`Request`](crate::Request) for them.
+    /// Returns all header blocks of the message, for any role. This method is for layers; a handler uses its
+    /// [`Request`](crate::Request) instead.
     ///
     /// # Errors
-    /// That the message doesn't begin as an envelope. A layer may leave it to the service to say so.
+    /// Returns an error if the message doesn't start with a valid envelope. A layer can ignore the error, because the service
+    /// reports it too.
     pub fn headers(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
         self.read_header(options, |header| header.all(|_| true))
     }
 
-    /// The header block that `H` is, for layers; `None` if the message has none for us.
+    /// Returns the header block `H`, for layers. Returns `None` if the message has no such block for this node.
     ///
     /// # Errors
-    /// That the message doesn't begin as an envelope, or that the block is not what it is declared to be, or there twice.
+    /// Returns an error if the message doesn't start with a valid envelope, or if the block is invalid or occurs twice.
     pub fn header<H: Header>(&self, options: &Options) -> Result<Option<H>, Error> {
         self.read_header(options, |header| Ok(header.typed()?.map(|(block, _)| block)))
     }
@@ -251,7 +255,7 @@ impl RequestMessage {
         })
     }
 
-    /// Says that a layer understands header blocks of this name, so that they may say `mustUnderstand`.
+    /// Declares that a layer understands header blocks with this name. The request may then mark them `mustUnderstand`.
     pub fn understand(&mut self, namespace: impl Into<String>, local: impl Into<String>) {
         let name = ExpandedName::new(namespace.into(), local);
         match self.extensions.get_mut::<Understood>() {
@@ -263,7 +267,7 @@ impl RequestMessage {
     }
 }
 
-/// These headers, or none.
+/// Returns these headers, or an empty map.
 pub(crate) fn http_headers(headers: Option<&HeaderMap>) -> &HeaderMap {
     static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
     headers.unwrap_or(&NONE)
@@ -281,7 +285,7 @@ impl Understood {
 }
 
 impl ReplyMessage {
-    /// A message that is no fault.
+    /// Creates a message that is not a fault.
     pub fn new(version: Version, message: impl Into<Content>) -> Self {
         ReplyMessage {
             version,
@@ -296,39 +300,39 @@ impl ReplyMessage {
         }
     }
 
-    /// A message that is a fault of this code.
+    /// Creates a message that is a fault with this code.
     pub fn of_fault(version: Version, code: FaultCode, message: impl Into<Content>) -> Self {
         ReplyMessage { fault: Some(code), ..ReplyMessage::new(version, message) }
     }
 
-    /// A fault that says that there is too little memory at this time.
+    /// Creates the fault that is sent when memory is exhausted.
     pub fn exhausted(version: Version) -> Self {
         let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));
         ReplyMessage { is_exhausted: true, ..reply::write_fault(version, None, None, "", &fault) }
     }
 
-    /// Nothing to be said.
+    /// Creates an empty reply.
     pub fn empty(version: Version) -> Self {
         ReplyMessage::new(version, Bytes::new())
     }
 
-    /// Headers of HTTP that the message is sent with, but for those that say what it is.
+    /// Returns the HTTP headers that are sent with the message. Headers that describe the message itself are not sent.
     pub fn http_headers(&self) -> &HeaderMap {
         http_headers(self.http_headers.as_deref())
     }
 
-    /// The headers of HTTP, to be changed.
+    /// Returns the HTTP headers for modification.
     pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
         self.http_headers.get_or_insert_default()
     }
 
-    /// The headers of HTTP alone, if there are any, for those who carry messages.
+    /// Takes the HTTP headers out of the message, if there are any, for transports.
     #[doc(hidden)]
     pub fn take_http_headers(&mut self) -> Option<Box<HeaderMap>> {
         self.http_headers.take()
     }
 
-    /// Whether the message is a fault.
+    /// Returns whether the message is a fault.
     pub fn is_fault(&self) -> bool {
         self.fault.is_some()
     }

@@ -1,4 +1,4 @@
-//! The header of a request or a response: blocks that came, read when somebody asks for one, or blocks to be sent.
+//! The header of a request or a response: received blocks, which are read on demand, or blocks to be sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::{AnyHeader, Header, Headers, Read, WriteHeader};
 use crate::charge::{Charge, hold};
 use crate::{Envelope, Error, ErrorKind, Operation, Options, Root, Version, message};
 
-/// The size of a message up to which its header blocks may refer to what stands behind them. Who asks for such a block has all of
-/// the message read once more, where connections are driven.
+/// The largest message whose header blocks may refer to elements after the header. To read such a block, the whole message is
+/// parsed again on the thread that drives the connection.
 const MOST_REFERRED_TO: usize = 256 << 10;
 
 /// The header blocks of a request or a response.
@@ -28,42 +28,42 @@ pub(crate) enum Blocks {
 #[derive(Clone)]
 pub(crate) struct Own(Arc<dyn WriteHeader>);
 
-/// The header of a message that came.
+/// The header of a received message.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     text: Text,
     envelope: Envelope,
     options: Options,
-    /// The operation of the message, for those who are told of deviations.
+    /// The operation that is reported together with deviations.
     operation: Option<&'static Operation>,
     reservation: Option<Arc<Reservation>>,
 }
 
-/// What is kept of a message to read its header, in UTF-8.
+/// The retained part of a message, in UTF-8, from which its header is read.
 #[derive(Clone, Debug)]
 enum Text {
-    /// Up to the end of the last block.
+    /// The message up to the end of the last header block.
     Beginning(Box<str>),
-    /// All of it, as it came.
+    /// The whole message as received.
     Whole(Bytes),
-    /// All of it, as it was decoded, and what that is charged to.
+    /// The whole decoded message, and the reservation to which it is charged.
     Decoded { text: Arc<str>, _held: Option<Arc<Reservation>> },
 }
 
 impl Text {
-    /// Blocks in SOAP encoding may refer to what stands behind the header. Without such a reference the rest is not kept: it may
-    /// be large. In a large message a reference leads nowhere.
+    /// Blocks in SOAP encoding may refer to elements after the header. The rest of the message, which may be large, is retained
+    /// only if there may be such a reference. In a large message such references are not resolved.
     fn of(text: &str, end: usize, message: &Bytes, charge: Charge<'_>) -> Self {
-        // Blocks end where a character does.
+        // A block ends at a character boundary.
         let beginning = text.get(..end).unwrap_or(text);
-        // `href`, or `ref` of SOAP 1.2.
+        // The attribute is `href`, or `ref` in SOAP 1.2.
         let may_refer = text.len() <= MOST_REFERRED_TO && beginning.contains("ref");
         if may_refer && text.as_bytes().as_ptr_range() == message.as_ptr_range() {
             return Text::Whole(message.clone());
         }
         match may_refer.then(|| hold(charge, text.len())) {
             Some(Ok(held)) => Text::Decoded { text: text.into(), _held: held.map(Arc::new) },
-            // Where memory lacks, a reference leads nowhere.
+            // Without memory for the whole text, references are not resolved.
             Some(Err(_)) | None => Text::Beginning(beginning.into()),
         }
     }
@@ -87,7 +87,7 @@ impl Blocks {
         }
     }
 
-    /// The blocks to be sent.
+    /// Returns the blocks to be sent.
     pub(crate) fn own(&self) -> Vec<&dyn WriteHeader> {
         match self {
             Blocks::Own(blocks) => blocks.iter().map(|Own(block)| &**block).collect(),
@@ -95,7 +95,8 @@ impl Blocks {
         }
     }
 
-    /// The header of a message that came, whose envelope was read off `text`. That is `message`, or what was decoded from it.
+    /// Creates the header of a received message. `text` is the text from which the envelope was read: `message`, or its decoded
+    /// form.
     pub(crate) fn received(
         envelope: Envelope,
         text: &str,
@@ -110,12 +111,12 @@ impl Blocks {
         Blocks::Received(Box::new(Received { text, envelope, options, operation, reservation }))
     }
 
-    /// The block for us that `T` is. `version` is that of a message that is not written yet.
+    /// Reads the block `T` for this node. `version` is the version of a message that is not written yet.
     pub(crate) fn typed<T: Header>(&self, version: Version) -> Result<Option<T>, Error> {
         self.read(version, |received| received.typed())
     }
 
-    /// The blocks that `wanted` says by their names.
+    /// Returns the blocks whose names `wanted` accepts.
     pub(crate) fn all(&self, version: Version, wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<AnyHeader>, Error> {
         self.read(version, |received| {
             received.read(|header| header.all(|block| wanted(&block.namespace, &block.local)))
@@ -126,7 +127,7 @@ impl Blocks {
         match self {
             Blocks::Nothing => Ok(T::default()),
             Blocks::Received(received) => read(received),
-            // They are read as who receives them does.
+            // Write the blocks into a message, and read them as its receiver would.
             Blocks::Own(_) => {
                 let blocks = self.own();
                 let root = Root::of_body("<soap:Body>", &[]);
@@ -152,7 +153,7 @@ impl Received {
         })
     }
 
-    /// Reads strictly, and leniently what deviates where that is allowed.
+    /// Reads strictly first. If that fails with a deviation and leniency is configured, reads again leniently.
     fn read<T>(&self, read: impl Fn(Read<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let Received { text, envelope, options, reservation, .. } = self;
         let (text, limits, charge) = (text.as_str(), options.limits, reservation.as_ref());

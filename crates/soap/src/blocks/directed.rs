@@ -1,12 +1,12 @@
-//! What a header block that is sent says of itself, in attributes of the envelope's namespace (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2).
+//! The SOAP attributes of a header block to be sent (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2).
 
 use castile_databinding::Encoder;
 
 use super::{WriteHeader, attribute, unused_prefix};
 use crate::Version;
 
-/// A header block that says whom it is for, or that it must be understood. [`Header`](crate::Header) makes it of a block that a
-/// contract declares.
+/// A header block with a role, `mustUnderstand` or `relay`. The methods of [`Header`](crate::Header) create it from a block of a
+/// contract.
 ///
 /// ```
 /// use castile_soap::{Header, Request};
@@ -26,19 +26,19 @@ impl<H> Directed<H> {
         Directed { block, direction: Direction::default() }
     }
 
-    /// This block as one that must be understood by whoever it is for.
+    /// Requires the receiver to understand the block (`mustUnderstand`).
     pub fn must_understand(mut self) -> Self {
         self.direction.must_understand = true;
         self
     }
 
-    /// This block as one for a role, a URI: `actor` in SOAP 1.1.
+    /// Sets the role that the block is for, a URI. In SOAP 1.1 this is the `actor`.
     pub fn for_role(mut self, role: impl Into<String>) -> Self {
         self.direction.role = Some(role.into());
         self
     }
 
-    /// This block as one that a node in between sends on if it doesn't process it. SOAP 1.1 can't say so.
+    /// Asks intermediaries that don't process the block to forward it. SOAP 1.1 can't express this.
     pub fn relayed(mut self) -> Self {
         self.direction.relay = true;
         self
@@ -55,7 +55,7 @@ impl<H: WriteHeader> WriteHeader for Directed<H> {
     }
 }
 
-/// The attributes.
+/// The SOAP attributes of a header block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Direction {
     pub(super) must_understand: bool,
@@ -64,7 +64,7 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// Writes a block with those attributes that it doesn't have yet.
+    /// Writes a block, and adds those attributes that it doesn't have yet.
     pub(super) fn write(&self, block: impl FnOnce(&mut Encoder), version: Version, out: &mut Encoder) {
         if !self.must_understand && self.role.is_none() && !self.relay {
             return block(out);
@@ -72,7 +72,7 @@ impl Direction {
         out.amended(block, |xml| self.missing(xml, version));
     }
 
-    /// The attributes that the block doesn't have.
+    /// Returns the attributes that the block doesn't have yet.
     fn missing(&self, xml: &str, version: Version) -> Vec<(String, String)> {
         let must_understand = match version {
             Version::Soap11 => "1",

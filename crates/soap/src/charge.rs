@@ -1,19 +1,20 @@
-//! What is made of a message is charged to what its carrier has reserved for it.
+//! Memory accounting: the values of a message are charged to the reservation of its request.
 
 use std::sync::Arc;
 
 use castile_budget::{Allowance, Exhausted, Reservation};
 
-/// Where a message is charged, if anywhere.
+/// The reservation to which a message is charged, if there is one.
 pub(crate) type Charge<'a> = Option<&'a Arc<Reservation>>;
 
-/// How many bytes of values are not charged, so that small messages never touch the budget.
+/// How many bytes of values are free of charge, so that small messages don't use the budget.
 const FREE: usize = 16 << 10;
 
-/// How many bytes an answer may have that is not charged: about what a connection takes anyway.
+/// The largest answer in bytes that isn't charged. A connection needs about as much anyway.
 const SMALL: usize = 4 << 10;
 
-/// What the values of a document of so many bytes may take. Their texts, which take no more, are charged already.
+/// Returns the allowance for the values of a document of this size. The texts of the document, at most `document` bytes, are
+/// charged immediately.
 pub(crate) fn allowance(charge: Charge<'_>, document: usize) -> Result<Allowance, Exhausted> {
     let Some(reservation) = charge else { return Ok(Allowance::unlimited()) };
     let mut allowance = Allowance::of(reservation.clone(), FREE);
@@ -21,18 +22,18 @@ pub(crate) fn allowance(charge: Charge<'_>, document: usize) -> Result<Allowance
     Ok(allowance)
 }
 
-/// How many bytes are held.
+/// Returns how many bytes are charged.
 pub(crate) fn held(charge: Charge<'_>) -> usize {
     charge.map_or(0, |reservation| reservation.bytes())
 }
 
-/// Takes so many bytes until what is returned is dropped.
+/// Charges this number of bytes until the returned reservation is dropped.
 pub(crate) fn hold(charge: Charge<'_>, bytes: usize) -> Result<Option<Reservation>, Exhausted> {
     charge.map(|reservation| reservation.another(bytes)).transpose()
 }
 
-/// Work that is done elsewhere and waited for here. Where that is dropped before it is done, what the work is charged to grows no
-/// further, so that it ends.
+/// Waits for work on another thread. If the waiting future is dropped first, the reservation of the work can't grow any more, so
+/// that the work ends.
 pub(crate) struct Awaited(Option<Arc<Reservation>>);
 
 impl Awaited {
@@ -53,7 +54,7 @@ impl Drop for Awaited {
     }
 }
 
-/// Takes the bytes of an answer, unless it is a small one.
+/// Charges the bytes of an answer, unless it is small.
 pub(crate) fn keep(charge: Charge<'_>, bytes: usize) -> Result<Option<Arc<Reservation>>, Exhausted> {
     let charge = charge.filter(|_| bytes > SMALL);
     Ok(hold(charge, bytes)?.map(Arc::new))

@@ -1,4 +1,4 @@
-//! The client's half: a request to be sent, and the answer that came.
+//! The client side: writes a request and reads its answer.
 
 mod fault;
 
@@ -25,7 +25,7 @@ use crate::{
 /// Writes a request message.
 ///
 /// # Errors
-/// [`ErrorKind::Unwritable`] if a value holds what XML can't carry.
+/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
 pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -> Result<Bytes, Error> {
     message::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
 }
@@ -33,7 +33,7 @@ pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -
 /// Writes a request message with header blocks. The request may be [`Raw`](crate::Raw).
 ///
 /// # Errors
-/// As for [`request`].
+/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
 pub fn request_with<Q: ToPayload>(
     version: Version,
     operation: &Operation,
@@ -43,11 +43,12 @@ pub fn request_with<Q: ToPayload>(
     Ok(request.write(version, header, &operation.request, Encoder::default(), None)?.message)
 }
 
-/// A request with header blocks and attachments, as MTOM if `mtom` has a threshold. What it says in WS-Addressing is in the options
-/// with which its answer is read.
+/// Writes a request with header blocks and attachments. If `mtom` is set, the message is MTOM with this threshold. WS-Addressing
+/// header blocks are taken from `options`, which are also used to read the answer.
 ///
 /// # Errors
-/// As for [`request`], or that the system has no random numbers.
+/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow, and an error if the system has no
+/// random numbers.
 pub fn request_package<Q: ToPayload>(
     version: Version,
     operation: &Operation,
@@ -63,11 +64,11 @@ pub fn request_package<Q: ToPayload>(
     Ok(written.with(parts))
 }
 
-/// Reads the answer to a request: a response, or a fault, in whichever version it came. `charset` is what the media
-/// type says, as in [`RequestMessage`](crate::RequestMessage).
+/// Reads the answer to a request: a response or a fault, in any version of SOAP. `charset` is the charset of the media type, as in
+/// [`RequestMessage`](crate::RequestMessage).
 ///
 /// # Errors
-/// That the message is neither, with the place.
+/// Returns an error with the place if the message is neither the response nor a fault.
 pub fn response<R: FromXml, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
@@ -78,10 +79,10 @@ pub fn response<R: FromXml, D: FaultDetail>(
     Ok(answer.map(|(response, _)| response))
 }
 
-/// Reads a response whose header blocks are read when they are asked for. The response may be [`Raw`](crate::Raw).
+/// Reads a response whose header blocks are parsed on demand. The response may be [`Raw`](crate::Raw).
 ///
 /// # Errors
-/// As for [`response`].
+/// Returns an error with the place if the message is neither the response nor a fault.
 pub fn response_with<R: FromPayload, D: FaultDetail>(
     operation: &'static Operation,
     message: &Bytes,
@@ -92,11 +93,11 @@ pub fn response_with<R: FromPayload, D: FaultDetail>(
     Ok(answer.map(|(response, header)| Response::came(response, header, Attachments::none())))
 }
 
-/// What is read of a response that may have come in a package. Its attachments, or those of a fault, are read as they are asked for, or
-/// passed over unless `takes_attachments`.
+/// Reads a response that may be in a package. If `takes_attachments` is set, the attachments of the response or fault are read on
+/// demand. Otherwise they are skipped.
 ///
 /// # Errors
-/// As for [`response`], or that the package is broken.
+/// Returns an error if the message is neither the response nor a fault, or if the package is invalid.
 pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     operation: &'static Operation,
     received: Received,
@@ -115,13 +116,13 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     let attachments = package.received.attachments;
     Ok(match answer {
         Ok((response, header)) => Ok(Response::came(response, header, attachments)),
-        // Whoever doesn't take them must not hold the connection.
+        // Without this guard, unread attachments would keep the connection in use.
         Err(fault) if takes_attachments => Err(fault.attached(attachments)),
         Err(fault) => Err(fault),
     })
 }
 
-/// Reads an answer, elsewhere if it is large.
+/// Reads an answer. A large answer is read by a worker.
 async fn read_anywhere<R: FromPayload + Send + 'static, D: FaultDetail>(
     operation: &'static Operation,
     received: &Received,
@@ -134,11 +135,11 @@ async fn read_anywhere<R: FromPayload + Send + 'static, D: FaultDetail>(
     };
     let (message, charset, options, included) = (message.clone(), *charset, options.clone(), included.clone());
     let work = move || read_response(operation, &message, &message, charset, &options, included.as_deref());
-    // A panic is an error of this engine or of the caller's own types.
+    // A panic is an error of this library, or of the types of the caller.
     offload.run(work).await.unwrap_or_else(|| Err(Error::new(ErrorKind::System, "the answer could not be read")))
 }
 
-/// `shared` is the message where it may be kept without copying.
+/// `shared` is the message, if it can be retained without a copy.
 fn read_response<R: FromPayload, D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
@@ -175,11 +176,11 @@ fn read_response<R: FromPayload, D: FaultDetail>(
     })
 }
 
-/// Reads the answer to a request of an operation without a response. Nothing, and whatever isn't a fault, says that the
-/// request was taken.
+/// Reads the answer to a request of an operation without a response. An empty answer, or any envelope that isn't a fault, means
+/// that the request was accepted.
 ///
 /// # Errors
-/// That the message is not well-formed, or no envelope.
+/// Returns an error if the message is not well-formed or not an envelope.
 pub fn accepted<D: FaultDetail>(
     operation: &'static Operation,
     message: &[u8],
@@ -202,14 +203,14 @@ pub fn accepted<D: FaultDetail>(
     })
 }
 
-/// What the body of an answer holds.
+/// The content of the body of an answer.
 enum Answer<'a> {
     Fault,
-    /// What was expected, with the start tag that it begins with.
+    /// The expected payload, with its start tag if there is one.
     Other(Option<StartTag<'a>>),
 }
 
-/// Reads up to the payload, its start tag included.
+/// Reads up to and including the start tag of the payload.
 fn answer<'a, D: FaultDetail>(
     reader: &mut Reader<'a>,
     operation: &Operation,
@@ -231,7 +232,7 @@ fn answer<'a, D: FaultDetail>(
     if name == Some((envelope.version.namespace(), "Fault")) {
         return Ok((envelope, Answer::Fault));
     }
-    // What the element around a result is called doesn't matter in SOAP encoding (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1).
+    // In SOAP encoding the name of the element around a result doesn't matter (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1).
     let fits = |root: &&Root| root.begins(name) || (root.is_encoded && payload.is_some());
     let Some(root) = expected.filter(|root| !fits(root)) else {
         return Ok((envelope, Answer::Other(payload)));
@@ -249,8 +250,8 @@ fn answer<'a, D: FaultDetail>(
     })
 }
 
-/// Reads a fault, whose start tag was read, and the rest of the message. What the contract declares about a header
-/// stands in one. `shared` is the message where it may be kept without copying.
+/// Reads a fault, whose start tag was already read, and the rest of the message. If the declared detail is a header block, it is
+/// read from the header. `shared` is the message, if it can be retained without a copy.
 fn read_fault<D: FaultDetail>(
     reader: &mut Reader<'_>,
     envelope: Envelope,

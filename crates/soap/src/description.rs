@@ -1,4 +1,4 @@
-//! What generated code says of a service, as data.
+//! The description of a service, as data in generated code.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,33 +8,33 @@ use crate::Version;
 use crate::addressing::Declared;
 use crate::error::Named;
 
-/// A WSDL service as it was generated.
+/// A WSDL service, as generated code describes it.
 #[derive(Debug)]
 pub struct Description {
     /// The name of the `wsdl:service`.
     pub name: &'static str,
     /// The target namespace of the contract.
     pub namespace: &'static str,
-    /// What the contract says about itself, empty if nothing.
+    /// The documentation in the contract, empty if there is none.
     pub documentation: &'static str,
-    /// The contract itself: the WSDL, and behind it the documents that it imports.
+    /// The documents of the contract: the WSDL first, then the documents that it imports.
     pub documents: &'static [Document],
-    /// The `location` of the `soap:address` in [`documents`](Self::documents), to be replaced when they are served.
+    /// The `location` of the `soap:address` in [`documents`](Self::documents), which is replaced when the documents are served.
     pub address: &'static str,
     /// The operations of the port type, in the contract's order.
     pub operations: &'static [Operation],
-    /// The version of SOAP that clients speak unless they are told otherwise.
+    /// The default version of SOAP for clients.
     pub version: Version,
-    /// Whether the contract says that messages are MTOM (`OptimizedMimeSerialization` of WS-MTOMPolicy).
+    /// Whether the contract declares that messages are MTOM (`OptimizedMimeSerialization` of WS-MTOMPolicy).
     pub is_mtom: bool,
-    /// What the contract says of WS-Addressing.
+    /// What the contract declares about WS-Addressing.
     pub addressing: Declared,
-    /// What a page for people shows, if that was generated.
+    /// The content of the service's page for people, if it was generated.
     pub page: Option<Page>,
 }
 
 impl Description {
-    /// A service of which no more is known.
+    /// Creates a description with only these properties.
     pub const fn new(name: &'static str, namespace: &'static str, operations: &'static [Operation]) -> Self {
         Description {
             name,
@@ -50,46 +50,46 @@ impl Description {
         }
     }
 
-    /// This service with its contract, and the address that stands in that.
+    /// Sets the documents of the contract, and the address that they contain.
     pub const fn with_documents(mut self, documents: &'static [Document], address: &'static str) -> Self {
         self.documents = documents;
         self.address = address;
         self
     }
 
-    /// This service with what the contract says about it.
+    /// Sets the documentation.
     pub const fn with_documentation(mut self, documentation: &'static str) -> Self {
         self.documentation = documentation;
         self
     }
 
-    /// This service with the version of SOAP that its clients speak.
+    /// Sets the version of SOAP that clients use by default.
     pub const fn with_version(mut self, version: Version) -> Self {
         self.version = version;
         self
     }
 
-    /// This service with messages that are MTOM.
+    /// Declares that messages are MTOM.
     pub const fn with_mtom(mut self) -> Self {
         self.is_mtom = true;
         self
     }
 
-    /// This service with what its contract says of WS-Addressing.
+    /// Sets what the contract declares about WS-Addressing.
     pub const fn with_addressing(mut self, declared: Declared) -> Self {
         self.addressing = declared;
         self
     }
 
-    /// This service with what a page for people shows of it.
+    /// Sets the content of the page for people.
     pub const fn with_page(mut self, page: Page) -> Self {
         self.page = Some(page);
         self
     }
 }
 
-/// What a page for people shows of a service: documentation, types and example messages, as the generator wrote them into a
-/// file beside the source. The text has a form of its own, which changes as the generator does.
+/// The content of a service's page for people: documentation, types and example messages. The generator writes it into a file next
+/// to the source. The format of the text is internal and changes with the generator.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     text: Text,
@@ -97,23 +97,23 @@ pub struct Page {
 }
 
 impl Page {
-    /// What a text that was generated says of the service of this number in it.
+    /// Creates the page of the service with this index in a generated text.
     pub const fn new(text: &'static str, service: usize) -> Self {
         Page { text: Text::Known(text), service }
     }
 
-    /// What is known of the only service of a text that is made when somebody asks for it.
+    /// Creates the page of the only service of a text that is generated on demand.
     #[doc(hidden)]
     pub const fn made(make: fn() -> &'static str) -> Self {
         Page { text: Text::Made(make), service: 0 }
     }
 
-    /// The text, of all services of a contract.
+    /// Returns the text, which describes all services of the contract.
     pub fn text(self) -> &'static str {
         self.text.get()
     }
 
-    /// The number of the service in the text.
+    /// Returns the index of the service in the text.
     pub const fn service(self) -> usize {
         self.service
     }
@@ -122,11 +122,11 @@ impl Page {
 /// A document of a contract, as its author wrote it.
 #[derive(Debug)]
 pub struct Document {
-    /// What a client asks for it by, behind the `?` of a URL: `wsdl`, or `xsd=1`.
+    /// The query of a URL that requests this document, after the `?`: `wsdl`, or `xsd=1`.
     pub query: &'static str,
     text: Text,
-    /// The locations of the documents that it imports or includes (`location`, `schemaLocation`), to be replaced when it is
-    /// served, and what those documents are asked for by.
+    /// The locations of the imported and included documents (`location`, `schemaLocation`), each with the query of that document.
+    /// They are replaced when this document is served.
     pub imports: &'static [(&'static str, &'static str)],
 }
 
@@ -134,7 +134,7 @@ pub struct Document {
 #[derive(Clone, Copy, Debug)]
 enum Text {
     Known(&'static str),
-    /// It is made of what the types of a program say of themselves.
+    /// The text is generated from the types of a program.
     Made(fn() -> &'static str),
 }
 
@@ -148,7 +148,7 @@ impl Text {
 }
 
 impl Document {
-    /// A document that others are told from by `query`, with what it imports.
+    /// Creates a document that is identified by `query`, with its imports.
     pub const fn new(
         query: &'static str,
         text: &'static str,
@@ -157,18 +157,18 @@ impl Document {
         Document { query, text: Text::Known(text), imports }
     }
 
-    /// A WSDL that imports nothing.
+    /// Creates a WSDL document without imports.
     pub const fn wsdl(text: &'static str) -> Self {
         Document::new("wsdl", text, &[])
     }
 
-    /// A WSDL that imports nothing, and is made when somebody asks for it.
+    /// Creates a WSDL document without imports that is generated on demand.
     #[doc(hidden)]
     pub const fn made(make: fn() -> &'static str) -> Self {
         Document { query: "wsdl", text: Text::Made(make), imports: &[] }
     }
 
-    /// The text, in UTF-8.
+    /// Returns the text in UTF-8.
     pub fn text(&self) -> &'static str {
         self.text.get()
     }
@@ -183,33 +183,32 @@ pub struct Operation {
     pub action: &'static str,
     /// The actions of WS-Addressing.
     pub actions: Actions,
-    /// What the body of a request holds.
+    /// The payload of requests.
     pub request: Root,
-    /// What the body of a response holds; `None` for an operation without one (WSDL 1.1 §2.4.1).
+    /// The payload of responses; `None` for an operation without a response (WSDL 1.1 §2.4.1).
     pub response: Option<Root>,
-    /// The header blocks that requests are declared to have and that are understood.
+    /// The header blocks that the contract declares for requests. They are understood.
     pub request_header: &'static [&'static Element],
-    /// The header blocks that responses are declared to have and that are understood.
+    /// The header blocks that the contract declares for responses. They are understood.
     pub response_header: &'static [&'static Element],
-    /// How large responses have been.
+    /// The size of recent responses.
     pub response_size: SizeHint,
 }
 
-/// The actions that messages of an operation have in WS-Addressing: those that the contract says (`wsam:Action`,
-/// `wsaw:Action`), else the `soapAction` of a request, else those of the pattern (1.0 Metadata §4.4).
+/// The WS-Addressing actions of an operation's messages: those that the contract declares (`wsam:Action`, `wsaw:Action`), otherwise
+/// the `soapAction` of a request, otherwise those of the default action pattern (1.0 Metadata §4.4).
 #[derive(Debug)]
 pub struct Actions {
-    /// That of a request.
+    /// The action of a request.
     pub request: &'static str,
-    /// That of a response; empty for an operation without one.
+    /// The action of a response; empty for an operation without one.
     pub response: &'static str,
-    /// Those of faults, for each detail that the operation declares; header blocks have none.
+    /// The actions of faults, one for each declared detail. Details that are header blocks have no action.
     pub faults: &'static [&'static str],
 }
 
 impl Operation {
-    /// An operation of which the contract says no more: it has no response, no header blocks and no actions beside
-    /// `action`.
+    /// Creates an operation without a response, header blocks, or actions other than `action`.
     pub const fn new(name: &'static str, action: &'static str, request: Root) -> Self {
         Operation {
             name,
@@ -223,25 +222,25 @@ impl Operation {
         }
     }
 
-    /// This operation with the actions of WS-Addressing.
+    /// Sets the WS-Addressing actions of the request and the response.
     pub const fn with_actions(mut self, request: &'static str, response: &'static str) -> Self {
         (self.actions.request, self.actions.response) = (request, response);
         self
     }
 
-    /// This operation with the actions of its faults, in the order of [`FaultDetail::ELEMENTS`](crate::FaultDetail::ELEMENTS).
+    /// Sets the actions of the faults, in the order of [`FaultDetail::ELEMENTS`](crate::FaultDetail::ELEMENTS).
     pub const fn with_fault_actions(mut self, faults: &'static [&'static str]) -> Self {
         self.actions.faults = faults;
         self
     }
 
-    /// This operation with a response.
+    /// Sets the response.
     pub const fn with_response(mut self, response: Root) -> Self {
         self.response = Some(response);
         self
     }
 
-    /// This operation with header blocks that are understood, those of requests and those of responses.
+    /// Sets the header blocks that are understood in requests and in responses.
     pub const fn with_headers(
         mut self,
         request: &'static [&'static Element],
@@ -252,57 +251,58 @@ impl Operation {
         self
     }
 
-    /// Whether an action, of the protocol or of WS-Addressing, is this operation's.
+    /// Returns whether this is an action of the operation, either the `soapAction` or the one of WS-Addressing.
     pub(crate) fn is_meant_by(&self, action: &str) -> bool {
         self.action == action || self.actions.request == action
     }
 }
 
-/// The payload of a message: an element, or all that the body holds.
+/// The payload of a message: one element, or the whole content of the body.
 #[derive(Debug)]
 pub struct Root {
-    /// Its declaration.
+    /// The declaration of the element.
     pub element: Element,
-    /// The start tag to be written, with the declarations of all namespaces that stand below it.
+    /// The start tag to be written, with the declarations of all namespaces that are used inside the element.
     pub start: &'static str,
     /// The end tag to be written.
     pub end: &'static str,
-    /// Present if `element` is the body itself, which holds one value: what it begins with. Nothing is for an empty body.
+    /// The elements with which the body may begin, if `element` is the body itself and contains one value. An empty slice is an
+    /// empty body.
     pub body: Option<&'static [First]>,
-    /// Whether it is in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): then it refers to what stands behind it in the
-    /// body, and its start tag gets what the encoding of the version needs.
+    /// Whether the payload is in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3). It may then refer to elements after it in the
+    /// body, and its start tag gets the attributes of the version's encoding.
     pub is_encoded: bool,
-    /// Whether it is what a call in literal use has around its parts (WSDL 1.1 §3.5): that it is nil says that there are none.
+    /// Whether the element wraps the parts of an RPC call in literal use (WSDL 1.1 §3.5). If it is nil, there are no parts.
     pub wraps_parts: bool,
 }
 
 impl Root {
-    /// A body that holds one element.
+    /// Creates the payload of a body that contains one element.
     pub const fn new(element: Element, start: &'static str, end: &'static str) -> Self {
         Root { element, start, end, body: None, is_encoded: false, wraps_parts: false }
     }
 
-    /// This payload in SOAP encoding.
+    /// Sets SOAP encoding.
     pub const fn encoded(mut self) -> Self {
         self.is_encoded = true;
         self
     }
 
-    /// This payload as what a call in literal use has around its parts.
+    /// Marks the element as the wrapper of an RPC call in literal use.
     pub const fn wrapping_parts(mut self) -> Self {
         self.wraps_parts = true;
         self
     }
 
-    /// A body that is itself the element around a value: it holds no element, or several. `start` is its start tag, its
-    /// prefix `soap`.
+    /// Creates a payload that is the body itself, for bodies with no element or several elements. `start` is the start tag of the
+    /// body, with the prefix `soap`.
     pub const fn of_body(start: &'static str, first: &'static [First]) -> Self {
-        // Its tags are not learned, so the slot is nobody's.
+        // The tags of this element are not cached, so it needs no slot of its own.
         let element = Element::new("", "Body", u16::MAX);
         Root { element, start, end: "</soap:Body>", body: Some(first), is_encoded: false, wraps_parts: false }
     }
 
-    /// Whether a body that begins with an element of this name, or is empty, holds such a payload.
+    /// Returns whether a body that begins with this element, or that is empty, contains this payload.
     pub(crate) fn begins(&self, payload: Option<(&str, &str)>) -> bool {
         match (self.body, payload) {
             (None, Some((namespace, local))) => self.element.is(namespace, local),
@@ -312,7 +312,7 @@ impl Root {
         }
     }
 
-    /// The element of this local name that a body may begin with, in whatever namespace, for messages.
+    /// Returns the element with this local name with which the body may begin, in any namespace. For error messages.
     #[cold]
     pub(crate) fn named(&self, local: &str) -> Option<&Element> {
         match self.body {
@@ -321,7 +321,7 @@ impl Root {
         }
     }
 
-    /// What a body begins with, for messages.
+    /// Describes the expected beginning of the body, for error messages.
     #[cold]
     pub(crate) fn expected(&self) -> String {
         match self.body {
@@ -332,22 +332,22 @@ impl Root {
     }
 }
 
-/// A guess how much room a message takes: the last one's size.
+/// An estimate of the size of a message, based on the size of recent messages.
 #[derive(Debug, Default)]
 pub struct SizeHint {
     last: AtomicUsize,
     expected: AtomicUsize,
 }
 
-/// No more room than this is guessed, so that one large message doesn't make all later ones reserve as much.
+/// The largest estimate for a buffer, so that one large message doesn't enlarge the buffers of all later ones.
 const LARGEST_HINT: usize = 64 << 10;
-/// The part of what is expected that a smaller message takes off, as its divisor.
+/// A smaller message reduces the expected size by this fraction (a divisor).
 const FORGOTTEN: usize = 8;
-/// Room that every message gets.
+/// Additional capacity of every buffer, in bytes.
 const SLACK: usize = 256;
 
 impl SizeHint {
-    /// No guess yet.
+    /// Creates a hint without an estimate.
     pub const fn new() -> Self {
         SizeHint { last: AtomicUsize::new(0), expected: AtomicUsize::new(0) }
     }
@@ -356,13 +356,12 @@ impl SizeHint {
         Vec::with_capacity(self.last().min(LARGEST_HINT) + SLACK)
     }
 
-    /// The size of the last message.
+    /// Returns the size of the last message.
     pub(crate) fn last(&self) -> usize {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// What one may have, with all that goes with it: the size of the largest one, which is forgotten bit by bit while
-    /// others are smaller.
+    /// Returns the expected size of a message with its parts: the largest recent size, which decays while messages are smaller.
     pub(crate) fn expected(&self) -> usize {
         self.expected.load(Ordering::Relaxed)
     }
@@ -376,7 +375,7 @@ impl SizeHint {
         }
     }
 
-    /// That a message has more than `size` bytes, before it is known how many.
+    /// Records that a message has more than `size` bytes, before its size is known.
     pub(crate) fn note_more(&self, size: usize) {
         self.last.store(size.saturating_add(1), Ordering::Relaxed);
         self.expected.fetch_max(size.saturating_add(1), Ordering::Relaxed);

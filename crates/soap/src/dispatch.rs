@@ -1,4 +1,4 @@
-//! From a request message to a handler and back.
+//! Dispatches a request message to a handler and returns the reply.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -28,50 +28,50 @@ use crate::{
     Received, Request, RequestMessage, Response, Service, Step, ToPayload, Version, blocks, message, reply,
 };
 
-/// A service as generated code writes it: which operations there are, and a handler for each.
+/// A service as generated code implements it: a list of operations, and a handler for each.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no SOAP service",
     label = "no `castile::soap::Service`",
     note = "a layer of HTTP, such as those of tower-http, goes around the server, which is a tower service: `layer.layer(server)`"
 )]
 pub trait Dispatch: Send + Sync + 'static {
-    /// What the service offers.
+    /// Returns the description of the service.
     fn description(&self) -> &'static Description;
 
-    /// Hands the payload to the handler of `description().operations[operation]`.
+    /// Passes the payload to the handler of `description().operations[operation]`.
     ///
     /// # Errors
-    /// That the payload is not what the operation takes.
+    /// Returns an error if the payload is not valid for the operation.
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
 }
 
-/// The payload of a request, not yet read.
+/// The payload of a request, which is not decoded yet.
 #[derive(Debug)]
 pub struct Payload<'a> {
     decoder: Box<Decoder<'a>>,
     operation: &'static Operation,
     envelope: Envelope,
-    /// What the header says of addresses.
+    /// The WS-Addressing properties of the request.
     exchange: Option<Arc<Exchange>>,
-    /// The start tag that the body begins with; `None` if it is empty.
+    /// The start tag of the first element in the body; `None` if the body is empty.
     first: Option<StartTag<'a>>,
     arrived: Arrived<'a>,
-    /// What was held before anything was made of it, in bytes.
+    /// How many bytes were charged before the payload was decoded.
     before: usize,
 }
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Copy, Debug)]
 struct Arrived<'a> {
     request: &'a RequestMessage,
     options: &'a Options,
     belongings: &'a RefCell<Belongings>,
     included: Option<&'a Arc<Included>>,
-    /// From which length on binary values go beside the answer.
+    /// The length from which binary values in the answer become parts.
     mtom: Option<usize>,
 }
 
-/// What a handler gets of a request, once its payload is read.
+/// The parts of a request that are moved to the handler after its payload was decoded.
 #[derive(Debug)]
 struct Belongings {
     action: String,
@@ -102,7 +102,7 @@ impl<D: Dispatch> Service for D {
             included: included.as_ref(),
             mtom: options.mtom.threshold(is_asked),
         };
-        // A panic while reading is an error of this engine or of a handler's own types; it ends this request only.
+        // A panic while reading is an error of this library or of a type of the program. It fails only this request.
         let error = match catch_unwind(AssertUnwindSafe(|| start(self, arrived))) {
             Ok(Ok(pending)) => return pending,
             Ok(Err(error)) => Some(error),
@@ -112,7 +112,7 @@ impl<D: Dispatch> Service for D {
     }
 }
 
-/// Reads a request as far as it needs to be to find its operation, and hands it on.
+/// Reads a request up to its payload, finds its operation, and dispatches it.
 fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error> {
     let Arrived { request, options, .. } = arrived;
     let charge = request.reservation.as_ref();
@@ -136,7 +136,7 @@ fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Erro
     })
 }
 
-/// What stands before the payload, the start tag of that, and the operation that is meant.
+/// The envelope of a request, the start tag of its payload, and the index of its operation.
 struct Opened<'a> {
     envelope: Envelope,
     exchange: Option<Arc<Exchange>>,
@@ -159,7 +159,7 @@ fn open<'a>(
     let found = find(description, action, first, reader);
     let operation = found.as_ref().ok().map(|&number| &operations[number]);
     exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
-    // What an operation declares is understood; as long as that isn't known, what any declares.
+    // The header blocks that the operation declares are understood. If the operation isn't known, those of all operations are.
     let candidates = operation.map_or(operations, std::slice::from_ref);
     envelope.check_understood(|namespace, local| {
         let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
@@ -176,7 +176,7 @@ fn open<'a>(
     Ok(Opened { envelope, exchange, first, number: found? })
 }
 
-/// The operation of a service that a request is for.
+/// Returns the operation of a request.
 pub(crate) fn operation(
     description: &'static Description,
     request: &RequestMessage,
@@ -194,7 +194,7 @@ pub(crate) fn operation(
     })
 }
 
-/// The operation that a message is for, whose body begins with `first`.
+/// Returns the index of the operation of a message. `first` is the start tag of the first element in its body.
 fn find(
     description: &Description,
     action: &str,
@@ -213,7 +213,7 @@ fn find(
     let mut candidates = operations.iter().enumerate().filter(|(_, operation)| fits(operation));
     match (candidates.next(), candidates.next()) {
         (Some((index, _)), None) => Ok(index),
-        // Operations that take the same are told apart by their action.
+        // Operations with the same payload are distinguished by their action.
         (Some(_), Some(_)) => {
             let meant = operations.iter().position(|operation| operation.is_meant_by(action) && fits(&operation));
             meant.ok_or_else(|| {
@@ -242,11 +242,11 @@ fn find(
     }
 }
 
-/// What requests of so many operations begin with, for messages: the first few of them.
+/// Describes how the requests of these operations begin, for error messages. Lists only the first few operations.
 #[cold]
 fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> String {
     const NAMED: usize = 4;
-    // The rest is more than one.
+    // If operations are omitted, more than one is.
     let named = if count <= NAMED { count } else { NAMED - 1 };
     let mut expected: Vec<String> = operations.take(named).map(|operation| operation.request.expected()).collect();
     if count > named {
@@ -258,13 +258,12 @@ fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> 
     }
 }
 
-/// A method of a service that answers requests. Any `async fn` is one that takes a service and a request, and
-/// whose future is `Send`.
+/// A method that answers requests. Every `async fn` with a `Send` future that takes a service and a request implements it.
 ///
-/// What is the future of a method depends on how long the service is borrowed, which bounds of functions can't say.
+/// The future type of a method depends on the lifetime of the borrowed service, which bounds on functions can't express.
 #[doc(hidden)]
 pub trait Method<'s, T, Q, R, D>: Send + 'static {
-    /// What the method gives.
+    /// The future of the method.
     type Answer: Future<Output = Result<Response<R>, Fault<D>>> + Send + 's;
 
     /// Calls the method.
@@ -286,11 +285,10 @@ where
 }
 
 impl Payload<'_> {
-    /// Reads the payload and the rest of the message, and calls the method of the service with it, as [`handle`](Self::handle)
-    /// does with a handler.
+    /// Decodes the payload, reads the rest of the message, and calls a method of the service.
     ///
     /// # Errors
-    /// As for [`handle`](Self::handle).
+    /// Returns an error if the payload is not a `Q`, or if the message is not well-formed. The method is not called then.
     #[inline]
     pub fn call<T, Q, R, D>(
         self,
@@ -306,11 +304,11 @@ impl Payload<'_> {
         self.handle(async move |request| method.call(&service, request).await)
     }
 
-    /// Reads the payload and the rest of the message, and calls the handler with it. To an operation without a response
-    /// nothing is said (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), unless the handler answers with a fault.
+    /// Decodes the payload, reads the rest of the message, and calls the handler. An operation without a response is answered with
+    /// an empty reply (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), unless the handler returns a fault.
     ///
     /// # Errors
-    /// That the payload is not a `Q`, or the message not well-formed. The handler is not called then.
+    /// Returns an error if the payload is not a `Q`, or if the message is not well-formed. The handler is not called then.
     pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Request<Q>) -> F + Send + 'static) -> Result<Pending, Error>
     where
         Q: FromPayload + Send + 'static,
@@ -364,11 +362,11 @@ impl Payload<'_> {
             let (mut attachments, mut rest) = (Attachments::none(), None);
             let wrong = |error: Error| reply::of_error(version, exchange, error);
             if let Some(mut package) = package {
-                // Boxed, so that messages without a package don't have the room for it.
+                // Boxed, so that messages without a package don't reserve space for it.
                 match Box::pin(package.fetch(true)).await {
                     Ok(false) => {}
                     Ok(true) => {
-                        // What was made of it is not there twice, and not charged twice.
+                        // Drop the first value and release its charge, so that the message is not in memory twice.
                         drop(message);
                         if let Some(reservation) = &responding.reservation {
                             reservation.shrink(charged);
@@ -396,7 +394,7 @@ impl Payload<'_> {
             let mut answer = pin!(handler(Request::came(message, header, attachments, surroundings)));
             let answer = poll_fn(|context| {
                 let answer = answer.as_mut().poll(context);
-                // Who waits for something else holds nobody up.
+                // If the handler waits for something else, give up the turn so that it blocks no other answer.
                 turn = turn.take().filter(|_| answer.is_ready() && rest.is_none());
                 answer
             });
@@ -406,9 +404,9 @@ impl Payload<'_> {
                 Ok(response) => response,
                 Err(fault) => return reply::of_fault(version, exchange, Some(responding.operation), &fault),
             };
-            // The values are charged anew if they are many.
+            // Large values are charged when they are written.
             let _turn = turn.map(|(turn, _)| turn);
-            // What the handler has left may say that what it took is not what was meant.
+            // Skip the unread attachments. A duplicate name there means that the handler may have read the wrong part.
             if let Some((rest, limit)) = rest
                 && let Some(duplicate) = Box::pin(duplicate(rest, limit, responding.offload.as_ref())).await
             {
@@ -421,8 +419,8 @@ impl Payload<'_> {
             ended(Step::Encode);
             reply
         };
-        // A handler's panic is its own affair: it answers with a fault and leaves no state of ours behind. So is
-        // one of its types while they are written.
+        // A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values
+        // are written.
         let pending = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
             reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), None, &reply::panicked()))
         });
@@ -430,11 +428,11 @@ impl Payload<'_> {
     }
 }
 
-/// How long is waited for the attachments that a handler has left.
+/// How long to wait for the attachments that a handler didn't read.
 const LEFT_TIME: Duration = Duration::from_secs(10);
 
-/// What a handler has left of the attachments, up to so many bytes: whether two parts have one name. Anything else that is wrong
-/// with it is nothing to the answer, which is there.
+/// Skips up to `limit` bytes of unread attachments, and returns an error if two parts have the same name. Other errors are ignored,
+/// because the answer is already complete.
 async fn duplicate(rest: Rest, limit: usize, offload: Option<&Offloading>) -> Option<castile_mime::Error> {
     let rest = rest.pass_over(limit);
     let passed = match offload {
@@ -444,7 +442,7 @@ async fn duplicate(rest: Rest, limit: usize, offload: Option<&Offloading>) -> Op
     passed.err().filter(|error| error.kind() == castile_mime::ErrorKind::Duplicate)
 }
 
-/// Reads a message once more, elsewhere if it is large.
+/// Reads a message again. A large message is read by a worker.
 async fn read_again<Q: FromPayload + Send + 'static>(
     package: Box<Package>,
     operation: &'static Operation,
@@ -468,7 +466,7 @@ async fn read_again<Q: FromPayload + Send + 'static>(
 }
 
 impl Arrived<'_> {
-    /// All that is needed to go on with a message while parts come.
+    /// Returns everything that is needed to continue with a message while its parts arrive.
     fn package(self) -> Option<Box<Package>> {
         let Arrived { request, options, belongings, included, .. } = self;
         request.packaging.map(|packaging| {

@@ -9,52 +9,51 @@ use castile_xml::{Attribute, Reader, StartTag, Token};
 use crate::error::Named;
 use crate::{Error, ErrorKind, Version};
 
-/// How many header blocks a message may have: each is some bytes to its sender and a record to us.
+/// The maximum number of header blocks in a message. A block costs its sender a few bytes, and the receiver a record.
 const MOST_HEADER_BLOCKS: usize = 256;
-/// Where a header ends at the latest, in bytes from the beginning of the message: it is read again whenever somebody asks for
-/// one of its blocks.
+/// The maximum end of a header, in bytes from the beginning of the message. The header is parsed again each time that one of its
+/// blocks is read.
 const MOST_HEADER_BYTES: usize = 256 << 10;
-/// How many header blocks that were not understood are named: a small message must not get a large answer.
+/// The maximum number of blocks that a `mustUnderstand` fault names, so that a small message doesn't cause a large answer.
 const MOST_NOT_UNDERSTOOD: usize = 8;
 
-/// What stands before the payload of a message.
+/// The part of a message before its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The version of SOAP it is written in.
+    /// The version of SOAP of the envelope.
     pub version: Version,
-    /// The header blocks, in their order.
+    /// The header blocks in document order.
     pub header: Vec<HeaderBlock>,
 }
 
-/// A child of the header, kept as it came.
+/// A header block, as its position in the message and its SOAP attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderBlock {
     /// The namespace name of the element.
     pub namespace: String,
-    /// Its local name.
+    /// The local name of the element.
     pub local: String,
-    /// Whether it must be understood by whoever it is for (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3).
+    /// Whether the receiver must understand the block (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3).
     pub must_understand: bool,
-    /// Whom it is for, a URI; `None` is the ultimate receiver (SOAP 1.1 §4.2.2, where it is called the actor, SOAP 1.2
-    /// Part 1 §5.2.2).
+    /// The role that the block is for, a URI. `None` is the ultimate receiver (SOAP 1.1 §4.2.2, where the role is called actor,
+    /// SOAP 1.2 Part 1 §5.2.2).
     pub role: Option<String>,
-    /// Whether a node in between that doesn't process it sends it on (SOAP 1.2 Part 1 §5.2.4).
+    /// Whether intermediaries that don't process the block forward it (SOAP 1.2 Part 1 §5.2.4).
     pub relay: bool,
-    /// Where in the document that the reader reads it lies, from its start tag to its end tag. That is the message, or
-    /// the text that was decoded from it.
+    /// The range of the block, from its start tag to its end tag, in the text that the reader reads: the message, or its decoded
+    /// form.
     pub bytes: Range<usize>,
-    /// Whether `role` is one of the reader's own.
+    /// Whether `role` is one of this node's own roles.
     claimed: bool,
 }
 
 impl HeaderBlock {
-    /// Whether the block is for the ultimate receiver of the message, for whoever reads it next, or for a role that was
-    /// claimed.
+    /// Returns whether the block is for this node: for the ultimate receiver, for the next node, or for a role that was claimed.
     pub fn is_for_recipient(&self, version: Version) -> bool {
         self.claimed || self.role.as_deref().is_none_or(|role| version.is_role_of_recipient(role))
     }
 
-    /// Takes what an attribute of the envelope's namespace says.
+    /// Reads an attribute of the envelope's namespace.
     fn take(&mut self, attribute: &Attribute<'_>, version: Version) -> Result<(), Error> {
         match (attribute.name.local(), attribute.value.trim()) {
             ("mustUnderstand", value) => self.must_understand = boolean(attribute, value)?,
@@ -67,15 +66,15 @@ impl HeaderBlock {
 }
 
 impl Envelope {
-    /// Reads from the beginning of the document to the payload: the first child of the body, whose start tag is read
-    /// and returned, or `None` for an empty body.
+    /// Reads from the beginning of the document to the payload, which is the first child of the body. Returns the start tag of the
+    /// payload, or `None` if the body is empty.
     ///
     /// # Errors
-    /// That the document is not well-formed or not an envelope.
+    /// Returns an error if the document is not well-formed or not an envelope.
     pub fn read<'a>(reader: &mut Reader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
         if let Some((payload, root)) = reader.resume() {
             let version = Version::of_namespace(reader.namespace(root));
-            // Only what is an envelope of a known version is remembered, below.
+            // Only envelopes of a known version are cached, see below.
             let version = version.ok_or_else(|| expected(0, "<Envelope>", "found another beginning"))?;
             return Ok((Envelope { version, header: Vec::new() }, Some(payload)));
         }
@@ -107,7 +106,7 @@ impl Envelope {
                 let payload = next_tag(reader)?;
                 if let Some(payload) = payload {
                     check_encoding(reader, version)?;
-                    // A header is for this message alone: only bare envelopes come again.
+                    // A header is specific to one message. Only envelopes without a header are cached.
                     if envelope.header.is_empty() {
                         reader.remember(payload, root.namespace);
                     }
@@ -148,7 +147,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// Claims these roles: header blocks for them are for the reader of this message.
+    /// Claims these roles. Header blocks for them are then for this node.
     pub fn claim(&mut self, roles: &[String]) {
         if roles.is_empty() {
             return;
@@ -158,10 +157,10 @@ impl Envelope {
         }
     }
 
-    /// Refuses a message with a header block that must be understood and that `understood` doesn't know.
+    /// Checks that `understood` accepts every header block that this node must understand.
     ///
     /// # Errors
-    /// [`ErrorKind::MustUnderstand`], with the names of the first such blocks.
+    /// Returns [`ErrorKind::MustUnderstand`], with the names of the first blocks that are not understood.
     pub fn check_understood(&self, understood: impl Fn(&str, &str) -> bool) -> Result<(), Error> {
         let mut missed = self.header.iter().filter(|block| {
             block.must_understand && block.is_for_recipient(self.version) && !understood(&block.namespace, &block.local)
@@ -178,10 +177,10 @@ impl Envelope {
         Err(Error::at(first.bytes.start, ErrorKind::MustUnderstand, message).of_header(names))
     }
 
-    /// Reads what may stand behind the payload: the ends of body and envelope.
+    /// Reads the end of the message after the payload: the end tags of the body and the envelope.
     ///
     /// # Errors
-    /// That something else stands there.
+    /// Returns an error if anything else follows the payload.
     pub fn read_end(reader: &mut Reader<'_>) -> Result<(), Error> {
         if reader.resume_rest() {
             return Ok(());
@@ -192,19 +191,19 @@ impl Envelope {
                     return Err(unexpected(reader, tag, end));
                 }
             }
-            // Behind the envelope comes the end of the document, or the reader says what else.
+            // After the envelope only the end of the document may follow. The reader reports anything else.
             next_tag(reader).map(|_| ())
         })
     }
 
-    /// Reads what may stand behind the payload, where other elements may stand in the body, to which references lead (SOAP 1.1
-    /// §5.1, §5.6).
+    /// Reads the end of the message after a payload in SOAP encoding. The body may contain further elements to which references
+    /// lead (SOAP 1.1 §5.1, §5.6).
     ///
     /// # Errors
-    /// That something else stands there, or that they are not well-formed.
+    /// Returns an error if anything else follows the payload, or if it is not well-formed.
     pub fn read_end_behind_others(decoder: &mut Decoder<'_>) -> Result<(), Error> {
         let reader = decoder.reader();
-        // Only what every payload may end with is remembered.
+        // Only an epilogue without further elements is cached.
         if reader.input()[reader.offset()..].trim_start().starts_with("</") {
             return Envelope::read_end(reader);
         }
@@ -217,7 +216,7 @@ impl Envelope {
         }
     }
 
-    /// Reads the end of an envelope whose body was read to its end.
+    /// Reads the end of an envelope, after the end tag of the body was read.
     pub(crate) fn read_end_behind_body(reader: &mut Reader<'_>) -> Result<(), Error> {
         if let Some(tag) = next_tag(reader)? {
             return Err(unexpected(reader, tag, "</Envelope>"));
@@ -226,15 +225,15 @@ impl Envelope {
     }
 }
 
-/// The version of the message that begins here: that of its envelope, SOAP 1.1 for an envelope of no known one, which
-/// every node can read (SOAP 1.2 Part 1, appendix A). `None` if the document doesn't begin as an envelope.
+/// Returns the version of the message that begins here. An envelope of an unknown version counts as SOAP 1.1, which every node can
+/// read (SOAP 1.2 Part 1, appendix A). Returns `None` if the document doesn't begin with an envelope.
 pub(crate) fn version(reader: &mut Reader<'_>) -> Option<Version> {
     let root = next_tag(reader).ok()??;
     (root.name.local() == "Envelope")
         .then(|| Version::of_namespace(reader.namespace(root.namespace)).unwrap_or_default())
 }
 
-/// Refuses attributes that the element whose start tag was read last must not have.
+/// Checks that the element whose start tag was read last has no forbidden attributes.
 fn check_attributes(reader: &Reader<'_>, tag: StartTag<'_>, version: Version) -> Result<(), Error> {
     if !version.restricts_attributes() {
         return Ok(());
@@ -253,7 +252,7 @@ fn check_attributes(reader: &Reader<'_>, tag: StartTag<'_>, version: Version) ->
     }
 }
 
-/// Refuses a payload, whose start tag was read last, in an encoding that is not known.
+/// Checks that the payload, whose start tag was read last, has a known encoding.
 fn check_encoding(reader: &Reader<'_>, version: Version) -> Result<(), Error> {
     let mut attributes = reader.attributes().filter(|attribute| attribute.namespace == version.namespace());
     let unknown = attributes
@@ -267,7 +266,8 @@ fn check_encoding(reader: &Reader<'_>, version: Version) -> Result<(), Error> {
     }
 }
 
-/// What an attribute of a header block says. SOAP 1.1 has `0` and `1` alone; all of xs:boolean is taken for both.
+/// Parses the value of a boolean attribute. SOAP 1.1 allows only `0` and `1`; all values of xs:boolean are accepted for both
+/// versions.
 fn boolean(attribute: &Attribute<'_>, value: &str) -> Result<bool, Error> {
     match value {
         "1" | "true" => Ok(true),
@@ -280,7 +280,7 @@ fn boolean(attribute: &Attribute<'_>, value: &str) -> Result<bool, Error> {
     }
 }
 
-/// The next start tag; `None` if an end tag or the end of the document comes first.
+/// Returns the next start tag, or `None` if an end tag or the end of the document comes first.
 pub(crate) fn next_tag<'a>(reader: &mut Reader<'a>) -> Result<Option<StartTag<'a>>, Error> {
     loop {
         let offset = reader.offset();
@@ -299,7 +299,7 @@ fn is(reader: &Reader<'_>, tag: StartTag<'_>, version: Version, local: &str) -> 
     tag.name.local() == local && reader.namespace(tag.namespace) == version.namespace()
 }
 
-/// A place in the end tag that was read last.
+/// Returns an offset inside the end tag that was read last.
 pub(crate) fn end_tag(reader: &Reader<'_>) -> usize {
     reader.offset().saturating_sub(1)
 }
@@ -313,7 +313,7 @@ fn expected(offset: usize, expected: &str, found: &str) -> Error {
     Error::at(offset, ErrorKind::Document, format!("{found}, where {expected} was expected"))
 }
 
-/// Text of strangers for messages, cut where it gets long.
+/// Quotes text from a message for error messages, truncated if it is long.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {

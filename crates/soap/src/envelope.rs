@@ -200,7 +200,7 @@ impl Envelope {
     /// lead (SOAP 1.1 §5.1, §5.6).
     ///
     /// # Errors
-    /// Returns an error if anything else follows the payload, or if it is not well-formed.
+    /// Returns an error if the rest of the message is not well-formed, or if anything but elements follows the payload.
     pub fn read_end_behind_others(decoder: &mut Decoder<'_>) -> Result<(), Error> {
         let reader = decoder.reader();
         // Only an epilogue without further elements is cached.

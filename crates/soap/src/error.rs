@@ -7,11 +7,11 @@ use castile_xml::{Limits, Location};
 
 use crate::addressing::Refusal;
 
-/// The namespaces of the names that SOAP 1.2 has for faults of calls (Part 2 §4.4), and of its encoding (§3.2).
+/// The namespaces of SOAP 1.2's subcodes for RPC faults (Part 2 §4.4), and for encoding faults (§3.2).
 pub(crate) const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
 const ENCODING: &str = Encoding::Soap12.namespace();
 
-/// Why a message is not the one that was expected.
+/// An error while reading or writing a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -19,109 +19,109 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// Where in the message, as long as path, line and column are not worked out.
+    /// The byte offset in the message, until it is converted to path, line and column.
     offset: Option<usize>,
     source: Option<castile_databinding::Error>,
     /// The header blocks that were not understood.
     not_understood: Vec<QName>,
-    /// Whether it was found in a header block.
+    /// Whether the error is in a header block.
     is_in_header: bool,
-    /// A name that SOAP 1.2 has for it beside the fault code: its namespace, and the name.
+    /// The subcode that SOAP 1.2 defines for the error: its namespace and its local name.
     subcode: Option<(&'static str, &'static str)>,
-    /// The fault of WS-Addressing that it is.
+    /// The WS-Addressing fault of the error.
     addressing: Option<Refusal>,
 }
 
-/// What a message broke.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The envelope is in the namespace of no SOAP version that is spoken (SOAP 1.1 §4.1.2, SOAP 1.2 Part 1 §2.8).
+    /// The namespace of the envelope is not that of a supported SOAP version (SOAP 1.1 §4.1.2, SOAP 1.2 Part 1 §2.8).
     VersionMismatch,
-    /// A header block must be understood and is not (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §2.4).
+    /// A header block that must be understood is not (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §2.4).
     MustUnderstand,
-    /// The payload is in an encoding that is not known (SOAP 1.2 Part 1 §5.4.6).
+    /// The encoding of the payload is unknown (SOAP 1.2 Part 1 §5.4.6).
     DataEncodingUnknown,
-    /// What the message says of addresses and actions is wrong or missing (WS-Addressing 1.0 SOAP Binding §6.4).
+    /// The WS-Addressing header blocks are invalid or missing (WS-Addressing 1.0 SOAP Binding §6.4).
     Addressing,
-    /// The body holds no operation of the service.
+    /// The body contains no operation of the service.
     UnknownOperation,
-    /// The document is not well-formed, not an envelope, or its payload not what the contract says.
+    /// The document is not well-formed, is not an envelope, or its payload violates the contract.
     Document,
-    /// The package that the message came in is broken, or a part is not what it should be.
+    /// The package of the message is invalid, or one of its parts is.
     Package,
-    /// The system failed: random numbers for a package, or the temporary file for parts that must wait.
+    /// The system failed: it has no random numbers for a package, or no temporary file for waiting parts.
     System,
     /// A value can't be written as XML.
     Unwritable,
-    /// The memory for the message, or for what is made of it, is not granted at this time. It may be later.
+    /// The memory budget doesn't allow the message or its values now. It may allow them later.
     Exhausted,
 }
 
 impl Error {
-    /// Whether it is about what stands at this byte of the message.
+    /// Returns whether the error is at this byte offset.
     pub(crate) fn is_at(&self, offset: usize) -> bool {
         let of_source = self.0.source.as_ref().map(castile_databinding::Error::offset);
         self.0.offset.or(of_source) == Some(offset)
     }
 
-    /// An error at a byte of the message.
+    /// Creates an error at a byte offset of the message.
     pub(crate) fn at(offset: usize, kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner { offset: Some(offset), ..Inner::new(kind, message.into()) }))
     }
 
-    /// An error that has no place in a message.
+    /// Creates an error without a place in the message.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner::new(kind, message.into())))
     }
 
-    /// An error of a message as a whole.
+    /// Creates an error about the message as a whole.
     #[doc(hidden)]
     pub fn of_message(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Document, message)
     }
 
-    /// A fault of WS-Addressing at a byte of the message, and why in words.
+    /// Creates a WS-Addressing fault at a byte offset of the message, with an explanation.
     pub(crate) fn of_addressing(offset: usize, refusal: Refusal, why: impl Into<String>) -> Self {
         let mut error = Error::at(offset, ErrorKind::Addressing, why);
         error.0.addressing = Some(refusal);
         error
     }
 
-    /// The fault of WS-Addressing that it is, if it is one.
+    /// Takes the WS-Addressing fault of the error, if it has one.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.0.addressing.take()
     }
 
-    /// This error with the header blocks that were not understood.
+    /// Sets the header blocks that were not understood.
     pub(crate) fn of_header(mut self, not_understood: Vec<QName>) -> Self {
         self.0.not_understood = not_understood;
         self
     }
 
-    /// This error, found in a header block.
+    /// Marks the error as being in a header block.
     pub(crate) fn in_header(mut self) -> Self {
         self.0.is_in_header = true;
         self
     }
 
-    /// Whether it was found in a header block.
+    /// Returns whether the error is in a header block.
     pub(crate) fn is_in_header(&self) -> bool {
         self.0.is_in_header
     }
 
-    /// The header blocks that must be understood and are not, the first few of them.
+    /// Returns the names of the first header blocks that must be understood and are not.
     pub fn not_understood(&self) -> &[QName] {
         &self.0.not_understood
     }
 
-    /// This error with a name that SOAP 1.2 has for it.
+    /// Sets the subcode that SOAP 1.2 defines for the error.
     pub(crate) fn with_subcode(mut self, namespace: &'static str, local: &'static str) -> Self {
         self.0.subcode = Some((namespace, local));
         self
     }
 
-    /// This error with the name that SOAP 1.2 has for what is wrong with the arguments of a call (Part 2 §3.2, §4.4).
+    /// Sets the subcode that SOAP 1.2 defines for invalid arguments of an RPC call (Part 2 §3.2, §4.4).
     pub(crate) fn of_call(self) -> Self {
         use castile_databinding::ErrorKind as Kind;
         match self.source_kind() {
@@ -132,39 +132,39 @@ impl Error {
         }
     }
 
-    /// The name that SOAP 1.2 has for it beside the fault code.
+    /// Returns the subcode that SOAP 1.2 defines for the error.
     pub(crate) fn subcode(&self) -> Option<QName> {
         let (namespace, local) = self.0.subcode?;
         Some(QName { namespace: namespace.into(), local: local.to_owned(), prefix: String::new() })
     }
 
-    /// What was wrong with the payload, if it was that.
+    /// Returns the kind of the decoding error, if it is one.
     pub(crate) fn source_kind(&self) -> Option<castile_databinding::ErrorKind> {
         self.0.source.as_ref().map(castile_databinding::Error::kind)
     }
 
-    /// What the message broke.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether the bytes were not what the reader takes: they may be in another encoding.
+    /// Returns whether the reader found invalid bytes. The message may be in another encoding.
     pub(crate) fn is_of_encoding(&self) -> bool {
         use castile_databinding::ErrorKind::Xml;
         self.0.source.as_ref().is_some_and(|source| source.kind() == Xml(castile_xml::ErrorKind::Encoding))
     }
 
-    /// What the decoder said of a document that is not what was expected, with the place in it.
+    /// Returns the decoding error with its place, if it is one.
     pub fn decoding(&self) -> Option<&castile_databinding::Error> {
         self.0.source.as_ref()
     }
 
-    /// Whether the message could be read by a decoder that is lenient.
+    /// Returns whether a lenient decoder could read the message.
     pub(crate) fn is_deviation(&self) -> bool {
         self.0.source.as_ref().is_some_and(castile_databinding::Error::is_deviation)
     }
 
-    /// This error with path, line and column, where it has a place in the document that was read.
+    /// Adds path, line and column, if the error has a place in the document.
     pub(crate) fn locate(mut self, message: &[u8], limits: Limits) -> Self {
         if let Some(source) = self.0.source.take() {
             let source = source.locate(message, limits, Some("Body"));
@@ -244,11 +244,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // Its own words are the message already.
+        // The message already contains the text of the decoding error itself.
         self.0.source.as_ref().and_then(std::error::Error::source)
     }
 }
-/// The namespace of an element, for messages.
+/// Shows the namespace of an element in error messages.
 pub(crate) struct Named<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Named<'_> {

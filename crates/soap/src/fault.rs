@@ -18,15 +18,15 @@ use crate::{Error, ErrorKind, Version};
 pub(crate) use headers::Beside;
 pub use reason::{Reason, ReasonText};
 
-/// What is said where memory is not granted.
+/// The reason of the fault when the memory budget is exhausted.
 const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at this time, try again later";
 
-/// What a service answers instead of a result: a value on the wire, never an error of the engine.
+/// A fault that a service returns instead of a response. A fault is a value; it is not an error of the library.
 ///
-/// It has all that a fault of SOAP 1.2 has. SOAP 1.1 has one name for `code` and `subcodes`, which is the last of the
-/// subcodes where there are any, and neither a node nor a reason in several languages.
+/// A `Fault` can represent everything in a SOAP 1.2 fault. SOAP 1.1 writes a single name for `code` and `subcodes`, which is the
+/// last subcode if there is one. It writes no node, and the reason in one language only.
 ///
-/// Header blocks and headers of HTTP may go with it. They don't count where faults are compared.
+/// A fault can have header blocks and HTTP headers. They are ignored when faults are compared.
 ///
 /// `D` is the type of the details that the contract declares for the operation.
 ///
@@ -38,24 +38,24 @@ const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at t
 /// ```
 #[derive(Clone, Debug)]
 pub struct Fault<D = NoDetail> {
-    /// Who is to blame: `faultcode`, `Code`.
+    /// The fault code: `faultcode`, `Code`.
     pub code: FaultCode,
-    /// What it was, each name more exact than the one before: `Subcode`, and codes of SOAP 1.1 with a dot, such as
+    /// More specific codes, each more specific than the one before: `Subcode`. In SOAP 1.1, codes with a dot, such as
     /// `Client.Authentication`.
     pub subcodes: Vec<QName>,
-    /// What happened, for people: `faultstring`, `Reason`.
+    /// The explanation for people: `faultstring`, `Reason`.
     pub reason: Reason,
-    /// Who found it: `Node`, a URI.
+    /// The node that raised the fault, a URI: `Node`.
     pub node: Option<Box<str>>,
-    /// In which role: `faultactor`, `Role`, a URI.
+    /// The role in which the node raised the fault, a URI: `faultactor`, `Role`.
     pub role: Option<Box<str>>,
-    /// What the application says about it: `detail`.
+    /// Application-specific details: `detail`.
     pub detail: Detail<D>,
-    /// What goes beside it. Boxed, since faults are in the results of all methods.
+    /// Header blocks, HTTP headers and attachments. Boxed, because faults are in the results of all methods.
     pub(crate) beside: Option<Box<Beside>>,
 }
 
-/// A fault is what stands in the body.
+/// Compares the content of the fault elements only.
 impl<D: PartialEq> PartialEq for Fault<D> {
     fn eq(&self, other: &Self) -> bool {
         let Fault { code, subcodes, reason, node, role, detail, beside: _ } = self;
@@ -66,21 +66,21 @@ impl<D: PartialEq> PartialEq for Fault<D> {
 
 impl<D: Eq> Eq for Fault<D> {}
 
-/// Who is to blame (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6, by the names of SOAP 1.2).
+/// The code of a fault (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6). The variants have the names of SOAP 1.2.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultCode {
-    /// The envelope is of an unknown version.
+    /// The version of the envelope is unknown.
     VersionMismatch,
-    /// A header block that must be understood was not.
+    /// A header block that must be understood is not.
     MustUnderstand,
-    /// The payload is in an encoding that is not known. SOAP 1.1 has no such code: `Client` is written there.
+    /// The encoding of the payload is unknown. SOAP 1.1 has no such code and writes `Client`.
     DataEncodingUnknown,
-    /// The message was wrong; sent again unchanged it will fail again. `Client` in SOAP 1.1.
+    /// The message is invalid, and fails again if it is resent unchanged. `Client` in SOAP 1.1.
     Sender,
-    /// The message was right and could not be processed; it may succeed later. `Server` in SOAP 1.1.
+    /// The message is valid but can't be processed. It may succeed later. `Server` in SOAP 1.1.
     Receiver,
-    /// Another code. SOAP 1.2 has no others: there it is written as a subcode of `Receiver`.
+    /// A code that SOAP doesn't define. SOAP 1.2 doesn't allow it, so it is written as a subcode of `Receiver`.
     Other(Box<QName>),
 }
 
@@ -88,46 +88,47 @@ pub enum FaultCode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detail<D> {
-    /// There is none.
+    /// No detail.
     #[default]
     None,
-    /// There is none since a header block is what is wrong: SOAP 1.1 has not even an empty `detail` then (§4.4). No fault that
-    /// came says so.
+    /// No detail, because a header block is invalid. SOAP 1.1 then doesn't write an empty `detail` either (§4.4). Received faults
+    /// never have this value.
     OfHeader,
-    /// One that the contract declares.
+    /// A detail that the contract declares.
     Declared(D),
-    /// Another one, as it came: the XML between the tags of `detail`. Its elements declare what they take from around it, until that
-    /// takes more than twice the detail and 64 KiB; text directly in `detail` declares nothing.
+    /// Any other detail, as the XML between the tags of `detail`. Its elements also declare the namespaces that they use from
+    /// outside, unless the XML would then be longer than twice the detail plus 64 KiB. Text directly inside `detail` has no
+    /// declarations.
     Other(String),
 }
 
-/// The details that a contract declares for an operation. Generated for operations with `wsdl:fault`s.
+/// The details that a contract declares for an operation. The generator implements this trait for operations with `wsdl:fault`s.
 pub trait FaultDetail: Sized + Send + 'static {
-    /// The elements that a detail can be.
+    /// The elements that can be in the detail.
     const ELEMENTS: &'static [Element];
-    /// How many of them, the last ones, are header blocks: what a fault says about a header stands in the header, and
+    /// How many of these elements, counted from the end, are header blocks. A detail about a header is written into the header, and
     /// there is no `detail` then (SOAP 1.1 §4.4).
     const HEADER_BLOCKS: usize = 0;
 
-    /// Reads `ELEMENTS[index]`, whose start tag was read.
+    /// Reads `ELEMENTS[index]`, whose start tag was already read.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// Returns an error if the content of the element is invalid.
     fn read(decoder: &mut Decoder<'_>, index: usize) -> Result<Self, castile_databinding::Error>;
 
-    /// Writes the element, its tags included.
+    /// Writes the element, including its tags.
     fn write(&self, out: &mut Encoder);
 
-    /// Which of [`ELEMENTS`](Self::ELEMENTS) it is.
+    /// Returns the index of this detail in [`ELEMENTS`](Self::ELEMENTS).
     fn index(&self) -> usize;
 
-    /// Whether the element is a header block.
+    /// Returns whether the detail is a header block.
     fn is_header(&self) -> bool {
         self.index() + Self::HEADER_BLOCKS >= Self::ELEMENTS.len()
     }
 }
 
-/// The details of an operation whose contract declares none: there is no value of this type.
+/// The detail type of operations whose contract declares no details. It has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoDetail {}
 
@@ -154,7 +155,7 @@ impl FaultDetail for NoDetail {
 }
 
 impl<D> Fault<D> {
-    /// A fault with a code and a reason in English, and no more.
+    /// Creates a fault with a code and a reason in English.
     pub fn new(code: FaultCode, reason: impl Into<String>) -> Self {
         Fault {
             code,
@@ -167,44 +168,44 @@ impl<D> Fault<D> {
         }
     }
 
-    /// The request was wrong.
+    /// Creates a fault for an invalid request.
     pub fn sender(reason: impl Into<String>) -> Self {
         Fault::new(FaultCode::Sender, reason)
     }
 
-    /// The request was right, and could not be done.
+    /// Creates a fault for a valid request that can't be processed.
     pub fn receiver(reason: impl Into<String>) -> Self {
         Fault::new(FaultCode::Receiver, reason)
     }
 
-    /// This fault with one more subcode.
+    /// Adds a subcode.
     pub fn with_subcode(mut self, name: QName) -> Self {
         self.subcodes.push(name);
         self
     }
 
-    /// This fault with another reason, in several languages.
+    /// Sets the reason, which can be in several languages.
     pub fn with_reason(self, reason: Reason) -> Self {
         Fault { reason, ..self }
     }
 
-    /// This fault as one that a node has found, a URI.
+    /// Sets the node that raised the fault, a URI.
     pub fn with_node(self, node: impl Into<Box<str>>) -> Self {
         Fault { node: Some(node.into()), ..self }
     }
 
-    /// This fault as one that was found in a role, a URI.
+    /// Sets the role in which the node raised the fault, a URI.
     pub fn with_role(self, role: impl Into<Box<str>>) -> Self {
         Fault { role: Some(role.into()), ..self }
     }
 
-    /// This fault with a detail.
+    /// Sets the detail.
     pub fn with_detail(mut self, detail: D) -> Self {
         self.detail = Detail::Declared(detail);
         self
     }
 
-    /// This fault as one about a header block, for layers that check one.
+    /// Marks the fault as being about a header block, for layers that check header blocks.
     pub fn about_header(mut self) -> Self {
         self.detail = Detail::OfHeader;
         self
@@ -223,7 +224,7 @@ impl<D: FaultDetail> Fault<D> {
         out.raw("</soap:Fault>");
     }
 
-    /// SOAP 1.1 §4.4.
+    /// Writes the fault in SOAP 1.1 (§4.4).
     fn write_soap11(&self, out: &mut Encoder) {
         let code = match &self.code {
             FaultCode::Other(name) => Some(&**name),
@@ -236,25 +237,25 @@ impl<D: FaultDetail> Fault<D> {
             write_text("<faultactor>", role, "</faultactor>", out);
         }
         match &self.detail {
-            // Without a detail it would say that the body was processed (§4.4).
+            // Without a `detail`, the fault would be about something other than the body (§4.4).
             Detail::None if !self.has_no_detail() => out.raw("<detail/>"),
-            // What is wrong with a header doesn't stand in the body.
+            // A detail about a header block is not written into the body.
             _ if fault_detail(self).is_some() => {}
             _ => self.write_detail("<detail>", "</detail>", out),
         }
     }
 
-    /// Whether it is what the engine says where memory is not granted, which a handler may have passed on.
+    /// Returns whether this is the fault of an exhausted memory budget, which a handler may have passed on.
     pub(crate) fn is_of_memory(&self) -> bool {
         self.code == FaultCode::Receiver && self.reason.as_str() == TOO_LITTLE_MEMORY
     }
 
-    /// Whether the fault is about the envelope or a header block.
+    /// Returns whether the fault is about the envelope or a header block.
     fn has_no_detail(&self) -> bool {
         matches!(self.code, FaultCode::VersionMismatch | FaultCode::MustUnderstand) || is_of_addressing(self)
     }
 
-    /// SOAP 1.2 Part 1 §5.4.
+    /// Writes the fault in SOAP 1.2 (Part 1 §5.4).
     fn write_soap12(&self, out: &mut Encoder) {
         let name = |name| CodeName { version: Version::Soap12, code: &self.code, name };
         out.raw("<soap:Code>");
@@ -290,7 +291,7 @@ impl<D: FaultDetail> Fault<D> {
     fn write_detail(&self, start: &str, end: &str, out: &mut Encoder) {
         match &self.detail {
             Detail::None | Detail::OfHeader => {}
-            // It stands in the header.
+            // This detail is written into the header.
             Detail::Declared(detail) if detail.is_header() => {}
             Detail::Declared(detail) => {
                 out.raw(start);
@@ -306,11 +307,11 @@ impl<D: FaultDetail> Fault<D> {
     }
 }
 
-/// The name of a fault, as a version writes it.
+/// The code of a fault, as a version of SOAP writes it.
 struct CodeName<'a> {
     version: Version,
     code: &'a FaultCode,
-    /// A name instead of the code's own.
+    /// A name that is written instead of the code's own name.
     name: Option<&'a QName>,
 }
 
@@ -334,12 +335,12 @@ fn write_text(start: &str, text: &str, end: &str, out: &mut Encoder) {
     out.raw(end);
 }
 
-/// Reasons quote what came in; what XML can't carry is replaced, so that a fault can always be written.
+/// Replaces characters that XML doesn't allow. A reason may quote them from a message, and a fault must always be writable.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if castile_xml::escape::is_char(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// The one table from errors of the engine to fault codes.
+/// The only table that maps errors of the library to fault codes.
 impl<D> From<Error> for Fault<D> {
     fn from(mut error: Error) -> Self {
         if let Some(refusal) = error.take_refusal() {
@@ -353,7 +354,7 @@ impl<D> From<Error> for Fault<D> {
                 FaultCode::Sender
             }
             ErrorKind::Unwritable | ErrorKind::System => FaultCode::Receiver,
-            // How much memory there is, and is in use, is not for whoever asks.
+            // The client must not learn how much memory there is or is in use.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };
         let fault = Fault::new(code, cut(&error.to_string()));
@@ -361,11 +362,10 @@ impl<D> From<Error> for Fault<D> {
     }
 }
 
-/// How much is said of what is wrong with a message, in bytes. Elements and what stands in them may have names and texts as
-/// long as a message.
+/// How much of an error message is sent, in bytes. Names and texts that it quotes may be as long as the message.
 const SAID: usize = 4_000;
 
-/// What is said of a message, without what is too long: its beginning and its end, where the place stands.
+/// Shortens a long error message. Keeps its beginning, and its end with the place of the error.
 pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     let Some(more) = text.len().checked_sub(SAID).filter(|&more| more > 0) else { return text.into() };
     let start = &text[..text.floor_char_boundary(SAID * 3 / 4)];
@@ -373,20 +373,20 @@ pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     format!("{start}… ({more} more bytes) …{end}").into()
 }
 
-/// So that a handler can pass on what is wrong with attachments.
+/// Lets a handler pass on errors of attachments with `?`.
 impl<D> From<castile_mime::Error> for Fault<D> {
     fn from(error: castile_mime::Error) -> Self {
         Error::from(error).into()
     }
 }
 
-/// One line for messages: what strangers wrote is made visible, and cut where it gets long. The fields have all of it.
+/// Shows the fault in one line. Control characters are escaped and long texts are truncated; the fields have the full texts.
 impl<D> fmt::Display for Fault<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// How much of a name and of the reason is shown, in bytes.
+        /// The maximum length of a name and of the reason, in bytes.
         const NAME: usize = 100;
         const REASON: usize = 1_000;
-        /// How many subcodes are.
+        /// The maximum number of subcodes.
         const SUBCODES: usize = 10;
         let code = match &self.code {
             FaultCode::Other(name) => &name.local,

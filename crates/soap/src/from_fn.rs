@@ -1,4 +1,4 @@
-//! Layers of an async function.
+//! Layers from async functions.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -9,7 +9,7 @@ use tower_layer::Layer;
 
 use crate::{Description, Error, Operation, Options, Pending, ReplyMessage, RequestMessage, Service, dispatch, reply};
 
-/// A layer of an async function, which is called with each request and with what is behind the layer.
+/// Creates a layer from an async function. The function is called with each request and the next service.
 ///
 /// ```
 /// use castile_soap::{Fault, Layer, Next, RequestMessage, Service, from_fn};
@@ -34,16 +34,16 @@ where
     FromFn(Arc::new(function))
 }
 
-/// A layer that [`from_fn`] makes.
+/// A layer that was created by [`from_fn`].
 pub struct FromFn<F>(Arc<F>);
 
-/// A service behind a layer that [`from_fn`] makes.
+/// A service with a layer that was created by [`from_fn`].
 pub struct Around<F> {
     function: Arc<F>,
     service: Arc<dyn Service>,
 }
 
-/// What is behind a layer: the next one, or the service itself.
+/// The next service: another layer, or the service itself.
 #[derive(Clone)]
 pub struct Next {
     service: Arc<dyn Service>,
@@ -51,29 +51,30 @@ pub struct Next {
 }
 
 impl Next {
-    /// Hands the request on, and waits for the reply.
+    /// Passes the request to the next service and waits for the reply.
     pub async fn run(self, request: RequestMessage) -> ReplyMessage {
         let Next { service, options } = self;
         service.call(request, &options).await
     }
 
-    /// How messages are read.
+    /// Returns the options for reading messages.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// What the service offers.
+    /// Returns the description of the service.
     pub fn description(&self) -> &'static Description {
         self.service.description()
     }
 
-    /// The operation that a request is for, as the service finds it: by what its body begins with, and by its action only where two
-    /// operations begin alike. A layer that decides by [`RequestMessage::action`] alone can be lied to.
+    /// Returns the operation of a request, as the service determines it: by the first element of the body, and by the action only
+    /// if two operations have the same first element. [`RequestMessage::action`] alone is not safe for decisions in a layer,
+    /// because the sender can set any action.
     ///
-    /// It reads the header of the message, which the service does once more.
+    /// This method parses the header of the message, which the service parses again.
     ///
     /// # Errors
-    /// What the service would refuse the request for.
+    /// Returns the error with which the service would reject the request.
     ///
     /// ```
     /// use castile_soap::{Fault, Next, RequestMessage, from_fn};
@@ -114,7 +115,7 @@ where
         let next = Next { service: self.service.clone(), options: options.clone() };
         let (function, version) = (self.function.clone(), request.version);
         Box::pin(async move {
-            // A panic ends this request only, as that of a handler does.
+            // A panic in the function fails only this request.
             let reply = AssertUnwindSafe(async move { function(request, next).await }).catch_unwind().await;
             reply.unwrap_or_else(|_| ReplyMessage::from_fault(version, &reply::panicked()))
         })

@@ -1,4 +1,4 @@
-//! The header blocks that tell what a fault doesn't (SOAP 1.2 Part 1 §5.4.7, §5.4.8).
+//! The header blocks that accompany some faults (SOAP 1.2 Part 1 §5.4.7, §5.4.8).
 
 use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
@@ -6,7 +6,7 @@ use castile_databinding::datatypes::QName;
 use crate::blocks::BODY;
 use crate::{Error, ErrorKind, Version};
 
-/// The header blocks with which a message is refused.
+/// Returns the header blocks for the fault with which a message is rejected.
 pub(crate) fn of_refusal(version: Version, error: &Error) -> String {
     let mut out = Encoder::default();
     match (error.kind(), version) {
@@ -14,14 +14,14 @@ pub(crate) fn of_refusal(version: Version, error: &Error) -> String {
         (ErrorKind::MustUnderstand, Version::Soap12) => {
             error.not_understood().iter().for_each(|name| write_not_understood(name, &mut out));
         }
-        // SOAP 1.1 has no block for this.
+        // SOAP 1.1 has no block for `MustUnderstand` faults.
         _ => {}
     }
-    // Names that were read can be written.
+    // Names that were read from a message can always be written.
     out.finish().ok().and_then(|blocks| String::from_utf8(blocks).ok()).unwrap_or_default()
 }
 
-/// Writes what stands before the payload of a message, with what writes its header if it has one.
+/// Writes everything before the payload of a message. `header` writes the header, if there is one.
 pub(crate) fn write_prologue(version: Version, header: Option<impl FnOnce(&mut Encoder)>, out: &mut Encoder) {
     let prologue = version.prologue();
     let Some(write) = header else { return out.raw(prologue) };
@@ -32,7 +32,7 @@ pub(crate) fn write_prologue(version: Version, header: Option<impl FnOnce(&mut E
     out.raw(BODY);
 }
 
-/// `Upgrade`: the versions that are spoken, the one that is liked best first.
+/// Writes `Upgrade`, which lists the supported versions in order of preference.
 fn write_upgrade(out: &mut Encoder) {
     out.raw("<upgrade:Upgrade");
     out.attribute("xmlns:upgrade", &Version::Soap12.namespace().to_owned());
@@ -45,7 +45,7 @@ fn write_upgrade(out: &mut Encoder) {
     out.raw("</upgrade:Upgrade>");
 }
 
-/// `NotUnderstood`: the name of a header block.
+/// Writes `NotUnderstood` with the name of a header block.
 fn write_not_understood(name: &QName, out: &mut Encoder) {
     out.raw("<soap:NotUnderstood");
     out.attribute("qname", name);

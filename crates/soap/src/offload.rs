@@ -1,4 +1,4 @@
-//! Long work is done elsewhere than where messages are waited for.
+//! Offloads long work from the threads that drive connections.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,34 +10,34 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Either, select};
 
-/// Something that is to be done once.
+/// A job that runs once.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// A turn to make a large answer. The next one comes when it is dropped.
+/// A turn to create a large answer. Dropping it starts the next turn.
 pub type Turn = Box<dyn Any + Send>;
 
-/// What a runtime does for services: work on other threads than those that drive connections, and time. `castile-http` implements it
-/// for tokio.
+/// The services of a runtime: worker threads and timers. `castile-http` implements this trait for tokio.
 pub trait Offload: Send + Sync + 'static {
-    /// Does `work`, in the order of calls, and is ready when it is done. It may be dropped undone if the future is dropped,
-    /// or if there is nobody left to do it.
+    /// Runs `work` on a worker. Jobs start in the order of the calls. The future is ready when the job is done. The job may be
+    /// dropped if the future is dropped, or if there is no worker.
     fn run(&self, work: Work) -> BoxFuture<'static, ()>;
 
-    /// Is ready when the time is over. Where nobody measures time, as by default, it never is.
+    /// Returns a future that is ready after this time. The default never is, because it has no timer.
     fn pause(&self, _: Duration) -> BoxFuture<'static, ()> {
         Box::pin(pending())
     }
 
-    /// Is ready when few large answers are made or wait to be written, in the order of calls. A handler whose answers are
-    /// large is called then, so that not more of them are in memory than are soon written.
+    /// Returns a future that is ready when only few large answers are being created or wait to be written. Turns are granted in the
+    /// order of the calls. A handler with large answers is called after its turn is granted, which limits how many large answers
+    /// are in memory.
     ///
-    /// The default is ready at once.
+    /// The default is ready immediately.
     fn turn(&self) -> BoxFuture<'static, Turn> {
         Box::pin(std::future::ready(Box::new(()) as Turn))
     }
 }
 
-/// Which messages are read and written elsewhere, and where.
+/// Which messages are offloaded, and to which workers.
 #[derive(Clone)]
 pub struct Offloading {
     above: usize,
@@ -45,27 +45,27 @@ pub struct Offloading {
 }
 
 thread_local! {
-    /// Whether this thread does such work now: what that leads to is done with it.
+    /// Whether this thread is a worker that runs a job. Nested work is then not offloaded again.
     static IS_ELSEWHERE: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Offloading {
-    /// Messages of more than `above` bytes are read and written by `to`.
+    /// Offloads reading and writing messages of more than `above` bytes to `to`.
     pub fn new(above: usize, to: Arc<dyn Offload>) -> Self {
         Offloading { above, to }
     }
 
-    /// The size of messages, in bytes, above which they are read and written elsewhere.
+    /// Returns the size in bytes above which messages are offloaded.
     pub fn above(&self) -> usize {
         self.above
     }
 
-    /// Whether work on so many bytes is done elsewhere.
+    /// Returns whether work on this number of bytes is offloaded.
     pub(crate) fn takes(&self, size: usize) -> bool {
         size > self.above && !IS_ELSEWHERE.get()
     }
 
-    /// Drives `future` for a limited time. `None` if that is over.
+    /// Runs `future` with a timeout. Returns `None` if the timeout elapsed.
     pub(crate) async fn within<F: Future>(&self, limit: Duration, future: F) -> Option<F::Output> {
         match select(pin!(future), self.to.pause(limit)).await {
             Either::Left((output, _)) => Some(output),
@@ -73,12 +73,12 @@ impl Offloading {
         }
     }
 
-    /// A turn to make an answer of up to so many bytes, if that is a large one.
+    /// Returns a turn for an answer of this expected size, if the answer is large.
     pub(crate) fn turn(&self, size: usize) -> Option<BoxFuture<'static, Turn>> {
         (size > self.above).then(|| self.to.turn())
     }
 
-    /// Does `work` elsewhere. `None` if it panicked, or there was nobody to do it.
+    /// Runs `work` on a worker. Returns `None` if the work panicked, or if there was no worker.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let result = Arc::new(Mutex::new(None));
         let told = result.clone();
@@ -92,7 +92,7 @@ impl Offloading {
     }
 }
 
-/// Marks this thread until it is dropped, by a panic too.
+/// Marks this thread as a worker until the value is dropped, which also happens in a panic.
 struct Elsewhere(bool);
 
 impl Elsewhere {

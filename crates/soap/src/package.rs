@@ -1,9 +1,8 @@
-//! Messages that come and go in packages: SOAP Messages with Attachments, and MTOM (SOAP Message Transmission
-//! Optimization Mechanism).
+//! Messages in packages: SOAP Messages with Attachments, and MTOM (SOAP Message Transmission Optimization Mechanism).
 //!
-//! A message is decoded at once, and its parts come one after another. So a message with `xop:Include` elements is decoded
-//! twice: the first time tells which parts they refer to, and those are read then. Parts that no element stands for wait
-//! for whoever takes attachments.
+//! A message is decoded in one step, while its parts arrive one after another. A message with `xop:Include` elements is therefore
+//! decoded twice. The first pass collects the parts that the elements refer to, and these parts are then read. Parts without a
+//! reference are left for the handler, which reads them as attachments.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,19 +17,19 @@ use castile_xml::Charset;
 
 use crate::{Error, Options};
 
-/// From which length on binary values go beside a message that is MTOM, in bytes, unless something else is said. A part
-/// with its head and the reference to it takes about 350 bytes, and base64 a third of what it stands for.
+/// The default length in bytes from which binary values in MTOM messages become parts. A part with its header and its reference
+/// takes about 350 bytes. Base64 makes a value a third longer.
 pub const DEFAULT_THRESHOLD: usize = 1 << 10;
 
-/// Whether messages that are sent are MTOM, and from which length on binary values go beside them, in bytes.
+/// Whether messages are sent as MTOM, and the length in bytes from which binary values become parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mtom {
-    /// None is; values are in the message.
+    /// Messages are never sent as MTOM.
     Never,
-    /// Answers to requests that are MTOM themselves or whose sender says that it takes it, and all messages of services
-    /// whose contract says so (WS-MTOMPolicy).
+    /// Answers are MTOM if the request is MTOM or its sender accepts MTOM. All messages are MTOM if the contract declares that
+    /// (WS-MTOMPolicy).
     Asked(usize),
-    /// All are.
+    /// All messages are sent as MTOM.
     Always(usize),
 }
 
@@ -41,7 +40,7 @@ impl Default for Mtom {
 }
 
 impl Mtom {
-    /// The threshold for a message, if that is MTOM.
+    /// Returns the threshold for a message, or `None` if the message is not sent as MTOM.
     pub fn threshold(self, is_asked: bool) -> Option<usize> {
         match self {
             Mtom::Asked(threshold) if is_asked => Some(threshold),
@@ -51,35 +50,35 @@ impl Mtom {
     }
 }
 
-/// A message that was written, and what goes with it.
+/// A written message with its parts.
 #[derive(Debug)]
 pub struct Written {
     /// The envelope.
     pub message: Content,
-    /// What goes with it.
+    /// The parts of the package.
     pub parts: Vec<Part>,
-    /// How it stands to that, if that matters.
+    /// How the envelope and the parts are packaged. `None` leaves this to the transport.
     pub packaging: Option<Packaging>,
 }
 
 impl Written {
-    /// What was written, with parts that go before those it has.
+    /// Inserts parts before the existing parts.
     pub(crate) fn with(mut self, mut parts: Vec<Part>) -> Self {
         parts.append(&mut self.parts);
         Written { parts, ..self }
     }
 }
 
-/// What a carrier says of a message that came: to be read as one that is answered, or as an answer.
+/// A received message with the data from its transport.
 #[derive(Debug)]
 pub struct Received {
     /// The envelope.
     pub message: Bytes,
-    /// The charset of the media type, if it has one, as in [`RequestMessage`](crate::RequestMessage).
+    /// The charset of the media type, if there is one, as in [`RequestMessage`](crate::RequestMessage).
     pub charset: Option<Charset>,
-    /// How the envelope stands to the parts that came with it, if it came in a package.
+    /// How the envelope and its parts are packaged, if the message arrived in a package.
     pub packaging: Option<Packaging>,
-    /// What came with it, and may still be on its way.
+    /// The attachments, which may still be arriving.
     pub attachments: Attachments,
 }
 
@@ -89,18 +88,18 @@ impl From<Bytes> for Received {
     }
 }
 
-/// A package whose root part was read once, and may have to be read again.
+/// A package whose root part was read, and may have to be read again.
 pub(crate) struct Package {
     pub(crate) received: Received,
     pub(crate) options: Options,
     pub(crate) included: Option<Arc<Included>>,
-    /// What it is charged to.
+    /// The reservation to which the package is charged.
     pub(crate) reservation: Option<Arc<Reservation>>,
 }
 
 impl Package {
-    /// Reads what the first reading found to be referred to and, unless somebody takes the rest, the rest. `true` if the
-    /// message is to be read again.
+    /// Reads the parts that the first pass found references to. Unless `is_taken`, the remaining parts are skipped. Returns `true`
+    /// if the message must be read again.
     pub(crate) async fn fetch(&mut self, is_taken: bool) -> Result<bool, Error> {
         let limit = self.options.attachments.included;
         let wanted = self.included.as_ref().map(|included| included.lock().wanted.clone()).unwrap_or_default();
@@ -108,7 +107,7 @@ impl Package {
         for url in &wanted {
             let content = match self.content(url, left).await {
                 Ok(content) => Ok(content),
-                // The element that refers to it is what is wrong: reading it again tells where that is.
+                // The reference is what is wrong. The second pass reports the error with the place of the element.
                 Err(error) if matches!(error.kind(), Missing | Limit) => Err(error.to_string()),
                 Err(error) => return Err(error.into()),
             };
@@ -132,38 +131,39 @@ impl Package {
     }
 }
 
-/// How often the URL of a part is in memory at a time: as what is wanted, in the list of those that are read, and as what is known.
+/// How many copies of the URL of a part are in memory: in `wanted`, in the list of parts being read, and in `known`.
 const URL_COPIES: usize = 3;
 
-/// What the `xop:Include` elements of a message stand for, as far as it is known.
+/// The content of the parts that a message's `xop:Include` elements refer to, if it is known.
 pub(crate) struct Included(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// The URLs that were asked for, each once.
+    /// The URLs that were requested, each once.
     wanted: Vec<String>,
     known: HashMap<String, Wanted>,
-    /// Whether content may be asked for anew.
+    /// Whether the content may be requested again.
     is_kept: bool,
-    /// How many parts may be referred to: no more may come.
+    /// The maximum number of parts that may be referred to, which is the maximum number of parts in a package.
     parts: usize,
     limit: usize,
-    /// How many bytes may still be handed out.
+    /// How many bytes may still be returned.
     left: usize,
 }
 
 #[derive(Debug, Default)]
 struct Wanted {
-    /// How often it was asked for and not there.
+    /// How many times the content was requested before it was there.
     times: usize,
     content: Option<Result<Charged, String>>,
 }
 
-/// Content, and what it is charged to until it is handed out for the last time. What is handed out is charged as a value.
+/// The content, and the reservation to which it is charged until it is returned for the last time. Returned content is charged as a
+/// value.
 type Charged = (Bytes, Option<Share>);
 
 impl Included {
-    /// What a message of this packaging may refer to; `None` if it has no references.
+    /// Creates the state for a message with this packaging. Returns `None` if such messages have no references.
     pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
         (packaging == Some(Packaging::Mtom)).then(|| {
             let castile_mime::Limits { included: limit, parts, .. } = options.attachments;
@@ -173,12 +173,12 @@ impl Included {
         })
     }
 
-    /// Whether all was there that was asked for.
+    /// Returns whether all requested content is there.
     pub(crate) fn is_complete(&self) -> bool {
         self.lock().known.values().all(|wanted| wanted.content.is_some())
     }
 
-    /// The message is read from its beginning.
+    /// Must be called before the message is read from its beginning.
     pub(crate) fn begin(&self) {
         let mut state = self.lock();
         state.left = state.limit;
@@ -219,12 +219,12 @@ impl Includes for Included {
             Some(Err(problem)) => return Err(problem.clone()),
             Some(Ok(content)) => content,
         };
-        // A reference is short and what it stands for may be long: the sum is bounded.
+        // A short reference may stand for long content, so the total length is limited.
         let length = content.0.len();
         *left = left.checked_sub(length).ok_or("the references stand for more bytes than are allowed")?;
         entry.times = entry.times.saturating_sub(1);
         if entry.times == 0 && !*is_kept {
-            // The last one has it without a copy.
+            // The last request gets the content without a copy.
             let (content, share) = std::mem::take(content);
             drop(share);
             return Ok(charge(length).then(|| content.into()));
@@ -247,7 +247,7 @@ mod tests {
         Included::of(Some(Packaging::Mtom), &Options::default()).expect("MTOM has references")
     }
 
-    /// Each of them was kept, three times over, and charged to nobody.
+    /// Regression test: the URLs were stored three times without being charged.
     #[test]
     fn no_more_parts_are_referred_to_than_may_come() {
         let included = included();

@@ -1,4 +1,4 @@
-//! What a payload is read as and written from: values of generated types, or XML.
+//! The types that a payload can be read into and written from: values of generated types, or XML.
 
 use bytes::Bytes;
 use castile_databinding::{Decoder, Encoder, FromXml, ToXml};
@@ -7,13 +7,13 @@ use castile_xml::StartTag;
 use crate::envelope::Envelope;
 use crate::{Error, Headers, Root, Version, Written, message};
 
-/// What a payload can be read as: whatever is [`FromXml`], and [`Raw`](crate::Raw).
+/// A type that a payload can be read into: every [`FromXml`] type, and [`Raw`](crate::Raw).
 pub trait FromPayload: Sized {
-    /// Reads the payload `root`, which begins with the start tag `first` that was read and found to be right, and the rest
-    /// of the message. The decoder reads `message`, or what was decoded from it.
+    /// Reads the payload `root` and the rest of the message. The start tag `first` of the payload was already read and checked. The
+    /// decoder reads `message`, or its decoded form.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// Returns an error if the payload is invalid.
     fn read<'a>(
         decoder: &mut Decoder<'a>,
         root: &'static Root,
@@ -22,13 +22,13 @@ pub trait FromPayload: Sized {
     ) -> Result<Self, Error>;
 }
 
-/// What a payload can be written from: whatever is [`ToXml`], and [`Raw`](crate::Raw).
+/// A type that a payload can be written from: every [`ToXml`] type, and [`Raw`](crate::Raw).
 pub trait ToPayload {
-    /// Writes a message whose payload it is as `root`, with `out` where it is at hand. It is MTOM if `mtom` has a threshold, from which length on
-    /// binary values are parts of their own.
+    /// Writes a message with this value as the payload `root`, into `out`. If `mtom` is set, the message is MTOM, and binary values
+    /// of at least this length become parts.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if it holds what XML can't carry;
+    /// Returns [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if the value contains characters that XML doesn't allow, and
     /// [`ErrorKind::System`](crate::ErrorKind::System) if MTOM needs random numbers and the system has none.
     fn write(
         &self,

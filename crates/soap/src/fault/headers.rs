@@ -1,4 +1,4 @@
-//! What goes beside a fault: header blocks, headers of HTTP, and attachments of one that came.
+//! The header blocks and HTTP headers of a fault, and the attachments of a received fault.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,20 +11,20 @@ use crate::blocks::Blocks;
 use crate::service::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
-/// The header blocks, the headers of HTTP and the attachments of a fault.
+/// The header blocks, HTTP headers and attachments of a fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     blocks: Blocks,
-    /// Those to be sent.
+    /// The HTTP headers to be sent.
     http_headers: Option<Box<HeaderMap>>,
-    /// Those that came.
+    /// The received HTTP headers.
     came: Option<Box<HeaderMap>>,
-    /// Those that came. Copies of a fault share them, since they can be read once.
+    /// The received attachments. Copies of a fault share them, because they can be read only once.
     attachments: Option<Arc<Mutex<Attachments>>>,
 }
 
 impl Beside {
-    /// What stands beside a fault that came.
+    /// Creates the value for a received fault.
     pub(crate) fn came(blocks: Blocks) -> Option<Box<Self>> {
         match blocks {
             Blocks::Nothing => None,
@@ -34,8 +34,8 @@ impl Beside {
 }
 
 impl<D> Fault<D> {
-    /// This fault with one more header of HTTP: `Retry-After`, `WWW-Authenticate`. Those that say what the message is are left out, as
-    /// with [`Response::with_http_header`](crate::Response::with_http_header).
+    /// Adds an HTTP header, for example `Retry-After` or `WWW-Authenticate`. Headers that describe the message are ignored, as in
+    /// [`Response::with_http_header`](crate::Response::with_http_header).
     ///
     /// ```
     /// use castile_soap::Fault;
@@ -48,27 +48,27 @@ impl<D> Fault<D> {
         self
     }
 
-    /// This fault with one more header block. Blocks of a fault that came are replaced.
+    /// Adds a header block. Header blocks of a received fault are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
         self.beside.get_or_insert_default().blocks.push(block);
         self
     }
 
-    /// This fault as one that came with these headers of HTTP, for those who carry messages.
+    /// Sets the received HTTP headers, for transports.
     #[doc(hidden)]
     pub fn carried_with(mut self, http_headers: HeaderMap) -> Self {
         self.beside.get_or_insert_default().came = Some(Box::new(http_headers));
         self
     }
 
-    /// This fault as one that came with these attachments.
+    /// Sets the received attachments.
     pub(crate) fn attached(mut self, attachments: Attachments) -> Self {
         self.beside.get_or_insert_default().attachments = Some(Arc::new(Mutex::new(attachments)));
         self
     }
 
-    /// The attachments that the fault came with. They are handed out once, whichever of its copies is asked, and only `send` of a call
-    /// keeps them: where a call is awaited by itself, they are passed over.
+    /// Takes the attachments of a received fault. Only the first call on a fault or any of its copies returns them. Attachments are
+    /// only available after `send` on a call; they are skipped if the call is awaited directly.
     pub fn take_attachments(&mut self) -> Attachments {
         let shared = self.beside.as_mut().and_then(|beside| beside.attachments.take());
         shared.map_or_else(Attachments::none, |shared| {
@@ -76,37 +76,37 @@ impl<D> Fault<D> {
         })
     }
 
-    /// The headers of HTTP that the fault came with; of one that did not come, those that it is sent with.
+    /// Returns the HTTP headers of a received fault, or the HTTP headers that will be sent.
     pub fn http_headers(&self) -> &HeaderMap {
         let headers = self.beside.as_ref().and_then(|beside| beside.came.as_ref().or(beside.http_headers.as_ref()));
         http_headers(headers.map(|headers| &**headers))
     }
 
-    /// The headers of HTTP to be sent.
+    /// Returns the HTTP headers to be sent.
     pub(crate) fn own_http_headers(&self) -> Option<Box<HeaderMap>> {
         self.beside.as_ref()?.http_headers.clone()
     }
 
-    /// The header block that `H` is, read now; `None` if there is none for us.
+    /// Reads and returns the header block `H`. Returns `None` if the fault has no such block for this node.
     ///
     /// # Errors
-    /// That the block is not what it is declared to be, or is there twice.
+    /// Returns an error if the block is invalid or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
         self.beside.as_ref().map_or(Ok(None), |beside| beside.blocks.typed(Version::default()))
     }
 
-    /// The header blocks of this name, as XML, for whomever they are.
+    /// Returns the header blocks with this name as XML, for any role.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
         self.all(|its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
-    /// All header blocks, as XML.
+    /// Returns all header blocks as XML.
     ///
     /// # Errors
-    /// That there is no memory for them.
+    /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
         self.all(|_, _| true)
     }
@@ -115,7 +115,7 @@ impl<D> Fault<D> {
         self.beside.as_ref().map_or(Ok(Vec::new()), |beside| beside.blocks.all(Version::default(), wanted))
     }
 
-    /// The blocks to be sent.
+    /// Returns the header blocks to be sent.
     pub(crate) fn blocks(&self) -> Vec<&dyn WriteHeader> {
         self.beside.as_ref().map_or_else(Vec::new, |beside| beside.blocks.own())
     }

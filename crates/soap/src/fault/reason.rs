@@ -1,38 +1,38 @@
 use std::fmt;
 
-/// What happened, for people, in one language or in several (SOAP 1.1 §4.4 `faultstring`, SOAP 1.2 Part 1 §5.4.2).
+/// The reason of a fault, for people, in one or more languages (SOAP 1.1 §4.4 `faultstring`, SOAP 1.2 Part 1 §5.4.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-// One word, since faults are in the results of all methods. `None` is no text.
+// Only one word in size, because faults are in the results of all methods. `None` is an empty list.
 #[allow(clippy::box_collection, reason = "a boxed slice has two words")]
 pub struct Reason(Option<Box<Vec<ReasonText>>>);
 
 /// A reason in one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReasonText {
-    /// The language (RFC 5646), empty if it isn't known.
+    /// The language (RFC 5646), empty if it is unknown.
     pub language: String,
-    /// What happened, in that language.
+    /// The text in that language.
     pub text: String,
 }
 
 impl Reason {
-    /// A reason in one language.
+    /// Creates a reason in one language.
     pub fn new(language: impl Into<String>, text: impl Into<String>) -> Self {
         Reason::default().with(language, text)
     }
 
-    /// This reason in one more language. SOAP 1.1 carries the first one alone.
+    /// Adds the reason in another language. SOAP 1.1 writes only the first one.
     pub fn with(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
         self.0.get_or_insert_default().push(ReasonText { language: language.into(), text: text.into() });
         self
     }
 
-    /// The first text; empty if there is none.
+    /// Returns the first text, or an empty string if there is none.
     pub fn as_str(&self) -> &str {
         self.texts().first().map_or("", |first| &first.text)
     }
 
-    /// The texts in all languages.
+    /// Returns the texts in all languages.
     pub fn texts(&self) -> &[ReasonText] {
         self.0.as_deref().map_or(&[], Vec::as_slice)
     }

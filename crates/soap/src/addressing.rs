@@ -1,10 +1,10 @@
-//! WS-Addressing: who asks, what is meant, and where answers go, as header blocks (1.0 Core, SOAP Binding and Metadata;
-//! the W3C submission of August 2004).
+//! WS-Addressing header blocks: action, message id, and where replies are sent (1.0 Core, SOAP Binding and Metadata; the W3C
+//! submission of August 2004).
 //!
-//! A server reads these blocks where a message has some, finds the operation by their action where the payload doesn't
-//! tell it, and writes those of the reply: action, message id, what it relates to, and the reference parameters that the
-//! request gave. Replies go back on the same connection (*anonymous*) or nowhere (*none*); another address is refused
-//! unless a [`Policy`] knows how to send there. Messages without such blocks are not touched.
+//! A server reads these blocks if a request has them. If the payload is ambiguous, their action selects the operation. The reply
+//! has an action, a message id, its relation to the request, and the reference parameters of the request. Replies are sent on the
+//! same connection (*anonymous*) or dropped (*none*). Another address is refused unless the [`Policy`] allows it. Messages without
+//! such blocks are not affected.
 //!
 //! ```
 //! use castile_soap::Options;
@@ -31,7 +31,7 @@ pub(crate) use exchange::{Exchange, is_declared_by};
 pub(crate) use fault::{Refusal, fault_detail, is_of_addressing, write_fault_detail};
 pub(crate) use read::read_fault_detail;
 
-/// A version of WS-Addressing. Everything in which they differ is data behind this.
+/// A version of WS-Addressing. All differences between the versions are data in this type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Version {
     /// WS-Addressing 1.0, the recommendation, <http://www.w3.org/2005/08/addressing>.
@@ -44,42 +44,42 @@ pub enum Version {
 /// The message addressing properties (1.0 Core §3.1; submission §3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// In which version they were said.
+    /// The version of WS-Addressing of the header blocks.
     pub version: Version,
-    /// What the message is meant to do. A message that has any property must have this one.
+    /// The action of the message. It is required if the message has any other property.
     pub action: Option<String>,
-    /// The name of the message.
+    /// The id of the message.
     pub message_id: Option<String>,
-    /// The messages that this one is about.
+    /// The messages to which this message relates.
     pub relates_to: Vec<RelatesTo>,
-    /// Whom it is for. Nothing is the anonymous address.
+    /// The destination. `None` is the anonymous address.
     pub to: Option<String>,
-    /// Who sent it.
+    /// The sender.
     pub from: Option<EndpointReference>,
-    /// Where the response goes. Nothing is the anonymous address.
+    /// Where the response is sent. `None` is the anonymous address.
     pub reply_to: Option<EndpointReference>,
-    /// Where faults go, if not where the response does.
+    /// Where faults are sent, if not to `reply_to`.
     pub fault_to: Option<EndpointReference>,
-    /// The reference parameters of the address that the message was sent to: header blocks that say to be some (1.0
-    /// SOAP Binding §3.4). The submission doesn't mark them.
+    /// The reference parameters of the address to which the message was sent, from header blocks that are marked as such (1.0 SOAP
+    /// Binding §3.4). The submission doesn't mark them.
     pub reference_parameters: Vec<Any>,
 }
 
-/// A message that another one is about (1.0 Core §3.1, `[relationship]`).
+/// A message to which another message relates (1.0 Core §3.1, `[relationship]`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelatesTo {
-    /// How it is about that one, a URI (in the submission a qualified name); `None` is that it answers it.
+    /// The kind of the relationship, a URI (in the submission a qualified name). `None` means that the message is a reply.
     pub relationship: Option<String>,
-    /// The name of that message.
+    /// The id of the other message.
     pub message_id: String,
 }
 
-/// Where messages can be sent (1.0 Core §2.1). Its metadata and policies are passed over.
+/// An address to which messages can be sent (1.0 Core §2.1). Its metadata and policies are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointReference {
     /// The address, a URI.
     pub address: String,
-    /// What messages to it must have as header blocks; in the submission also its reference properties.
+    /// Header blocks that messages to the address must have. In the submission this includes the reference properties.
     pub reference_parameters: Vec<Any>,
 }
 
@@ -87,12 +87,12 @@ impl Version {
     /// Both versions.
     pub const ALL: [Version; 2] = [Version::Recommendation, Version::Submission];
 
-    /// The version whose blocks are in this namespace.
+    /// Returns the version whose blocks are in this namespace.
     pub(crate) fn of_namespace(namespace: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.namespace() == namespace)
     }
 
-    /// The namespace of the header blocks.
+    /// Returns the namespace of the header blocks.
     pub const fn namespace(self) -> &'static str {
         match self {
             Version::Recommendation => "http://www.w3.org/2005/08/addressing",
@@ -100,8 +100,7 @@ impl Version {
         }
     }
 
-    /// The address of whoever has none of its own: the other end of the connection (1.0 SOAP Binding §5.1; submission
-    /// §2.1).
+    /// Returns the anonymous address, which stands for the connection of the request (1.0 SOAP Binding §5.1; submission §2.1).
     pub const fn anonymous(self) -> &'static str {
         match self {
             Version::Recommendation => "http://www.w3.org/2005/08/addressing/anonymous",
@@ -109,7 +108,7 @@ impl Version {
         }
     }
 
-    /// The address to which nothing is sent (1.0 Core §2.1). The submission has none.
+    /// Returns the address to which messages are not sent (1.0 Core §2.1). The submission has none.
     pub const fn none(self) -> Option<&'static str> {
         match self {
             Version::Recommendation => Some("http://www.w3.org/2005/08/addressing/none"),
@@ -117,7 +116,7 @@ impl Version {
         }
     }
 
-    /// What a message relates to that answers one without a name (1.0 Core §3.4; submission §3.2).
+    /// Returns the id to which a reply relates if the request has no id (1.0 Core §3.4; submission §3.2).
     pub(crate) const fn unspecified(self) -> &'static str {
         match self {
             Version::Recommendation => "http://www.w3.org/2005/08/addressing/unspecified",
@@ -125,18 +124,18 @@ impl Version {
         }
     }
 
-    /// Whether a relationship is that of an answer, which is the default.
+    /// Returns whether a relationship is that of a reply, which is the default.
     pub(crate) fn is_reply(self, relationship: Option<&str>) -> bool {
         let Some(relationship) = relationship else { return true };
         match self {
             Version::Recommendation => relationship == "http://www.w3.org/2005/08/addressing/reply",
-            // A qualified name, of which the prefix is anybody's.
+            // A qualified name. Its prefix is ignored.
             Version::Submission => relationship.rsplit(':').next() == Some("ReplyMessage"),
         }
     }
 
-    /// The action of faults that the contract doesn't declare: those of WS-Addressing, and those of SOAP (1.0 SOAP
-    /// Binding §6.1; submission §4).
+    /// Returns the action of faults that the contract doesn't declare: WS-Addressing faults, and SOAP faults (1.0 SOAP Binding
+    /// §6.1; submission §4).
     pub(crate) const fn fault_action(self, is_of_addressing: bool) -> &'static str {
         match (self, is_of_addressing) {
             (Version::Recommendation, true) => "http://www.w3.org/2005/08/addressing/fault",
@@ -147,32 +146,32 @@ impl Version {
 }
 
 impl Properties {
-    /// Where a reply goes: a fault where faults do, else where the response does (1.0 Core §3.4). `None` is the
-    /// anonymous address.
+    /// Returns where a reply is sent: faults to `fault_to` if it is set, everything else to `reply_to` (1.0 Core §3.4). `None` is
+    /// the anonymous address.
     pub(crate) fn endpoint(&self, is_fault: bool) -> Option<&EndpointReference> {
         let fault_to = self.fault_to.as_ref().filter(|_| is_fault);
         fault_to.or(self.reply_to.as_ref())
     }
 
-    /// What a reply relates to.
+    /// Returns the id to which a reply relates.
     pub(crate) fn id(&self) -> &str {
         self.message_id.as_deref().unwrap_or(self.version.unspecified())
     }
 }
 
 impl EndpointReference {
-    /// The address without parameters.
+    /// Creates a reference to an address without reference parameters.
     pub fn new(address: impl Into<String>) -> Self {
         EndpointReference { address: address.into(), reference_parameters: Vec::new() }
     }
 }
 
-/// A name for a message that no other has: a random UUID (RFC 9562 §5.4).
+/// Creates a unique message id: a random UUID (RFC 9562 §5.4).
 fn new_message_id() -> Result<String, getrandom::Error> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)?;
     let mut bits = u128::from_be_bytes(bits);
-    // Version 4, variant 2.
+    // Set version 4 and variant 2.
     bits = bits & !(0xf << 76) | 4 << 76;
     bits = bits & !(0x3 << 62) | 2 << 62;
     let digits = format!("{bits:032x}");

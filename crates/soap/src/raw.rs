@@ -1,4 +1,4 @@
-//! Payloads as XML, for those who don't want values: the bytes that came, and bytes or a stream to be sent.
+//! Payloads as XML: received bytes, or bytes or a stream to be sent.
 
 mod scope;
 mod tokens;
@@ -17,16 +17,16 @@ pub use self::tokens::Tokens;
 use crate::payload::{FromPayload, ToPayload};
 use crate::{Envelope, Error, ErrorKind, Headers, Root, Version, Written, blocks, envelope};
 
-/// Content up to this size, in bytes, is copied into its envelope: to send three pieces costs more.
+/// Content of up to this size in bytes is copied into its envelope. Sending it as separate chunks costs more than the copy.
 const COPIED: usize = 16 << 10;
 
-/// The payload of a message as XML: what stands in its body. In SOAP encoding that is the call and what it refers to.
+/// The payload of a message as XML: the content of its body. In SOAP encoding this is the call and the elements that it refers to.
 ///
-/// What came was read once, to find its end and to be sure that it is well-formed and within the limits; it is not copied.
-/// It may use prefixes that the envelope declares: [`tokens`](Self::tokens), [`read`](Self::read) and
-/// [`to_any`](Self::to_any) know them, and where it is sent on, its new envelope declares them.
+/// A received payload was parsed once, to find its end and to check that it is well-formed and within the limits. It is not copied.
+/// It may use prefixes that the envelope declares. [`tokens`](Self::tokens), [`read`](Self::read) and [`to_any`](Self::to_any)
+/// resolve them. If the payload is sent again, the new envelope declares them.
 ///
-/// What is to be sent is taken as it is.
+/// A payload to be sent is not checked.
 ///
 /// ```
 /// use castile_soap::Raw;
@@ -44,22 +44,22 @@ pub struct Raw {
 
 #[derive(Debug)]
 enum Kind {
-    /// All of a message, where in it the payload lies, and the limits within which it was read, or is to be.
+    /// The whole message, the range of the payload in it, and the limits for reading it.
     Here { message: Bytes, payload: Range<usize>, limits: Limits },
-    /// What comes while it is sent; `None` once that was done.
+    /// A stream to be sent; `None` after it was sent.
     Coming(Mutex<Option<Content>>),
 }
 
 impl Raw {
-    /// XML to be sent: the element that the operation has as its payload, in UTF-8, without an XML declaration, declaring
-    /// all prefixes that it uses. It is not looked at: whoever makes it answers for it.
+    /// Creates a payload to be sent from the element that the operation expects, in UTF-8 and without an XML declaration. It must
+    /// declare all prefixes that it uses. The XML is not checked.
     pub fn new(xml: impl Into<Bytes>) -> Self {
         let message = xml.into();
         let content = Kind::Here { payload: 0..message.len(), message, limits: Limits::default() };
         Raw { content, scope: Scope::default() }
     }
 
-    /// A payload that comes while it is sent, which can be done once.
+    /// Creates a payload from a stream, which can be sent only once.
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -68,7 +68,7 @@ impl Raw {
         Raw { content: Kind::Coming(Mutex::new(Some(Content::stream(body)))), scope: Scope::default() }
     }
 
-    /// The bytes, in UTF-8; `None` of what comes while it is sent.
+    /// Returns the bytes in UTF-8, or `None` for a stream.
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.content {
             Kind::Here { message, payload, .. } => Some(message.slice(payload.clone())),
@@ -76,16 +76,17 @@ impl Raw {
         }
     }
 
-    /// The namespace declarations that are in scope around the bytes: each prefix, empty for the default namespace's,
-    /// with its namespace name.
+    /// Returns the namespace declarations in scope around the bytes: each prefix, which is empty for the default namespace, with
+    /// its namespace name.
     pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
         self.scope.iter()
     }
 
-    /// The tokens of the payload, read within the limits that it came within, the default ones for what was made here.
+    /// Returns the tokens of the payload. A received payload is read within the limits of its message, another one within the
+    /// default limits.
     ///
     /// # Errors
-    /// What comes while it is sent has none yet.
+    /// Returns an error if the payload is a stream.
     pub fn tokens(&self) -> Result<Tokens<'_>, Error> {
         match &self.content {
             Kind::Here { message, payload, limits } => Tokens::new(message, payload.clone(), *limits),
@@ -93,20 +94,20 @@ impl Raw {
         }
     }
 
-    /// The name of the element; of the first one if there are several.
+    /// Returns the name of the first element.
     ///
     /// # Errors
-    /// That there is none.
+    /// Returns an error if there is no element.
     pub fn name(&self) -> Result<ExpandedName, Error> {
         let mut tokens = self.tokens()?;
         let tag = tokens.first()?;
         Ok(ExpandedName::new(tokens.reader().namespace(tag.namespace), tag.name.local()))
     }
 
-    /// Reads the element as a `T`, whatever its name.
+    /// Reads the first element as a `T`. The name of the element is ignored.
     ///
     /// # Errors
-    /// What it is instead.
+    /// Returns an error if the element is not a valid `T`.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
         static ELEMENT: Element = Element::new("", "*", u16::MAX);
         let mut tokens = self.tokens()?;
@@ -114,16 +115,16 @@ impl Raw {
         decode(tokens, |decoder| decoder.root(&ELEMENT))
     }
 
-    /// The element by itself, which declares what it uses: a copy.
+    /// Returns a copy of the element that declares all namespaces that it uses.
     ///
     /// # Errors
-    /// That there is none.
+    /// Returns an error if there is no element.
     pub fn to_any(&self) -> Result<Any, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
         decode(self.tokens()?, |decoder| decoder.any(&ANY))
     }
 
-    /// What is to be sent.
+    /// Returns the content to be sent.
     fn content(&self) -> Result<Content, Error> {
         match &self.content {
             Kind::Here { message, payload, .. } => Ok(Content::Bytes(message.slice(payload.clone()))),
@@ -143,7 +144,7 @@ impl FromPayload for Raw {
         first: Option<StartTag<'a>>,
         message: &Bytes,
     ) -> Result<Self, Error> {
-        // A call in SOAP encoding refers to what stands behind it.
+        // A call in SOAP encoding may refer to elements after it.
         let holds_all = root.body.is_some() || root.is_encoded;
         let reader = decoder.reader();
         let scope = Scope::around(reader);
@@ -153,14 +154,14 @@ impl FromPayload for Raw {
         while next.is_some() {
             reader.skip_element()?;
             end = reader.offset();
-            // Of one element it is `read_end` that says what stands behind it.
+            // After a single element, `read_end` checks what follows.
             next = if holds_all { envelope::next_tag(reader)? } else { None };
         }
         match holds_all {
             false => Envelope::read_end(reader)?,
             true => Envelope::read_end_behind_body(reader)?,
         }
-        // What was decoded is no part of the message.
+        // Decoded text is not part of the received message.
         let text = reader.input().as_bytes();
         let message =
             if text.as_ptr_range() == message.as_ptr_range() { message.clone() } else { Bytes::copy_from_slice(text) };
@@ -170,7 +171,7 @@ impl FromPayload for Raw {
 }
 
 impl ToPayload for Raw {
-    /// Where the message is MTOM, references in the XML are its own affair.
+    /// In an MTOM message, the caller is responsible for references in the XML.
     fn write(
         &self,
         version: Version,

@@ -1,4 +1,4 @@
-//! Messages for logs: without what is secret.
+//! Redaction: logs of messages without secrets.
 
 mod found;
 
@@ -12,7 +12,7 @@ use castile_xml::{Limits, visible};
 use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use found::Found;
 
-/// The elements of WS-Security and its relatives that hold passwords, nonces, tokens and keys.
+/// The elements of WS-Security, WS-Trust and SAML that contain passwords, nonces, tokens and keys.
 const ELEMENTS: [(&str, &str); 8] = [
     (WSSE, "Password"),
     (WSSE, "Nonce"),
@@ -26,7 +26,7 @@ const ELEMENTS: [(&str, &str); 8] = [
 
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
-/// Local names, in lower case and without `-` and `_`, of what is secret in whatever namespace.
+/// The local names of secret elements and attributes in any namespace, in lower case and without `-` and `_`.
 const NAMES: [&str; 13] = [
     "password",
     "passwd",
@@ -43,11 +43,11 @@ const NAMES: [&str; 13] = [
     "privatekey",
 ];
 
-/// Which elements and attributes are not shown in logs.
+/// Which elements and attributes are hidden in logs.
 ///
-/// By default these are the passwords, nonces, tokens and keys of WS-Security, WS-Trust and SAML, and every element or attribute whose local name says
-/// that it is one in plain words: `password`, `passwd`, `pwd`, `passphrase`, `pin`, `secret`, `clientSecret`, `nonce`, `token`,
-/// `accessToken`, `sessionToken`, `apiKey` or `privateKey`, whatever the case, the hyphens and the underscores.
+/// The default hides the passwords, nonces, tokens and keys of WS-Security, WS-Trust and SAML. It also hides every element and
+/// attribute with one of these local names: `password`, `passwd`, `pwd`, `passphrase`, `pin`, `secret`, `clientSecret`, `nonce`,
+/// `token`, `accessToken`, `sessionToken`, `apiKey` or `privateKey`. Case, hyphens and underscores are ignored.
 ///
 /// ```
 /// use castile_soap::Redaction;
@@ -72,41 +72,41 @@ impl Default for Redaction {
 }
 
 impl Redaction {
-    /// The default.
+    /// Creates the default redaction.
     pub fn new() -> Self {
         let elements = ELEMENTS.map(|(namespace, local)| ExpandedName::new(namespace.to_owned(), local));
         Redaction { elements: elements.into(), attributes: Vec::new(), by_name: true, limits: Limits::default() }
     }
 
-    /// Nothing is secret until it is added.
+    /// Creates a redaction that hides nothing until names are added.
     pub fn none() -> Self {
         Redaction { elements: Vec::new(), attributes: Vec::new(), by_name: false, limits: Limits::default() }
     }
 
-    /// The content of these elements is secret, whatever is in it, and that of elements that it refers to (SOAP 1.1 §5.4.1).
+    /// Hides the whole content of these elements, and the content of elements that it refers to (SOAP 1.1 §5.4.1).
     pub fn element(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
         self.elements.push(ExpandedName::new(namespace.into(), local.into()));
         self
     }
 
-    /// The value of these attributes is secret. An attribute without a prefix has no namespace.
+    /// Hides the value of these attributes. An attribute without a prefix has no namespace.
     pub fn attribute(mut self, namespace: impl Into<String>, local: impl Into<String>) -> Self {
         self.attributes.push(ExpandedName::new(namespace.into(), local.into()));
         self
     }
 
-    /// A message as text without what is secret. It is read in one pass. Of what can't be read nothing is shown but its size, since nobody
-    /// knows what is secret in it.
+    /// Returns a message as text without its secrets, which are found in one pass. For a message that can't be parsed, only its
+    /// size is returned, because its secrets are unknown.
     ///
-    /// Comments and instructions are shown, and so is XML that stands in a text.
+    /// Comments and processing instructions are not hidden, nor is XML inside a text.
     pub fn redact(&self, message: &[u8]) -> String {
         let text = castile_xml::decode(message, None).ok();
         let found = text.as_deref().and_then(|text| Found::read(text, self, false));
         found.map_or_else(|| unread(message), |found| found.shown())
     }
 
-    /// A fault as text without what is secret in it or in the request that it answers. Where it quotes something secret of the request, or
-    /// that can't be read, only the code of the fault is shown.
+    /// Returns a fault as text without its own secrets and those of the request that it answers. If the fault quotes a secret of
+    /// the request, or if the request or the fault can't be parsed, only the fault code is shown.
     ///
     /// ```
     /// use castile_soap::Redaction;
@@ -131,7 +131,7 @@ impl Redaction {
         of_faults.element(soap12, "Text").element(soap12, "Detail").redact(fault)
     }
 
-    /// Whether a message, or who writes it, may tell something secret of the request.
+    /// Returns whether a message may contain a secret of the request.
     fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
         let Some(secrets) = secrets else { return true };
         let text = castile_xml::decode(message, None).ok();
@@ -140,12 +140,12 @@ impl Redaction {
     }
 }
 
-/// What is shown of a message that can't be read. What is wrong with it may quote what is there.
+/// Describes a message that can't be parsed. The error is not shown, because it may quote the message.
 fn unread(message: &[u8]) -> String {
     format!("{} bytes that are no XML", message.len())
 }
 
-/// Whether a name says in plain words that what it has is secret.
+/// Returns whether a local name is one of the secret names.
 fn says_secret(local: &str) -> bool {
     const LONGEST: usize = 20;
     if local.len() > LONGEST || !local.is_ascii() {
@@ -155,20 +155,20 @@ fn says_secret(local: &str) -> bool {
     NAMES.iter().any(|name| name.bytes().eq(plain()))
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// A request came.
+    /// A received request.
     Request,
-    /// A reply goes.
+    /// A sent reply.
     Reply,
 }
 
-/// A layer that shows the messages that pass, without what is secret in them.
+/// A layer that logs messages without their secrets.
 ///
-/// It is for finding out what is wrong: each message is read once more. Attachments are not shown. A fault may quote what is wrong with
-/// a request: where that is something secret, or the request can't be shown, only the code of the fault is. Line ends and other control
-/// characters are shown as escapes, so that a message is one line of a log.
+/// It is intended for debugging, because each message is parsed once more. Attachments are not shown. A fault may quote the
+/// request. If it quotes a secret, or if the request can't be shown, only the fault code is shown. Line ends and other control
+/// characters are escaped, so that each message is one line in the log.
 ///
 /// ```
 /// use castile_soap::{Direction, Layer, MessageLog, Redaction, Service};
@@ -189,11 +189,11 @@ struct Log {
 
 type Show = dyn Fn(Direction, &str) + Send + Sync;
 
-/// What is secret in a request, in words; `None` if nobody knows.
+/// The words in the secrets of a request; `None` if they are unknown.
 type Secrets = Option<BTreeSet<String>>;
 
 impl MessageLog {
-    /// A layer that calls `show` with each message of up to 64 KiB, and with the size of a larger one.
+    /// Creates a layer that calls `show` with each message of up to 64 KiB, and with only the size of a larger message.
     pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
         MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
     }
@@ -214,7 +214,7 @@ impl Log {
 
     fn reply(&self, reply: &ReplyMessage, secrets: &Secrets) {
         let shown = match reply.message.bytes() {
-            // What is sent while it is made is not at hand here.
+            // A streamed message is not in memory.
             None => "a stream".to_owned(),
             Some(message) if message.len() > self.largest => format!("{} bytes", message.len()),
             Some(message) if reply.is_fault() => self.redaction.redact_fault_of(message, secrets),
@@ -236,7 +236,7 @@ impl<S: Service> Layer<S> for MessageLog {
     }
 }
 
-/// A service behind a [`MessageLog`].
+/// A service with a [`MessageLog`] layer.
 pub struct Shown<S> {
     service: S,
     log: Arc<Log>,

@@ -1,4 +1,4 @@
-//! Replies as they are written: responses, faults of handlers, and refusals of what can't be read.
+//! Writes replies: responses, faults of handlers, and faults for requests that can't be read.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ use crate::{
 };
 
 impl ReplyMessage {
-    /// A fault, written as one.
+    /// Creates a reply message from a fault.
     pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
         of_fault(version, None, None, fault)
     }
 }
 
 impl RequestMessage {
-    /// Answers with a fault, in the version of the message and with what its WS-Addressing asks for.
+    /// Answers with a fault, in the version of the message and with its WS-Addressing.
     pub fn refuse(&self, options: &Options, fault: &Fault) -> Pending {
         refuse_with(self, options, version(self, options), "", fault)
     }
 }
 
-/// How a response is to be written.
+/// How a response is written.
 #[derive(Clone)]
 pub(crate) struct Responding {
     pub(crate) version: Version,
@@ -41,13 +41,13 @@ pub(crate) struct Responding {
     pub(crate) exchange: Option<Arc<Exchange>>,
     pub(crate) mtom: Option<usize>,
     pub(crate) offload: Option<Offloading>,
-    /// What the request is charged to.
+    /// The reservation to which the request is charged.
     pub(crate) reservation: Option<Arc<Reservation>>,
-    /// How many bytes a response may have.
+    /// The maximum size of a response in bytes.
     pub(crate) limit: usize,
 }
 
-/// What goes with the message of a response.
+/// The parts and HTTP headers of a response.
 #[derive(Default)]
 struct Beside {
     parts: Vec<Part>,
@@ -55,35 +55,35 @@ struct Beside {
 }
 
 impl Responding {
-    /// A turn to make a response, if those of the operation may be large.
+    /// Returns a turn to create a response, if responses of the operation may be large.
     #[inline]
     pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Turn>> {
         self.offload.as_ref()?.turn(self.operation.response_size.expected())
     }
 
-    /// Room for the values of a large response. How much they take is not known: about as much as large responses had.
+    /// Reserves memory for the values of a large response. Their size is unknown, so the size of recent large responses is used.
     ///
     /// # Errors
-    /// That there is none.
+    /// Returns the reply for an exhausted budget.
     pub(crate) fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
         let expected = &self.operation.response_size;
         hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
-            // Or it would be so for ever.
+            // Otherwise every later request would fail too.
             expected.expect(0);
             ReplyMessage::exhausted(self.version)
         })
     }
 
-    /// A response is written here unless the last one was large; when it turns out to be large it is written anew
-    /// elsewhere.
+    /// Writes a response on this thread, unless the last response was large. If it turns out to be large, it is written again on a
+    /// worker.
     ///
     /// # Errors
-    /// That it is not there yet.
+    /// Returns a future of the reply if it is written on a worker.
     pub(crate) fn response<R>(&self, response: Response<R>) -> Result<ReplyMessage, Pending>
     where
         R: ToPayload + Send + 'static,
     {
-        // Where there is no response, nothing goes with it.
+        // An operation without a response sends only HTTP headers.
         if self.operation.response.is_none() {
             return Ok(ReplyMessage { http_headers: response.http_headers, ..ReplyMessage::empty(self.version) });
         }
@@ -123,8 +123,8 @@ impl Responding {
         })
     }
 
-    /// A response with what goes beside it; its own parts come behind those. `None` if it outgrows so many bytes. With no limit it
-    /// is charged while it grows.
+    /// Writes a response with its parts; parts from its values come last. Returns `None` if the message is larger than `most`
+    /// bytes. Without `most`, the message is charged while it grows.
     #[inline]
     fn write<R: ToPayload>(
         &self,
@@ -135,7 +135,7 @@ impl Responding {
     ) -> Option<ReplyMessage> {
         let Responding { version, operation, mtom, .. } = *self;
         let exchange = self.exchange.as_deref();
-        // An operation without a response has no response to be written.
+        // An operation without a response has an empty reply.
         let Some(root) = &operation.response else {
             return Some(ReplyMessage::empty(version));
         };
@@ -165,7 +165,7 @@ impl Responding {
                 let Beside { mut parts, http_headers } = std::mem::take(beside);
                 let attached = size_of(&parts);
                 let charged = match (&reservation, &message) {
-                    // Its pieces are charged one by one, small as they may be.
+                    // All chunks of a stream are charged one by one, even small ones.
                     (None, Content::Body(_)) => hold(self.reservation.as_ref(), beyond + attached)
                         .map(|charged| reservation = charged.map(Arc::new)),
                     (None, Content::Bytes(_)) => {
@@ -198,7 +198,7 @@ impl Responding {
                         Fault::<NoDetail>::receiver(format!("the answer has more than {limit}, which is the limit"));
                     return Some(of_fault(version, exchange, None, &fault));
                 };
-                // Those that come meanwhile are told before it is written.
+                // Concurrent responses should know the size before this response is written again.
                 operation.response_size.note_more(most);
                 return None;
             }
@@ -211,12 +211,12 @@ impl Responding {
     }
 }
 
-/// How many bytes of parts are at hand.
+/// Returns the total size in bytes of the parts that are in memory.
 fn size_of(parts: &[Part]) -> usize {
     parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum()
 }
 
-/// What is said of an error behind which no handler is.
+/// Creates the reply for an error that didn't come from a handler.
 pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Error) -> ReplyMessage {
     match error.kind() {
         ErrorKind::Exhausted => ReplyMessage::exhausted(version),
@@ -224,7 +224,7 @@ pub(crate) fn of_error(version: Version, exchange: Option<&Exchange>, error: Err
     }
 }
 
-/// A fault, whose action is what the operation says if there is one.
+/// Creates the reply for a fault. Its action is the one that the operation declares, if there is one.
 pub(crate) fn of_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
@@ -237,13 +237,13 @@ pub(crate) fn of_fault<D: FaultDetail>(
     write_fault(version, exchange, operation, "", fault)
 }
 
-/// The answer to a message that can't be read (`error`), or to one that makes us panic, in the version that it is in.
+/// Answers a request that can't be read (`error`) or that caused a panic, in the version of the request.
 #[cold]
 pub(crate) fn refuse(request: &RequestMessage, options: &Options, error: Option<Error>) -> Pending {
     let version = version(request, options);
     match error {
         None => refuse_with(request, options, version, "", &panicked()),
-        // To find out where else the answer may go takes memory, too.
+        // Parsing the message for a reply address needs memory too.
         Some(error) if error.kind() == ErrorKind::Exhausted => {
             std::future::ready(ReplyMessage::exhausted(version)).boxed()
         }
@@ -273,9 +273,9 @@ fn refuse_with(
         message::keep(reader.into_memory());
         exchange
     });
-    // What can't be read has nobody to be told to but the other end of the connection.
+    // If the header can't be read, answer on the connection.
     let mut exchange = exchange.ok().flatten();
-    // Nor does a fault about addresses go to one of them.
+    // A fault about WS-Addressing is not sent to another address either.
     if addressing::is_of_addressing(fault)
         && let Some(exchange) = exchange.as_mut().and_then(Arc::get_mut)
     {
@@ -285,7 +285,7 @@ fn refuse_with(
     delivered(exchange, std::future::ready(reply).boxed())
 }
 
-/// A reply that is sent where the request says, once it is there.
+/// Sends a reply to the address in the request, when it is ready.
 pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pending {
     match exchange {
         None => reply,
@@ -293,9 +293,9 @@ pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pend
     }
 }
 
-/// What is said of a panic.
+/// Creates the fault for a panic.
 pub(crate) fn panicked() -> Fault {
-    // What the panic says has been printed for the operator by the panic hook; it is not for the client.
+    // The panic hook has already shown the panic message to the operator. The client must not see it.
     Fault::receiver("the service failed")
 }
 
@@ -303,7 +303,7 @@ fn version(request: &RequestMessage, options: &Options) -> Version {
     message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
-/// A fault whose header has these blocks, as text, beside its own.
+/// Creates the reply for a fault. `header` has additional header blocks as text.
 pub(crate) fn write_fault<D: FaultDetail>(
     version: Version,
     exchange: Option<&Exchange>,
@@ -332,7 +332,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
         }
         own.iter().for_each(|block| block.write_to(version, out));
     };
-    // One encoder for all of it: no two values have the same id.
+    // A single encoder is used for the whole message, so that ids of values are unique.
     let mut out = Encoder::default();
     header::write_prologue(version, has_header.then_some(write_header), &mut out);
     fault.write(version, &mut out);
@@ -342,7 +342,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
             let http_headers = fault.own_http_headers();
             ReplyMessage { action, http_headers, ..ReplyMessage::of_fault(version, fault.code.clone(), message) }
         }
-        // Only what a handler said can be unwritable: reasons are made printable.
+        // Only values of a handler can be unwritable, because reasons are made printable.
         Err(error) => unwritable(version, exchange, &error),
     }
 }

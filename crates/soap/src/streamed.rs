@@ -1,4 +1,4 @@
-//! Answers that are made while they are sent: what of them is on its way is charged.
+//! Charges the chunks of streamed answers to a reservation while they are sent.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use futures_util::task::AtomicWaker;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 
-/// How large a piece may be that is sent though there is no room for it, if no other piece of its answer is on its way: who reads an
-/// answer gets to its end, however short of memory others are.
+/// The largest chunk that is sent without memory in the budget, if no other chunk of its answer is being sent. A client that reads
+/// its answer can then always finish, even if the budget is exhausted.
 const SMALL: usize = 64 << 10;
 
-/// Content whose pieces are charged to `reservation` from the moment they are made until whoever sends them drops them. Bytes at hand
-/// stay as they are.
+/// Charges the chunks of a stream to `reservation`, from their creation until the transport drops them. Content in memory is
+/// returned unchanged.
 pub(crate) fn charging(content: Content, reservation: Arc<Reservation>) -> Content {
     match content {
         Content::Body(body) => {
@@ -27,23 +27,23 @@ pub(crate) fn charging(content: Content, reservation: Arc<Reservation>) -> Conte
     }
 }
 
-/// A body whose pieces are charged.
+/// A body whose chunks are charged.
 struct Charging {
     body: UnsyncBoxBody<Bytes, BoxError>,
     reservation: Arc<Reservation>,
     on_the_way: Arc<OnTheWay>,
-    /// A small piece for which there is no room yet.
+    /// A small chunk that waits for memory in the budget.
     waiting: Option<Bytes>,
 }
 
-/// The pieces that whoever sends them still has.
+/// The chunks that the transport has not dropped yet.
 #[derive(Debug, Default)]
 struct OnTheWay {
     pieces: AtomicUsize,
     waker: AtomicWaker,
 }
 
-/// Bytes with what they are charged to.
+/// A chunk with its share of the reservation.
 struct Piece {
     data: Bytes,
     _share: Share,
@@ -82,7 +82,7 @@ impl Body for Charging {
             if data.len() > SMALL {
                 return Poll::Ready(Some(Err(exhausted.into())));
             }
-            // Before the look, so that a piece that goes meanwhile is heard of.
+            // Register before checking, so that a chunk that is dropped meanwhile wakes this task.
             this.on_the_way.waker.register(cx.waker());
             if this.on_the_way.pieces.load(Ordering::Acquire) > 0 {
                 this.waiting = Some(data);
@@ -100,7 +100,7 @@ impl Body for Charging {
 
     fn size_hint(&self) -> SizeHint {
         match self.waiting {
-            // What waits is no more part of what the body has.
+            // The waiting chunk is no longer in the body, so the body's size hint would be too small.
             Some(_) => SizeHint::default(),
             None => self.body.size_hint(),
         }
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// They were charged to nobody, and a client that read nothing held them.
+    /// Regression test: chunks were not charged, so a client that stopped reading held memory for free.
     #[test]
     fn pieces_of_a_stream_are_charged_while_they_are_sent() {
         let budget = Budget::new(1 << 20);

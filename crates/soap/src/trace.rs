@@ -1,4 +1,4 @@
-//! What is noted of a request while it is answered.
+//! The trace of a request: what is recorded while it is answered.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::{Description, FaultCode, Operation, ReplyMessage, Version};
 
-/// Notes of one request, for those who observe it: which operation it was for, and how long each [`Step`] took.
+/// The trace of one request, for observers: its operation, and how long each [`Step`] took.
 ///
-/// A request has one where somebody observes it ([`RequestMessage::trace`](crate::RequestMessage::trace)). Clones are of the same notes.
+/// A request has a trace if somebody observes it ([`RequestMessage::trace`](crate::RequestMessage::trace)). Clones share the same
+/// data.
 ///
 /// ```
 /// use castile_soap::{Next, RequestMessage, Step, from_fn};
@@ -31,48 +32,48 @@ struct Notes {
     begun: Instant,
     /// Whether steps are timed.
     is_timed: bool,
-    /// When each step was over, in nanoseconds since the beginning. 0 says that it was not.
+    /// When each step ended, in nanoseconds since the beginning. 0 means that the step has not ended.
     ends: [AtomicU64; Step::ALL.len()],
     known: Mutex<Known>,
 }
 
-/// What is known of a request and its reply so far.
+/// The properties of a request and its reply that are known so far.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Known {
-    /// The service that the request came to, if it was one.
+    /// The service of the request, if there is one.
     pub service: Option<&'static Description>,
     /// The operation that the request is for.
     pub operation: Option<&'static Operation>,
     /// The version of SOAP of the reply.
     pub version: Option<Version>,
-    /// The code of the fault that is the reply, if it is one.
+    /// The fault code, if the reply is a fault.
     pub fault: Option<FaultCode>,
-    /// The size of the message in bytes, out of its gzip and without its attachments; 0 until it has come.
+    /// The size of the message in bytes, decompressed and without attachments; 0 until it has arrived.
     pub request_size: u64,
 }
 
-/// A step on the way from a request to its reply. Each one begins where the one before ended.
+/// A step of answering a request. Each step begins where the previous one ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// The message comes, or the root part of its package.
+    /// Receiving the message, or the root part of its package.
     Read,
-    /// The request waits until it may be at work.
+    /// Waiting for a slot of work.
     Queue,
-    /// Values are made of the message.
+    /// Decoding the message into values.
     Decode,
-    /// The handler is at work, and what it waits for.
+    /// Running the handler, including its waiting.
     Handle,
-    /// The reply is written as a message.
+    /// Writing the reply message.
     Encode,
 }
 
 impl Step {
-    /// All of them, in their order.
+    /// All steps in order.
     pub const ALL: [Step; 5] = [Step::Read, Step::Queue, Step::Decode, Step::Handle, Step::Encode];
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Step::Read => "read",
@@ -85,22 +86,22 @@ impl Step {
 }
 
 impl Trace {
-    /// A trace of a request that began at `begun`. Where steps are not timed, it costs less.
+    /// Creates a trace of a request that began at `begun`. The trace costs less if steps are not timed.
     pub fn begin(begun: Instant, is_timed: bool) -> Self {
         Trace(Arc::new(Notes { begun, is_timed, ends: Default::default(), known: Mutex::default() }))
     }
 
-    /// When the request began.
+    /// Returns when the request began.
     pub fn begun(&self) -> Instant {
         self.0.begun
     }
 
-    /// What is known by now.
+    /// Returns what is known so far.
     pub fn known(&self) -> Known {
         self.change().clone()
     }
 
-    /// The operation that the request is for, as soon as that is known.
+    /// Returns the operation of the request, as soon as it is known.
     pub fn operation(&self) -> Option<&'static Operation> {
         self.change().operation
     }
@@ -109,16 +110,16 @@ impl Trace {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long a step took; `None` if it didn't end, there was none, or steps are not timed.
+    /// Returns how long a step took, or `None` if it didn't end, didn't take place, or steps are not timed.
     pub fn duration(&self, step: Step) -> Option<Duration> {
         let ends = &self.0.ends[..=step as usize];
         let (end, before) = ends.split_last().map(|(end, before)| (end.load(Relaxed), before))?;
-        // A step that was left out took no time.
+        // A step that was skipped took no time.
         let begun = before.iter().rev().map(|end| end.load(Relaxed)).find(|end| *end > 0).unwrap_or(0);
         (end > 0).then(|| Duration::from_nanos(end.saturating_sub(begun)))
     }
 
-    /// A step is over.
+    /// Records the end of a step.
     pub fn end(&self, step: Step) {
         if self.0.is_timed {
             let elapsed = self.0.begun.elapsed().as_nanos();
@@ -126,24 +127,24 @@ impl Trace {
         }
     }
 
-    /// The request came to this service.
+    /// Records the service of the request.
     pub fn came_to(&self, service: &'static Description) {
         self.change().service = Some(service);
     }
 
-    /// The message of the request has come, so many bytes.
+    /// Records the arrival of the message, and its size in bytes.
     pub fn came(&self, size: usize) {
         self.change().request_size = size as u64;
         self.end(Step::Read);
     }
 
-    /// The request is for this operation of a service.
+    /// Records the service and the operation of the request.
     pub(crate) fn is_for(&self, service: &'static Description, operation: &'static Operation) {
         let mut known = self.change();
         (known.service, known.operation) = (Some(service), Some(operation));
     }
 
-    /// The request has this reply.
+    /// Records the reply.
     pub fn replied(&self, reply: &ReplyMessage) {
         let mut known = self.change();
         known.version = Some(reply.version);

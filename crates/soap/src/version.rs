@@ -2,8 +2,7 @@ use castile_databinding::encoded::Encoding;
 
 use crate::FaultCode;
 
-/// The version of SOAP that a message speaks. Everything in which the versions differ is data behind this, but for the
-/// form of a fault.
+/// The version of SOAP of a message. All differences between the versions are data in this type, except the structure of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Version {
@@ -14,10 +13,10 @@ pub enum Version {
     Soap12,
 }
 
-/// What a header block's `role` can say without naming a node (SOAP 1.2 Part 1 §2.2).
+/// The role of the ultimate receiver (SOAP 1.2 Part 1 §2.2).
 const ULTIMATE_RECEIVER: &str = "http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver";
 
-/// The encodings of data that are known by their names (SOAP 1.2 Part 1 §5.1.1, Part 2 §3, SOAP 1.1 §5).
+/// The known encodings (SOAP 1.2 Part 1 §5.1.1, Part 2 §3, SOAP 1.1 §5).
 const ENCODINGS: [&str; 4] = [
     "",
     "http://www.w3.org/2003/05/soap-envelope/encoding/none",
@@ -29,12 +28,12 @@ impl Version {
     /// Both versions.
     pub const ALL: [Version; 2] = [Version::Soap11, Version::Soap12];
 
-    /// The version whose envelopes are in this namespace.
+    /// Returns the version whose envelopes are in this namespace.
     pub(crate) fn of_namespace(namespace: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.namespace() == namespace)
     }
 
-    /// The namespace of the envelope (SOAP 1.1 §3, SOAP 1.2 Part 1 §5.1).
+    /// Returns the namespace of the envelope (SOAP 1.1 §3, SOAP 1.2 Part 1 §5.1).
     pub const fn namespace(self) -> &'static str {
         match self {
             Version::Soap11 => "http://schemas.xmlsoap.org/soap/envelope/",
@@ -42,7 +41,7 @@ impl Version {
         }
     }
 
-    /// The media type of messages (SOAP 1.1 §6, SOAP 1.2 Part 2 §7.1.4).
+    /// Returns the media type of messages (SOAP 1.1 §6, SOAP 1.2 Part 2 §7.1.4).
     pub const fn media_type(self) -> &'static str {
         match self {
             Version::Soap11 => "text/xml",
@@ -50,7 +49,7 @@ impl Version {
         }
     }
 
-    /// The status of the HTTP response that carries a fault (SOAP 1.1 §6.2, SOAP 1.2 Part 2 §7.5.2.2).
+    /// Returns the HTTP status of a response with a fault (SOAP 1.1 §6.2, SOAP 1.2 Part 2 §7.5.2.2).
     pub const fn fault_status(self, code: &FaultCode) -> u16 {
         match (self, code) {
             (Version::Soap12, FaultCode::Sender) => 400,
@@ -58,8 +57,8 @@ impl Version {
         }
     }
 
-    /// The local name of a fault code (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6), the nearest one where the version has
-    /// none of the kind.
+    /// Returns the local name of a fault code (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6). If the version doesn't define the code,
+    /// returns the closest one.
     pub const fn fault_code(self, code: &FaultCode) -> &'static str {
         match (self, code) {
             (_, FaultCode::VersionMismatch) => "VersionMismatch",
@@ -72,12 +71,12 @@ impl Version {
         }
     }
 
-    /// Whether faults have room for more than one name.
+    /// Returns whether faults of this version have subcodes.
     pub(crate) const fn has_subcodes(self) -> bool {
         matches!(self, Version::Soap12)
     }
 
-    /// The fault code of a local name.
+    /// Returns the fault code with a local name.
     pub(crate) fn fault_code_named(self, local: &str) -> Option<FaultCode> {
         let codes = [
             FaultCode::VersionMismatch,
@@ -89,7 +88,7 @@ impl Version {
         codes.into_iter().find(|code| self.fault_code(code) == local)
     }
 
-    /// The attribute that says whom a header block is for (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §5.2.2).
+    /// Returns the attribute with the role of a header block (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §5.2.2).
     pub(crate) const fn role_attribute(self) -> &'static str {
         match self {
             Version::Soap11 => "actor",
@@ -97,8 +96,7 @@ impl Version {
         }
     }
 
-    /// Whether a role is that of the last one to read the message, or of whoever reads it next (SOAP 1.1 §4.2.2,
-    /// SOAP 1.2 Part 1 §2.2).
+    /// Returns whether a role is that of the ultimate receiver or of the next node (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
     pub(crate) fn is_role_of_recipient(self, role: &str) -> bool {
         let next = match self {
             Version::Soap11 => "http://schemas.xmlsoap.org/soap/actor/next",
@@ -107,13 +105,13 @@ impl Version {
         role.is_empty() || role == next || (self == Version::Soap12 && role == ULTIMATE_RECEIVER)
     }
 
-    /// Whether `encodingStyle` may say this of a payload: SOAP 1.2 Part 1 §5.4.6 has a fault for encodings that are not
-    /// known, and SOAP 1.1 has not.
+    /// Returns whether a payload may have this `encodingStyle`. SOAP 1.2 Part 1 §5.4.6 has a fault for unknown encodings; SOAP 1.1
+    /// has none.
     pub(crate) fn knows_encoding(self, encoding: &str) -> bool {
         self == Version::Soap11 || ENCODINGS.contains(&encoding)
     }
 
-    /// The encoding that the version brings (SOAP 1.1 §5, SOAP 1.2 Part 2 §3).
+    /// Returns the encoding that the version defines (SOAP 1.1 §5, SOAP 1.2 Part 2 §3).
     #[doc(hidden)]
     pub const fn encoding(self) -> Encoding {
         match self {
@@ -122,13 +120,13 @@ impl Version {
         }
     }
 
-    /// Whether envelope, header and body take only attributes that have a namespace, and no `encodingStyle` (SOAP 1.2
-    /// Part 1 §5.1, §5.1.1).
+    /// Returns whether envelope, header and body allow only attributes with a namespace, and no `encodingStyle` (SOAP 1.2 Part 1
+    /// §5.1, §5.1.1).
     pub(crate) fn restricts_attributes(self) -> bool {
         self == Version::Soap12
     }
 
-    /// What stands before the payload of a message without a header.
+    /// Returns the text before the payload of a message without a header.
     pub(crate) const fn prologue(self) -> &'static str {
         match self {
             Version::Soap11 => "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body>",
@@ -136,7 +134,7 @@ impl Version {
         }
     }
 
-    /// What stands behind it.
+    /// Returns the text after the payload.
     pub(crate) const fn epilogue(self) -> &'static str {
         "</soap:Body></soap:Envelope>"
     }

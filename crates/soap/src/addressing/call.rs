@@ -1,4 +1,4 @@
-//! A request that a client sends with WS-Addressing, and the answer that belongs to it.
+//! A client's request with WS-Addressing, and the check of its answer.
 
 use castile_xml::Limits;
 
@@ -7,18 +7,17 @@ use super::{EndpointReference, Properties, Version, new_message_id, write};
 use crate::charge::Charge;
 use crate::{Envelope, Error, ErrorKind, Operation};
 
-/// What a client says of a request: its action, its name, whom it is for, and that the answer comes back on the
-/// connection.
+/// The WS-Addressing properties of a client's request: action, message id, destination, and the anonymous reply address.
 #[derive(Clone, Debug)]
 pub struct Call {
     properties: Properties,
 }
 
 impl Call {
-    /// A request to the address `to`, with a name of its own.
+    /// Creates the properties of a request to the address `to`, with a new message id.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`] if the system has no random numbers.
+    /// Returns [`ErrorKind::Unwritable`] if the system has no random numbers.
     pub fn new(version: Version, operation: &Operation, to: &str) -> Result<Self, Error> {
         let message_id = new_message_id().map_err(|error| {
             Error::new(ErrorKind::Unwritable, format!("the message can't be given a name at random: {error}"))
@@ -35,26 +34,26 @@ impl Call {
         Ok(Call { properties })
     }
 
-    /// What the request says.
+    /// Returns the properties of the request.
     pub fn properties(&self) -> &Properties {
         &self.properties
     }
 
-    /// The header blocks of the request.
+    /// Returns the header blocks of the request.
     pub(crate) fn blocks(&self) -> String {
         write::blocks(&self.properties)
     }
 
-    /// Whether blocks of this namespace are understood in the answer.
+    /// Returns whether header blocks of this namespace are understood in the answer.
     pub(crate) fn understands(&self, namespace: &str) -> bool {
         namespace == self.properties.version.namespace()
     }
 
-    /// Refuses an answer that says to be that to another request. One that says nothing of it is taken: HTTP has brought
-    /// it for this one, and servers without WS-Addressing answer so.
+    /// Rejects an answer that relates to another request. An answer without a relation is accepted, because it arrived on the HTTP
+    /// exchange of this request, and servers without WS-Addressing answer like this.
     ///
     /// # Errors
-    /// [`ErrorKind::Addressing`]
+    /// Returns [`ErrorKind::Addressing`] if the answer relates to another request or its header blocks are invalid.
     pub(crate) fn check(
         &self,
         envelope: &Envelope,

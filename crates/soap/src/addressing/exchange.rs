@@ -1,4 +1,4 @@
-//! A request with WS-Addressing, and what that makes of its reply (1.0 Core §3.4, SOAP Binding §5 and §6).
+//! A request with WS-Addressing, and its effect on the reply (1.0 Core §3.4, SOAP Binding §5 and §6).
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -15,28 +15,28 @@ use crate::charge::Charge;
 use crate::envelope::quoted;
 use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, ReplyMessage, blocks};
 
-/// What the header of a request said, until the reply is on its way.
+/// The WS-Addressing properties of a request, until the reply is sent.
 pub(crate) struct Exchange {
     properties: Properties,
-    /// What is wrong with the header.
+    /// The first error in the header blocks.
     error: Option<Error>,
     replies: Option<Arc<dyn Replies>>,
 }
 
-/// Where a reply goes.
+/// Where a reply is sent.
 enum Destination<'a> {
-    /// Back, on the connection that the request came on.
+    /// The connection of the request.
     Back,
     Nowhere,
     Elsewhere(&'a str),
 }
 
 impl Exchange {
-    /// What the header of a request says, whose envelope was read before off `text`; `None` if it says nothing of
-    /// addresses, or if nobody listens.
+    /// Reads the properties of a request. The envelope was already read from `text`. Returns `None` if the request has none, or if
+    /// WS-Addressing is ignored.
     ///
     /// # Errors
-    /// That the header can't be read.
+    /// Returns an error if the header can't be read.
     pub(crate) fn open(
         envelope: &Envelope,
         text: &str,
@@ -51,31 +51,30 @@ impl Exchange {
         Ok(read.map(|Read { properties, error }| Arc::new(Exchange { properties, error, replies: replies.clone() })))
     }
 
-    /// What a request says that nobody is to answer.
+    /// Creates an exchange from properties, for a request without replies.
     pub(crate) fn of(properties: Properties) -> Self {
         Exchange { properties, error: None, replies: None }
     }
 
-    /// What the message says it is meant to do, if it says anything.
+    /// Returns the action, if there is one.
     pub(crate) fn action(&self) -> Option<&str> {
         self.properties.action.as_deref()
     }
 
-    /// What was said.
+    /// Returns the properties.
     pub(crate) fn properties(&self) -> &Properties {
         &self.properties
     }
 
-    /// Whether blocks of this namespace are understood.
+    /// Returns whether header blocks of this namespace are understood.
     pub(crate) fn understands(&self, namespace: &str) -> bool {
         namespace == self.properties.version.namespace()
     }
 
-    /// Refuses a request whose header is wrong, or is not one for its operation. `soap_action` is what the protocol says
-    /// of its action.
+    /// Rejects a request whose properties are invalid or don't fit its operation. `soap_action` is the action of the transport.
     ///
     /// # Errors
-    /// A fault of WS-Addressing.
+    /// Returns a WS-Addressing fault.
     pub(crate) fn check(
         &self,
         envelope: &Envelope,
@@ -90,7 +89,7 @@ impl Exchange {
         let Some(action) = &self.properties.action else {
             return Err(self.missing(envelope, "Action"));
         };
-        // Contracts may have two names for one operation.
+        // Contracts may have two actions for one operation.
         let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
             let why =
@@ -99,7 +98,7 @@ impl Exchange {
         }
         let Some(operation) = operation else {
             if operations.iter().any(|operation| operation.is_meant_by(action)) {
-                // It is the payload that is wrong, which says so itself.
+                // The payload is wrong, and its own error is reported.
                 return Ok(());
             }
             return Err(self.unknown_action(envelope, action, soap_action, operations));
@@ -116,11 +115,11 @@ impl Exchange {
         self.check_endpoints(envelope, declared.responses)
     }
 
-    /// Refuses addresses to which no reply could be sent.
+    /// Rejects reply addresses to which no reply can be sent.
     fn check_endpoints(&self, envelope: &Envelope, responses: Responses) -> Result<(), Error> {
         let Properties { reply_to, fault_to, .. } = &self.properties;
         for (local, endpoint) in [("ReplyTo", reply_to), ("FaultTo", fault_to)] {
-            // What isn't said is the anonymous address for the response, and that of the response for faults.
+            // A missing `ReplyTo` is the anonymous address, and a missing `FaultTo` is the address in `ReplyTo`.
             if endpoint.is_none() && local == "FaultTo" {
                 continue;
             }
@@ -179,23 +178,23 @@ impl Exchange {
         self.error(envelope, local, refusal, why)
     }
 
-    /// An error at the first block of this name.
+    /// Creates an error at the first block with this name.
     fn error(&self, envelope: &Envelope, local: &str, refusal: Refusal, why: String) -> Error {
         let namespace = refusal.version.namespace();
         let block = envelope.header.iter().find(|block| block.local == local && block.namespace == namespace);
-        // What isn't there has no place but that of the header's first block.
+        // A missing block is reported at the first block of the header.
         let block = block.or(envelope.header.first());
         Error::of_addressing(block.map_or(0, |block| block.bytes.start), refusal, why)
     }
 
     // ---- replies ----
 
-    /// The header blocks of a response, and its action.
+    /// Returns the header blocks and the action of a response.
     pub(crate) fn of_response(&self, operation: &Operation) -> (String, String) {
         self.blocks(operation.actions.response, false)
     }
 
-    /// The header blocks of a fault, and its action: what an operation declares has one of its own.
+    /// Returns the header blocks and the action of a fault. Each declared detail has its own action.
     pub(crate) fn of_fault<D: FaultDetail>(&self, operation: Option<&Operation>, fault: &Fault<D>) -> (String, String) {
         let declared = match (&fault.detail, operation) {
             (Detail::Declared(detail), Some(operation)) => operation.actions.faults.get(detail.index()).copied(),
@@ -211,7 +210,7 @@ impl Exchange {
         let reply = Properties {
             version,
             action: Some(action.to_owned()),
-            // A reply without a name is one as well.
+            // A reply without a message id is valid too.
             message_id: new_message_id().ok(),
             relates_to: vec![RelatesTo { relationship: None, message_id: self.properties.id().to_owned() }],
             to: Some(endpoint.map_or(version.anonymous(), |endpoint| &endpoint.address).to_owned()),
@@ -221,7 +220,7 @@ impl Exchange {
         (write::blocks(&reply), action.to_owned())
     }
 
-    /// Sends a reply where it should go: what is to be answered on the connection is left.
+    /// Sends a reply to its address. A reply for the connection of the request is returned unchanged.
     pub(crate) async fn deliver(&self, reply: ReplyMessage) -> ReplyMessage {
         if reply.message.bytes().is_some_and(|message| message.is_empty()) {
             return reply;
@@ -233,7 +232,7 @@ impl Exchange {
                 Some(replies) => {
                     let (version, action) = (reply.version, reply.action.clone());
                     let sent = AssertUnwindSafe(replies.send(address.to_owned(), action, reply)).catch_unwind();
-                    // A panic in there is its own affair; the panic hook has printed what it says.
+                    // A panic there doesn't affect this request. The panic hook has already shown its message.
                     let _ = sent.await;
                     ReplyMessage::empty(version)
                 }
@@ -242,8 +241,8 @@ impl Exchange {
         }
     }
 
-    /// Where a reply goes, if it can be sent there. What can't comes back on the connection, and so does what a broken
-    /// header gives rise to.
+    /// Returns where a reply is sent, if it can be sent there. Other replies are sent on the connection, and so are replies to a
+    /// request with invalid header blocks.
     fn endpoint(&self, is_fault: bool) -> Option<&EndpointReference> {
         let endpoint = self.properties.endpoint(is_fault).filter(|_| self.error.is_none());
         endpoint.filter(|endpoint| match self.destination(Some(endpoint)) {
@@ -252,13 +251,13 @@ impl Exchange {
         })
     }
 
-    /// Has the reply come back on the connection, wherever the request wants it.
+    /// Sends the reply on the connection, whatever address the request has.
     pub(crate) fn answer_here(&mut self) {
         (self.properties.reply_to, self.properties.fault_to) = (None, None);
     }
 }
 
-/// The error of a message that lacks a block.
+/// Creates the error for a missing header block.
 pub(super) fn missing(version: Version, envelope: &Envelope, local: &'static str) -> Error {
     let refusal =
         Refusal { version, kind: FaultKind::MessageAddressingHeaderRequired, problem: Some(Problem::Header(local)) };
@@ -267,7 +266,7 @@ pub(super) fn missing(version: Version, envelope: &Envelope, local: &'static str
 }
 
 impl Policy {
-    /// Refuses a message that says nothing of addresses where it must.
+    /// Rejects a message without WS-Addressing if it is required.
     pub(crate) fn check_absent(&self, envelope: &Envelope, declared: Declared) -> Result<(), Error> {
         let required = match self.usage {
             Usage::Required => true,
@@ -278,12 +277,12 @@ impl Policy {
     }
 }
 
-/// Whether an operation has blocks of WS-Addressing in its contract: then they are its own affair.
+/// Returns whether the contract declares WS-Addressing blocks for an operation. They are then left to the handler.
 pub(crate) fn is_declared_by(operation: &Operation) -> bool {
     Version::ALL.iter().any(|version| blocks::declares_any_of(operation.request_header, version.namespace()))
 }
 
-/// Whether an address is one: a scheme, and nothing that no URI has (RFC 3986 §3).
+/// Returns whether an address is an absolute URI: a scheme, and no characters that are invalid in URIs (RFC 3986 §3).
 fn is_absolute(address: &str) -> bool {
     let Some((scheme, rest)) = address.split_once(':') else { return false };
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())

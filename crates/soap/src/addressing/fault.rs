@@ -9,7 +9,7 @@ use super::Version;
 use crate::fault::cut;
 use crate::{Detail, Fault, FaultCode};
 
-/// What is wrong with the addressing of a message. Services use some of it themselves:
+/// The kinds of WS-Addressing faults. Services can use some of them too:
 ///
 /// ```
 /// use castile_soap::Fault;
@@ -22,43 +22,43 @@ use crate::{Detail, Fault, FaultCode};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// A block is not what it should be, in a way that has no name of its own.
+    /// A header block is invalid in a way that has no kind of its own.
     InvalidAddressingHeader,
-    /// An address is no URI that can be used.
+    /// An address is not a usable URI.
     InvalidAddress,
-    /// An endpoint reference is none.
+    /// An endpoint reference is invalid.
     InvalidEpr,
-    /// A block is there more often than it may be.
+    /// A header block occurs too often.
     InvalidCardinality,
     /// An endpoint reference has no address.
     MissingAddressInEpr,
-    /// A message was received before.
+    /// A message with this id was received before.
     DuplicateMessageId,
-    /// The action is not that of the protocol around the message (`SOAPAction`).
+    /// The action differs from the action of the transport (`SOAPAction`).
     ActionMismatch,
-    /// Responses go to the anonymous address only.
+    /// Responses are sent to the anonymous address only.
     OnlyAnonymousAddressSupported,
-    /// Responses go to other addresses only.
+    /// Responses are sent to addresses other than the anonymous one only.
     OnlyNonAnonymousAddressSupported,
-    /// A block is missing.
+    /// A required header block is missing.
     MessageAddressingHeaderRequired,
-    /// There is no way to whom the message is for.
+    /// There is no route to the destination.
     DestinationUnreachable,
-    /// The service has no such action.
+    /// The service has no operation with this action.
     ActionNotSupported,
-    /// The service can't do it now.
+    /// The service can't process the message now.
     EndpointUnavailable,
 }
 
-/// What a fault is about.
+/// The subject of a WS-Addressing fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The block of this local name in the namespace of WS-Addressing: `ProblemHeaderQName`.
+    /// The header block with this local name in the namespace of WS-Addressing: `ProblemHeaderQName`.
     Header(&'static str),
     /// An address: `ProblemIRI`.
     Iri(String),
-    /// The action of the message, and that of the protocol around it: `ProblemAction`.
+    /// The action of the message, and the action of the transport: `ProblemAction`.
     Action {
         /// `wsa:Action`
         action: String,
@@ -69,7 +69,7 @@ pub enum Problem {
     RetryAfter(Duration),
 }
 
-/// Why a message is refused. The error that carries it says it in words, and where.
+/// The WS-Addressing fault for a rejected message. The error that contains it has the explanation and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) version: Version,
@@ -77,14 +77,14 @@ pub(crate) struct Refusal {
     pub(crate) problem: Option<Problem>,
 }
 
-/// One fault of the specifications.
+/// A fault in the specifications.
 struct Row {
     kind: FaultKind,
-    /// The subcode, and the one in it, of the recommendation.
+    /// The subcode in the recommendation. The next field is the subcode inside it.
     subcode: &'static str,
     subsubcode: Option<&'static str>,
     reason: &'static str,
-    /// The subcode and the reason of the submission.
+    /// The subcode and the reason in the submission.
     submission: (&'static str, &'static str),
 }
 
@@ -139,7 +139,7 @@ static TABLE: [Row; 13] = [
 ];
 
 impl FaultKind {
-    /// The fault, its reason that of the specification with `why` behind it.
+    /// Creates the fault. Its reason is the reason in the specification, followed by `why`.
     pub fn fault<D>(self, version: Version, why: &str, problem: Option<Problem>) -> Fault<D> {
         let row = self.row();
         let (subcode, subsubcode, reason) = match version {
@@ -164,7 +164,7 @@ impl FaultKind {
     }
 
     fn row(self) -> &'static Row {
-        // A test asks for every kind.
+        // A test checks that every kind has a row.
         TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[0])
     }
 }
@@ -176,7 +176,7 @@ impl Refusal {
 }
 
 impl Problem {
-    /// What stands in the detail. The submission has names for two things only.
+    /// Returns the content of the detail. The submission defines only two of the details.
     fn xml(&self, version: Version) -> Option<String> {
         let mut out = Encoder::default();
         let mut element = |local: &str, content: &dyn Fn(&mut Encoder)| {
@@ -203,18 +203,18 @@ impl Problem {
                 }
             }),
         }
-        // What was read can be written; an action of HTTP that can't be is left out with its element.
+        // Text that was read can be written. If an action from HTTP can't be written, the detail is omitted.
         out.finish().ok().and_then(|xml| String::from_utf8(xml).ok())
     }
 }
 
-/// Whether a fault is one of WS-Addressing.
+/// Returns whether a fault is a WS-Addressing fault.
 pub(crate) fn is_of_addressing<D>(fault: &Fault<D>) -> bool {
     fault.subcodes.first().is_some_and(|name| Version::of_namespace(&name.namespace).is_some())
 }
 
-/// Writes `FaultDetail` of a fault in SOAP 1.1, where `detail` is not for what is wrong with a header (1.0 SOAP Binding
-/// §6.2). The submission has no such block.
+/// Writes the `FaultDetail` block of a fault in SOAP 1.1, where `detail` can't describe an invalid header (1.0 SOAP Binding §6.2).
+/// The submission has no such block.
 pub(crate) fn write_fault_detail<D>(fault: &Fault<D>, out: &mut Encoder) {
     if let Some(detail) = fault_detail(fault) {
         out.raw("<wsa:FaultDetail");
@@ -225,7 +225,7 @@ pub(crate) fn write_fault_detail<D>(fault: &Fault<D>, out: &mut Encoder) {
     }
 }
 
-/// The detail that stands in the header in SOAP 1.1.
+/// Returns the detail that is written into the header in SOAP 1.1.
 pub(crate) fn fault_detail<D>(fault: &Fault<D>) -> Option<&str> {
     let is_ours = fault.subcodes.first().is_some_and(|name| *name.namespace == *Version::Recommendation.namespace());
     match &fault.detail {

@@ -1,4 +1,4 @@
-//! What a server makes of WS-Addressing.
+//! How a server handles WS-Addressing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,64 +7,64 @@ use futures_util::future::BoxFuture;
 
 use crate::ReplyMessage;
 
-/// What a server makes of the blocks of WS-Addressing.
+/// How a server handles WS-Addressing header blocks.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Whether they are looked at, and must be there.
+    /// Whether header blocks are read, and whether they are required.
     pub usage: Usage,
-    /// Who sends replies to addresses that requests name. Without it such requests are refused with
-    /// `OnlyAnonymousAddressSupported`: a server that connects to wherever a stranger says is a stranger's tool.
+    /// Sends replies to the addresses in requests. With `None`, such requests are rejected with `OnlyAnonymousAddressSupported`. A
+    /// server that connects to any address in a request could be abused for attacks.
     pub replies: Option<Arc<dyn Replies>>,
 }
 
-/// Whether blocks of WS-Addressing are looked at.
+/// Whether WS-Addressing header blocks are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Usage {
-    /// They must be there if the contract says so (`wsam:Addressing`, `wsaw:UsingAddressing`), and may be otherwise.
+    /// They are required if the contract requires them (`wsam:Addressing`, `wsaw:UsingAddressing`), otherwise optional.
     #[default]
     AsDeclared,
-    /// They are blocks as any other, and the handler's affair.
+    /// They are treated like any other header blocks and left to the handler.
     Ignored,
-    /// They may be there, whatever the contract says.
+    /// They are optional, regardless of the contract.
     Supported,
-    /// They must be there, whatever the contract says.
+    /// They are required, regardless of the contract.
     Required,
 }
 
-/// What a contract says of WS-Addressing (1.0 Metadata §3).
+/// What a contract declares about WS-Addressing (1.0 Metadata §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
-    /// Whether every message must have its blocks.
+    /// Whether every message must have WS-Addressing header blocks.
     pub required: bool,
-    /// Which addresses responses may go to.
+    /// The addresses to which responses may be sent.
     pub responses: Responses,
 }
 
 impl Declared {
-    /// The contract says nothing.
+    /// The contract declares nothing.
     pub const NOTHING: Declared = Declared { required: false, responses: Responses::Anywhere };
 }
 
-/// Which addresses responses may go to.
+/// The addresses to which responses may be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Responses {
-    /// Any, if the server knows how to send there.
+    /// Any address to which the server can send.
     #[default]
     Anywhere,
-    /// `wsam:AnonymousResponses`: the anonymous one, and none.
+    /// `wsam:AnonymousResponses`: the anonymous address and the none address.
     Anonymous,
-    /// `wsam:NonAnonymousResponses`: others.
+    /// `wsam:NonAnonymousResponses`: any other address.
     NonAnonymous,
 }
 
-/// Sends replies to the addresses that requests name.
+/// Sends replies to the addresses in requests.
 pub trait Replies: Send + Sync + 'static {
-    /// Whether replies may be sent to this address. What is not is refused before the request is handled.
+    /// Returns whether replies may be sent to this address. If not, the request is rejected before it is handled.
     fn allows(&self, address: &str) -> bool;
 
-    /// Sends a reply, whose header names the address as that it is for. The request is answered, by nothing, when this
-    /// is done; it may be before the reply has come to its end.
+    /// Sends a reply, whose header has `address` as its destination. When the future is ready, the request is answered with an
+    /// empty reply. The future may be ready before the reply is sent completely.
     fn send(&self, address: String, action: String, reply: ReplyMessage) -> BoxFuture<'static, ()>;
 }
 

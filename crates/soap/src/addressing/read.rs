@@ -1,4 +1,4 @@
-//! Properties from header blocks (1.0 Core §3.2, SOAP Binding §3; submission §3.1).
+//! Reads properties from header blocks (1.0 Core §3.2, SOAP Binding §3; submission §3.1).
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use crate::charge::Charge;
 use crate::client::DECLARATIONS;
 use crate::{Envelope, Error, ErrorKind, HeaderBlock, blocks};
 
-/// What the header of a message says: as far as it could be read, with the first thing that is wrong.
+/// The properties of a message that could be read, and the first error.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) properties: Properties,
     pub(crate) error: Option<Error>,
 }
 
-/// Reads the properties of a message, whose envelope was read before off `text`. `None` if its header has no block of
-/// WS-Addressing for us; one that mixes both versions speaks that of the first block.
+/// Reads the properties of a message. The envelope was already read from `text`. Returns `None` if no WS-Addressing block is for
+/// this node. If the blocks have both versions, the version of the first block is used.
 pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Result<Option<Read>, Error> {
     let is_ours = |block: &&HeaderBlock| block.is_for_recipient(envelope.version);
     let version = envelope.header.iter().filter(is_ours).find_map(|block| Version::of_namespace(&block.namespace));
@@ -36,7 +36,8 @@ pub(crate) fn read(envelope: &Envelope, text: &str, limits: Limits, charge: Char
     Ok(Some(read))
 }
 
-/// The detail of a fault of SOAP 1.1, where it stands in the header (1.0 SOAP Binding §6.2): the XML in `FaultDetail`.
+/// Reads the content of `FaultDetail` from the header, where SOAP 1.1 has the details of WS-Addressing faults (1.0 SOAP Binding
+/// §6.2).
 pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits, charge: Charge<'_>) -> Option<String> {
     let is_detail =
         |block: &HeaderBlock| block.local == "FaultDetail" && Version::of_namespace(&block.namespace).is_some();
@@ -54,16 +55,17 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits,
     Some(detail)
 }
 
-/// The blocks that properties are read from.
+/// The names of the header blocks with properties.
 const HEADERS: [&str; 7] = ["Action", "MessageID", "RelatesTo", "To", "From", "ReplyTo", "FaultTo"];
 
-/// How many reference parameters an address may have: every reply has them as header blocks.
+/// The maximum number of reference parameters of an address. Each reply has them as header blocks.
 const MOST_REFERENCE_PARAMETERS: usize = 64;
 
-/// How many bytes they may have together, each with all that it declares: written so, they multiply what declares it for all.
+/// The maximum total length in bytes of reference parameters, with the namespace declarations that each of them uses. Copying the
+/// declarations into every parameter can make them much longer.
 const REFERENCE_PARAMETERS_LENGTH: usize = 64 << 10;
 
-/// A block that is read as it stands in the message: it may be large, and only what is said is kept.
+/// Reads a block directly from the message. The block may be large, and only its value is stored.
 struct Block<'r, 'a> {
     version: Version,
     header: &'r HeaderBlock,
@@ -71,11 +73,11 @@ struct Block<'r, 'a> {
 }
 
 impl<'a> Block<'_, 'a> {
-    /// Takes what the block says.
+    /// Reads the block into `properties`.
     fn read(mut self, properties: &mut Properties) -> Result<(), Error> {
         let (version, local) = (self.version, self.header.local.as_str());
         let reader = self.decoder.reader();
-        // Of the block before there may be some left.
+        // The previous block may not be read to its end.
         while reader.depth() > DEPTH {
             reader.leave_for(self.header.bytes.start);
         }
@@ -99,7 +101,7 @@ impl<'a> Block<'_, 'a> {
             "From" => self.once(&mut properties.from, Self::endpoint),
             "ReplyTo" => self.once(&mut properties.reply_to, Self::endpoint),
             "FaultTo" => self.once(&mut properties.fault_to, Self::endpoint),
-            // FaultDetail, and what others add.
+            // `FaultDetail`, and blocks of extensions.
             _ => Ok(()),
         }
     }
@@ -114,7 +116,7 @@ impl<'a> Block<'_, 'a> {
         Ok(())
     }
 
-    /// The text of the element `local`, whose start tag was read, and which has only text: a URI.
+    /// Reads a URI from the element `local`, whose start tag was already read and which must contain only text.
     fn text(&mut self, local: &str) -> Result<String, Error> {
         let reader = self.decoder.reader();
         let inside = reader.depth();
@@ -137,7 +139,7 @@ impl<'a> Block<'_, 'a> {
         Err(self.wrong(FaultKind::InvalidAddressingHeader, why))
     }
 
-    /// An endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked when something is to be sent there.
+    /// Reads an endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked later, when a reply is sent to it.
     fn endpoint(&mut self) -> Result<EndpointReference, Error> {
         let inside = self.decoder.reader().depth();
         let (mut address, mut reference_parameters, mut length) = (None, Vec::new(), 0);
@@ -163,7 +165,7 @@ impl<'a> Block<'_, 'a> {
         Ok(EndpointReference { address, reference_parameters })
     }
 
-    /// Adds the children of an element whose start tag was read, unless they are too many or too long. `length` is that of all so far.
+    /// Adds the children of an element whose start tag was already read, within the limits. `length` is the total length so far.
     fn add_parameters(&mut self, parameters: &mut Vec<Any>, length: &mut usize) -> Result<(), Error> {
         let inside = self.decoder.reader().depth();
         while let Some(child) = self.next_child(inside)? {
@@ -182,7 +184,7 @@ impl<'a> Block<'_, 'a> {
         Ok(())
     }
 
-    /// The start tag of the next child of the element at this depth, unless that ends.
+    /// Returns the start tag of the next child of the element at this depth, or `None` at its end.
     fn next_child(&mut self, depth: usize) -> Result<Option<StartTag<'a>>, Error> {
         let reader = self.decoder.reader();
         while reader.depth() >= depth {
@@ -193,14 +195,14 @@ impl<'a> Block<'_, 'a> {
         Ok(None)
     }
 
-    /// Whether the block, whose start tag was read, says that it was a parameter of the address that the message was sent to.
+    /// Returns whether the block, whose start tag was already read, is marked as a reference parameter.
     fn is_reference_parameter(&mut self) -> bool {
         let namespace = Version::Recommendation.namespace();
         let value = self.attribute(namespace, IS_REFERENCE_PARAMETER);
         value.is_some_and(|value| matches!(value.trim(), "1" | "true"))
     }
 
-    /// An attribute of the start tag that was read last.
+    /// Returns an attribute of the start tag that was read last.
     fn attribute(&mut self, namespace: &str, local: &str) -> Option<String> {
         let mut attributes = self.decoder.reader().attributes();
         let found = attributes.find(|attribute| attribute.namespace == namespace && attribute.name.local() == local);
@@ -211,15 +213,15 @@ impl<'a> Block<'_, 'a> {
         self.wrong(FaultKind::InvalidEpr, format!("<{}> has {found}", self.header.local))
     }
 
-    /// What is wrong with the block, and why in words.
+    /// Creates the error of an invalid block, with an explanation.
     fn wrong(&self, kind: FaultKind, why: String) -> Error {
         let problem = HEADERS.iter().find(|local| **local == self.header.local).map(|local| Problem::Header(local));
         Error::of_addressing(self.header.bytes.start, Refusal { version: self.version, kind, problem }, why)
     }
 }
 
-/// How many elements are open where blocks stand: envelope and header.
+/// The depth of header blocks, inside the envelope and the header.
 const DEPTH: usize = 2;
 
-/// The attribute that says so (1.0 SOAP Binding §3.4).
+/// The attribute that marks reference parameters (1.0 SOAP Binding §3.4).
 pub(super) const IS_REFERENCE_PARAMETER: &str = "IsReferenceParameter";

@@ -1,4 +1,4 @@
-//! Header blocks from properties (1.0 SOAP Binding §3; submission §3.1).
+//! Writes properties as header blocks (1.0 SOAP Binding §3; submission §3.1).
 
 use castile_databinding::{Any, Encoder};
 
@@ -6,8 +6,8 @@ use super::read::IS_REFERENCE_PARAMETER;
 use super::{EndpointReference, Properties, Version};
 use crate::blocks;
 
-/// The header blocks that say this. What XML can't carry is the caller's affair: it was read, or is checked by whoever
-/// finishes the message.
+/// Returns the header blocks of these properties. The properties were read from a message, or the code that finishes the message
+/// checks that they can be written.
 pub(super) fn blocks(properties: &Properties) -> String {
     let version = properties.version;
     let mut out = Encoder::default();
@@ -26,7 +26,7 @@ pub(super) fn blocks(properties: &Properties) -> String {
     for parameter in &properties.reference_parameters {
         reference_parameter(version, parameter, &mut out);
     }
-    // An action or a URL that no document can hold is one that nobody can be sent.
+    // An action or a URL that XML can't contain can't be sent, so the blocks are omitted.
     out.finish().ok().and_then(|blocks| String::from_utf8(blocks).ok()).unwrap_or_default()
 }
 
@@ -42,8 +42,7 @@ fn block(out: &mut Encoder, version: Version, local: &str, text: Option<&str>) {
     }
 }
 
-/// Writes a reference parameter as a block of its own, marked as such (1.0 SOAP Binding §3.4); the submission doesn't
-/// mark them.
+/// Writes a reference parameter as a header block, and marks it (1.0 SOAP Binding §3.4). The submission doesn't mark them.
 fn reference_parameter(version: Version, parameter: &Any, out: &mut Encoder) {
     let (namespace, xml) = (version.namespace(), &*parameter.xml());
     if version == Version::Submission || blocks::attribute(xml, namespace, IS_REFERENCE_PARAMETER).is_some() {

@@ -1,4 +1,4 @@
-//! Faults as servers write them (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
+//! Reads faults (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use castile_xml::{Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
 use crate::envelope::next_tag;
 use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, ReasonText, Version};
 
-/// Reads the children of a fault, whose start tag was read, and the rest of the message. Their order is not insisted on: many
-/// servers have their own. Those in SOAP encoding refer to what stands behind the fault. What was tolerated in the detail
-/// comes beside it.
+/// Reads the children of a fault, whose start tag was already read, and the rest of the message. Any order is accepted, because
+/// many servers use their own. Faults in SOAP encoding may refer to elements after the fault. Returns the deviations of the detail
+/// together with the fault.
 pub(super) fn read<D: FaultDetail>(
     reader: &mut Reader<'_>,
     version: Version,
@@ -71,12 +71,12 @@ pub(super) fn read<D: FaultDetail>(
     Ok((fault, deviations))
 }
 
-/// What `read` makes of a detail strictly or, if it makes nothing of it so and may be lenient, leniently.
+/// Reads a detail strictly with `read`. If that fails and leniency is allowed, reads it leniently.
 pub(super) fn tolerantly<T>(is_lenient: bool, read: impl Fn(bool) -> Option<T>) -> Option<T> {
     read(false).or_else(|| if is_lenient { read(true) } else { None })
 }
 
-/// The code of a name, and the subcodes: what a dot separates is more and more exact (SOAP 1.1 §4.4.1).
+/// Returns the code and the subcodes of a name. Each dot is followed by a more specific code (SOAP 1.1 §4.4.1).
 fn code_of_soap11(name: QName) -> (FaultCode, Vec<QName>) {
     let general = name.local.split_once('.').map_or(name.local.as_str(), |(general, _)| general);
     match code_of(&name, general, Version::Soap11) {
@@ -86,14 +86,14 @@ fn code_of_soap11(name: QName) -> (FaultCode, Vec<QName>) {
     }
 }
 
-/// The code with the local name `general`, if `name` is one of the version's own. Whoever writes no prefix has not
-/// thought of namespaces, and means them.
+/// Returns the code with the local name `general`, if `name` is one of the version's own codes. A name without a prefix is treated
+/// as one, because such servers ignore namespaces.
 fn code_of(name: &QName, general: &str, version: Version) -> Option<FaultCode> {
     let is_own = *name.namespace == *version.namespace() || name.prefix.is_empty();
     version.fault_code_named(general).filter(|_| is_own)
 }
 
-/// Reads `Code`, whose start tag was read: its value, and those of the subcodes in it (SOAP 1.2 Part 1 §5.4.1).
+/// Reads `Code`, whose start tag was already read: its value and the values of its subcodes (SOAP 1.2 Part 1 §5.4.1).
 fn read_code(reader: &mut Reader<'_>) -> Result<(FaultCode, Vec<QName>), Error> {
     let outside = reader.depth().saturating_sub(1);
     let mut names = Vec::new();
@@ -113,7 +113,7 @@ fn read_code(reader: &mut Reader<'_>) -> Result<(FaultCode, Vec<QName>), Error> 
     Ok((code.unwrap_or(FaultCode::Receiver), names.collect()))
 }
 
-/// Reads `Reason`, whose start tag was read: a text for each language (SOAP 1.2 Part 1 §5.4.2).
+/// Reads `Reason`, whose start tag was already read: one text for each language (SOAP 1.2 Part 1 §5.4.2).
 fn read_reason(reader: &mut Reader<'_>) -> Result<Reason, Error> {
     let outside = reader.depth().saturating_sub(1);
     let mut texts = Vec::new();
@@ -131,7 +131,7 @@ fn read_reason(reader: &mut Reader<'_>) -> Result<Reason, Error> {
     Ok(texts.into_iter().collect())
 }
 
-/// `xml:lang` of the element whose start tag was read last.
+/// Returns `xml:lang` of the element whose start tag was read last.
 fn language(reader: &Reader<'_>) -> String {
     let mut attributes = reader.attributes();
     let language =
@@ -139,9 +139,9 @@ fn language(reader: &Reader<'_>) -> String {
     language.map(|attribute| attribute.value.to_owned()).unwrap_or_default()
 }
 
-/// The name that is the text of an element, whose start tag was read. One that is no name is kept as it came.
+/// Reads a qualified name from the text of an element, whose start tag was already read. An invalid name is kept as it is.
 fn read_name(reader: &mut Reader<'_>) -> Result<QName, Error> {
-    // They are gone when the end tag is read, before which the text is not known to be complete.
+    // Copied, because the declarations end at the end tag, and the text is not complete before.
     let declarations = reader.declarations().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
     let text = text(reader)?;
     let scope = Declared { declarations, outside: reader };
@@ -151,7 +151,7 @@ fn read_name(reader: &mut Reader<'_>) -> Result<QName, Error> {
     }))
 }
 
-/// The declarations of an element, and those around it.
+/// The namespace declarations of an element, and those around it.
 struct Declared<'r> {
     declarations: Vec<(String, String)>,
     outside: &'r dyn Scope,
@@ -166,7 +166,7 @@ impl Scope for Declared<'_> {
     }
 }
 
-/// The text of an element whose start tag was read; children are passed over.
+/// Reads the text of an element whose start tag was already read. Tags of children are skipped.
 fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     let outside = reader.depth().saturating_sub(1);
     let mut text = String::new();
@@ -178,7 +178,7 @@ fn text(reader: &mut Reader<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Reads `detail`, whose start tag was read: where what stands in it is.
+/// Reads `detail`, whose start tag was already read. Returns the range of its content.
 fn read_entries(reader: &mut Reader<'_>) -> Result<Range<usize>, Error> {
     let start = reader.offset();
     let depth = reader.depth();
@@ -190,9 +190,10 @@ fn read_entries(reader: &mut Reader<'_>) -> Result<Range<usize>, Error> {
     Ok(start..end)
 }
 
-/// The detail that `entries` begin with, if the contract declares it. What was tolerated comes beside it.
+/// Reads the first element of `entries`, if the contract declares it as a detail. Returns its deviations too.
 ///
-/// In SOAP encoding several may have one name. Then `xsi:type` tells which one it is, at the entry or where that refers to.
+/// In SOAP encoding several details may have the same name. Then `xsi:type` of the element, or of the element that it refers to,
+/// decides.
 fn declared<D: FaultDetail>(
     text: &str,
     entries: Range<usize>,
@@ -207,23 +208,24 @@ fn declared<D: FaultDetail>(
     if !others.is_empty() && !may_say_type(&reader) {
         return None;
     }
-    // What type is named must be the right one where it tells which it is.
+    // If the type decides which detail it is, the named type must match.
     let is_lenient = is_lenient && others.is_empty();
     let read = |reader, index| {
         let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
         let detail = D::read(&mut decoder, index).ok()?;
         Some((detail, decoder.take_deviations()))
     };
-    // Another type than the one that is said is refused.
+    // Reading fails if the element names another type.
     let other = |index| read(at_entry(text, &entries, limits)?.0, index);
     read(reader, index).or_else(|| others.into_iter().find_map(other))
 }
 
-/// How many bytes a detail that is kept may have, beside twice those that it came with, for the declarations that it takes along.
+/// How many bytes longer than twice its original length a detail may become when namespace declarations are added.
 pub(crate) const DECLARATIONS: usize = 64 << 10;
 
-/// What stands in a detail, each element with the declarations that it takes from around itself. `None` if there is no element, or
-/// if the declarations are much longer than what takes them: a few bytes may stand in a scope of any size.
+/// Returns the content of a detail, and adds to each element the namespace declarations that it uses from outside. Returns `None`
+/// if there is no element, or if the declarations are much longer than the content. A short detail may be inside a scope with any
+/// number of declarations.
 fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<String> {
     let (reader, mut tag) = at_entry(text, entries, limits)?;
     let mut decoder = Decoder::new(reader);
@@ -248,8 +250,8 @@ fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<
     }
 }
 
-/// The message read once more up to the start tag of the first of `entries`, so that declarations and references count that
-/// stand around it.
+/// Parses the message again up to the start tag of the first of `entries`. The declarations around it are then in scope, and
+/// references can be resolved.
 fn at_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option<(Reader<'a>, StartTag<'a>)> {
     let mut reader = Reader::decoded(text, limits, &mut Memory::default()).ok()?;
     loop {
@@ -262,7 +264,7 @@ fn at_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option
     }
 }
 
-/// Whether the start tag that was read last says a type, or refers to an element that may.
+/// Returns whether the start tag that was read last names a type, or refers to an element that may name one.
 fn may_say_type(reader: &Reader<'_>) -> bool {
     let names = [(XSI_NAMESPACE, "type"), ("", "href"), (Encoding::Soap12.namespace(), "ref")];
     reader.attributes().any(|attribute| names.contains(&(attribute.namespace, attribute.name.local())))

@@ -5,17 +5,17 @@ use castile_xml::Reader;
 
 use crate::Version;
 
-/// Which prefixes are bound around an element, the empty one for the default namespace.
+/// The prefixes that are bound around an element; the empty prefix is the default namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scope(Vec<(String, String)>);
 
 impl Scope {
-    /// What is in scope around the element that was opened last.
+    /// Returns the declarations in scope around the element that was opened last.
     pub(super) fn around(reader: &Reader<'_>) -> Self {
         let own = reader.declarations().count();
         let mut scope = Scope::default();
         for (prefix, namespace) in reader.namespaces().skip(own) {
-            // What stands further out is hidden.
+            // Inner declarations hide outer ones.
             if scope.0.iter().all(|(known, _)| known != prefix) {
                 scope.0.push((prefix.to_owned(), namespace.to_owned()));
             }
@@ -27,7 +27,7 @@ impl Scope {
         self.0.iter().map(|(prefix, namespace)| (prefix.as_str(), namespace.as_str()))
     }
 
-    /// Writes the start tag of a body that declares them, in an envelope whose prefix is `soap`; the end tag is returned.
+    /// Writes the start tag of a body with these declarations, in an envelope with the prefix `soap`. Returns the end tag.
     pub(super) fn write_body(&self, version: Version, out: &mut Encoder) -> String {
         let namespace = version.namespace();
         let is_taken = |prefix: &str| self.iter().any(|(other, bound)| other == prefix && bound != namespace);

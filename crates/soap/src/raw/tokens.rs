@@ -7,18 +7,18 @@ use castile_xml::{Limits, Reader, StartTag, Token};
 
 use crate::{Error, ErrorKind};
 
-/// The tokens of a payload, one after the other: nothing is kept of them.
+/// The tokens of a payload, read one after the other without storing them.
 #[derive(Debug)]
 pub struct Tokens<'a> {
     reader: Reader<'a>,
-    /// Where the payload ends.
+    /// The offset of the end of the payload.
     end: usize,
-    /// How many elements are open around it.
+    /// The number of open elements around the payload.
     depth: usize,
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of what lies there in a message.
+    /// Creates a reader of the tokens in this range of a message.
     pub(super) fn new(message: &'a Bytes, payload: Range<usize>, limits: Limits) -> Result<Self, Error> {
         let mut reader = Reader::new(message, limits)?;
         while reader.offset() < payload.start {
@@ -27,10 +27,10 @@ impl<'a> Tokens<'a> {
         Ok(Tokens { depth: reader.depth(), end: payload.end, reader })
     }
 
-    /// The next token; `None` behind the last one.
+    /// Returns the next token, or `None` after the last one.
     ///
     /// # Errors
-    /// The first rule that XML breaks which is to be sent: what came was found to be right.
+    /// Returns an error if XML that is to be sent is not well-formed. A received payload was already checked.
     #[allow(clippy::should_implement_trait, reason = "errors end the payload, as they do a document")]
     pub fn next(&mut self) -> Result<Option<Token<'a>>, Error> {
         if self.reader.depth() == self.depth && self.reader.offset() >= self.end {
@@ -43,7 +43,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What knows the attributes and namespaces of the token that was read last.
+    /// Returns the reader, which has the attributes and namespaces of the token that was read last.
     pub fn reader(&self) -> &Reader<'a> {
         &self.reader
     }

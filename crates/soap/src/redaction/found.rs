@@ -1,4 +1,4 @@
-//! Where something secret is in a message.
+//! Finds the secrets in a message.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -10,28 +10,28 @@ use castile_xml::{Memory, Reader, Token};
 
 use super::{Redaction, says_secret};
 
-/// What stands where something secret was.
+/// The text that replaces a secret.
 const REDACTED: &str = "***";
 
-/// So many bytes of the beginning of a word tell it. Errors cut what they quote.
+/// The length in bytes from which the beginning of a word counts as the word, because errors truncate what they quote.
 const BEGINNING: usize = 8;
 
-/// What is secret in a message.
+/// The secrets in a message.
 #[derive(Debug, Default)]
 pub(super) struct Found<'m> {
     text: &'m str,
-    /// Where it is: contents and values, in their order.
+    /// The ranges of the secrets in document order: contents of elements and values of attributes.
     secret: Vec<Range<usize>>,
-    /// What is said in texts and attributes, and where it begins, if that was asked for.
+    /// The texts and attribute values with their offsets, if they were requested.
     said: Vec<(usize, Cow<'m, str>)>,
-    /// The elements that are secret, with their tags. What they refer to is not looked for yet.
+    /// The secret elements with their tags, whose references are not followed yet.
     elements: Vec<Range<usize>>,
-    /// Where references to elements are, and to which.
+    /// The offsets and ids of references to elements.
     references: Vec<(usize, Cow<'m, str>)>,
     targets: Vec<Target<'m>>,
 }
 
-/// An element that references may lead to (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
+/// An element that can be referred to (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
 #[derive(Debug)]
 struct Target<'m> {
     id: Cow<'m, str>,
@@ -40,7 +40,7 @@ struct Target<'m> {
     is_followed: bool,
 }
 
-/// An element whose end has not come.
+/// An element whose end tag is not read yet.
 struct Open<'m> {
     begin: usize,
     content: usize,
@@ -49,12 +49,13 @@ struct Open<'m> {
 }
 
 impl<'m> Found<'m> {
-    /// `None` if the text is no XML. What is said in it is kept for [`secrets`](Self::secrets) and [`tells`](Self::tells).
+    /// Returns `None` if the text is not XML. If `is_said_kept`, texts are stored for [`secrets`](Self::secrets) and
+    /// [`tells`](Self::tells).
     pub(super) fn read(text: &'m str, redaction: &Redaction, is_said_kept: bool) -> Option<Self> {
         let mut reader = Reader::decoded(text, redaction.limits, &mut Memory::default()).ok()?;
         let mut found = Found { text, ..Found::default() };
         let mut open: Vec<Open<'_>> = Vec::new();
-        // What neighbours say belongs together: borders of CDATA and comments are between them.
+        // Adjacent text tokens are joined. CDATA sections and comments separate them.
         let mut is_text = false;
         loop {
             let begin = reader.offset();
@@ -88,7 +89,7 @@ impl<'m> Found<'m> {
                     is_text = false;
                     let Open { begin: start, content, is_secret, id } = open.pop()?;
                     let end = reader.offset();
-                    // `<a/>` has no end tag, and no content.
+                    // An empty-element tag such as `<a/>` has no content.
                     let content = (end > begin).then_some(content..begin);
                     if is_secret {
                         found.secret.extend(content.clone());
@@ -112,7 +113,7 @@ impl<'m> Found<'m> {
         found.follow();
         found.secret.sort_unstable_by_key(|range| (range.start, Reverse(range.end)));
         found.secret.dedup();
-        // What is within another one is left out with that.
+        // Remove ranges that are inside another range.
         let mut end = 0;
         found.secret.retain(|range| {
             let is_within = range.start < end;
@@ -122,11 +123,11 @@ impl<'m> Found<'m> {
         Some(found)
     }
 
-    /// What a secret element refers to is secret as well, and what that refers to. Each reference is looked at once.
+    /// Marks the elements that a secret element refers to as secret too, recursively. Follows each reference only once.
     fn follow(&mut self) {
         self.targets.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let Found { secret, elements, references, targets, .. } = self;
-        // The next one from each that was not looked at.
+        // For each index, the next reference that was not followed yet.
         let mut next: Vec<usize> = (0..=references.len()).collect();
         while let Some(element) = elements.pop() {
             let mut number = references.partition_point(|(offset, _)| *offset < element.start);
@@ -149,7 +150,7 @@ impl<'m> Found<'m> {
         }
     }
 
-    /// The text without what is secret.
+    /// Returns the text with the secrets replaced.
     pub(super) fn shown(&self) -> String {
         let (mut shown, mut copied) = (String::new(), 0);
         for range in &self.secret {
@@ -160,13 +161,13 @@ impl<'m> Found<'m> {
         shown + self.text.get(copied..).unwrap_or_default()
     }
 
-    /// What is secret, in words.
+    /// Returns the words in the secrets.
     pub(super) fn secrets(&self) -> BTreeSet<String> {
         let secret = self.said.iter().filter(|(offset, _)| self.is_secret(*offset));
         secret.flat_map(|(_, said)| words(said)).map(str::to_owned).collect()
     }
 
-    /// Whether what is shown has words that are secret.
+    /// Returns whether texts that are shown contain words of these secrets.
     pub(super) fn tells(&self, secrets: &BTreeSet<String>) -> bool {
         let is_told = |text: &str| words(text).any(|word| is_of(secrets, word));
         let mut shown = self.said.iter().filter(|(offset, _)| !self.is_secret(*offset));
@@ -179,13 +180,13 @@ impl<'m> Found<'m> {
     }
 }
 
-/// The words of a text: what is in it however it is quoted.
+/// Splits a text into words. Quoting doesn't change the words.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_of_word = |c: char| c.is_alphanumeric() && c.escape_debug().next() == Some(c);
     text.split(move |c| !is_of_word(c)).filter(|word| !word.is_empty())
 }
 
-/// A text that may quote others (`{:?}`), with spaces for what is escaped there.
+/// Replaces the escapes of Rust's `{:?}` with spaces, because a text may quote another text.
 fn without_escapes(text: &str) -> String {
     let (mut without, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, behind)) = rest.split_once('\\') {
@@ -202,7 +203,7 @@ fn without_escapes(text: &str) -> String {
     without + rest
 }
 
-/// Whether a word is one of these, or the beginning of one.
+/// Returns whether a word is in the set, or is the beginning of one that is.
 fn is_of(words: &BTreeSet<String>, word: &str) -> bool {
     let from = (Bound::Included(word), Bound::Unbounded);
     let next = words.range::<str, _>(from).next();
@@ -213,7 +214,7 @@ fn is_among(names: &[ExpandedName], namespace: &str, local: &str) -> bool {
     names.iter().any(|name| name.is(namespace, local))
 }
 
-/// Where the value of the attribute is whose name begins at `offset`, between its quotes.
+/// Returns the range between the quotes of the attribute whose name begins at `offset`.
 fn value(text: &str, offset: usize) -> Option<Range<usize>> {
     let rest = text.get(offset..)?;
     let quote_at = rest.find(['"', '\''])?;
@@ -223,7 +224,7 @@ fn value(text: &str, offset: usize) -> Option<Range<usize>> {
     Some(offset + from..offset + from + length)
 }
 
-/// A value as it stands in the message, if it stands there as it is.
+/// Borrows a value from the message if it has no references; otherwise copies it.
 fn as_written<'m>(written: Option<&'m str>, value: &str) -> Cow<'m, str> {
     match written {
         Some(written) if written == value => written.into(),
@@ -231,7 +232,7 @@ fn as_written<'m>(written: Option<&'m str>, value: &str) -> Cow<'m, str> {
     }
 }
 
-/// The id that a value is, or refers to.
+/// Returns the id in an attribute's value: an id, or a reference to one.
 fn id_of(value: Cow<'_, str>) -> Cow<'_, str> {
     fn id(value: &str) -> &str {
         let value = value.trim();

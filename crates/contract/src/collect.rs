@@ -1,4 +1,4 @@
-//! All types that a contract leads to, each once.
+//! Collects all types that a contract uses, each once.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
@@ -11,10 +11,10 @@ use castile_databinding::schema::{TypeName, XSD_NAMESPACE};
 
 use crate::{Body, Contract, Error, Message};
 
-/// The types of each namespace, by their names.
+/// The named types of each namespace, by name.
 pub(crate) type Types = BTreeMap<&'static str, BTreeMap<&'static str, &'static Declaration>>;
 
-/// All types with names.
+/// Returns all named types of a contract.
 pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
     let mut found = Types::new();
     let mut open: Vec<&'static Declaration> = Vec::new();
@@ -61,11 +61,12 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
     Ok(found)
 }
 
-/// That a type may come wherever one that it extends is due. The contract says so, and enums take what they list.
+/// Checks that the enum of each base type lists this type. In the contract, a type is allowed wherever one of its base types is; an
+/// enum only accepts the types that it lists.
 fn is_listed(declaration: &Declaration) -> Result<(), Error> {
     let name = |of: &Declaration| of.name.map_or("", |name| name.name);
     let base = |of: &Declaration| complex(of).and_then(|complex| complex.base);
-    // The compiler refuses types that extend each other in a circle.
+    // This loop ends, because the compiler rejects types that extend each other in a circle.
     for base in std::iter::successors(base(declaration), |of| base(of)) {
         let Some(ComplexDefinition { extended_by, is_open: false, .. }) = complex(base) else { continue };
         if !extended_by.iter().any(|of| name(of()) == name(declaration)) {
@@ -79,12 +80,12 @@ fn is_listed(declaration: &Declaration) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a type is an enum of types that extend each other, and the other one is the type itself in it.
+/// Returns whether `extended` is an enum of derived types, and `other` is the type itself in it.
 fn has_values_of(extended: &Declaration, other: &Declaration) -> bool {
     itself(extended).is_some_and(|of| of.is(other))
 }
 
-/// The type that has the values of an enum of types that extend each other.
+/// Returns the type that an enum of derived types has for the base type itself.
 fn itself(declaration: &Declaration) -> Option<&'static Declaration> {
     complex(declaration).and_then(|complex| complex.itself)
 }
@@ -96,7 +97,7 @@ fn complex(declaration: &Declaration) -> Option<&ComplexDefinition> {
     }
 }
 
-/// What a type refers to that another schema declares.
+/// An element or attribute that a type uses and another schema declares.
 pub(crate) enum Elsewhere {
     Element(DeclaredElement),
     Attribute(TypeName, Reference),
@@ -111,7 +112,8 @@ impl Elsewhere {
     }
 }
 
-/// What a type of a namespace, and those without names in it, refer to in other ones.
+/// Finds the elements and attributes of other namespaces that a type of `namespace` uses. Includes those of unnamed types inside
+/// it.
 pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, found: &mut dyn FnMut(Elsewhere)) {
     let mut open = vec![(declaration, namespace)];
     let mut seen = HashSet::new();
@@ -140,7 +142,7 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
     }
 }
 
-/// The types that one refers to.
+/// Calls `found` with each type that a type uses directly.
 pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(&'static Declaration)) {
     match &declaration.definition {
         Definition::BuiltIn => {}
@@ -161,7 +163,7 @@ pub(crate) fn each(declaration: &Declaration, found: &mut dyn FnMut(&'static Dec
     }
 }
 
-/// `flattened` are the types whose content was looked at: one may hold itself.
+/// `flattened` contains the types whose content was already visited, because a type may contain itself.
 fn each_of_particle(
     particle: &ParticleDeclaration,
     found: &mut dyn FnMut(ElementDeclaration),
@@ -173,7 +175,7 @@ fn each_of_particle(
         TermDeclaration::Sequence(particles) | TermDeclaration::Choice(particles) | TermDeclaration::All(particles) => {
             particles.iter().for_each(|particle| each_of_particle(&particle, found, flattened));
         }
-        // What it refers to, and not the type itself: that is no type of an element here.
+        // Visits the content of the flattened type. The type itself is not the type of an element here.
         TermDeclaration::ContentOf(of, _) => {
             let of = of();
             if let Definition::Complex(ComplexDefinition {

@@ -1,6 +1,6 @@
-//! A contract of what the types and the service of a program say of themselves: WSDL 1.1 with the schemas in it.
+//! Writes a contract from the types and service traits of a program: WSDL 1.1 with embedded schemas.
 //!
-//! This crate is for other crates of Castile: its API changes with them.
+//! This crate is internal to Castile. Its API changes with the other crates.
 
 mod collect;
 mod lines;
@@ -13,7 +13,7 @@ use std::fmt;
 use castile_databinding::declared::{DeclaredElement, Reference};
 use castile_soap::Version;
 
-/// A service as a trait of a program has it.
+/// A service that a trait of the program defines.
 #[derive(Debug)]
 pub struct Contract {
     /// The name of the `wsdl:service`.
@@ -22,13 +22,13 @@ pub struct Contract {
     pub namespace: &'static str,
     /// The name of the `wsdl:portType`.
     pub port_type: &'static str,
-    /// Empty for none.
+    /// The documentation, or an empty string.
     pub documentation: &'static str,
-    /// The versions of SOAP that it speaks, of which each has a port.
+    /// The versions of SOAP. The service has a port for each of them.
     pub versions: &'static [Version],
-    /// Where it is.
+    /// The address of the service.
     pub address: &'static str,
-    /// What it does.
+    /// The operations of the service.
     pub operations: &'static [Operation],
 }
 
@@ -39,55 +39,55 @@ pub struct Operation {
     pub name: &'static str,
     /// The `soapAction`; may be empty.
     pub action: &'static str,
-    /// Empty for none.
+    /// The documentation, or an empty string.
     pub documentation: &'static str,
-    /// What it takes.
+    /// The request message.
     pub request: Message,
-    /// What it answers; `None` if it doesn't.
+    /// The response message; `None` for a one-way operation.
     pub response: Option<Message>,
-    /// What its faults can say.
+    /// Returns the elements that the details of faults can have.
     pub faults: fn() -> Vec<DeclaredElement>,
 }
 
-/// A message.
+/// A message of an operation.
 #[derive(Debug)]
 pub struct Message {
-    /// What is in the body.
+    /// The content of the body.
     pub body: Body,
     /// The header blocks.
     pub headers: &'static [fn() -> DeclaredElement],
 }
 
-/// What is in the body of a message.
+/// The content of the body of a message.
 #[derive(Debug)]
 pub enum Body {
     /// An element, which the schema declares.
     Element(DeclaredElement),
-    /// An element that is called as the operation, around parts that the message declares (WSDL 1.1 §3.5): those that this type
-    /// has as elements.
+    /// An element with the name of the operation that wraps the parts of the message (WSDL 1.1 §3.5). The elements of this type are
+    /// the parts.
     Parts(Reference),
 }
 
-/// The WSDL of a service.
+/// Returns the WSDL of a service.
 ///
 /// # Errors
-/// What can't be declared: two types that have one name and differ, a type that is flattened into itself.
+/// Returns an error if a type can't be declared: two different types with the same name, or a type that is flattened into itself.
 pub fn write(contract: &Contract) -> Result<String, Error> {
     wsdl::write(contract)
 }
 
-/// The WSDL of a service as it is served; a comment that says so where there is none.
+/// Returns the WSDL of a service for clients, or an XML comment with the error if there is none.
 pub fn document(contract: &Contract) -> String {
     write(contract)
         .unwrap_or_else(|error| format!("<!-- there is no contract: {} -->\n", error.message.replace("--", "- -")))
 }
 
-/// What a page for people shows of a service, in the form that the generator has for it.
+/// Returns the content of the service's page for people, in the format of the generator.
 pub fn page(contract: &Contract) -> String {
     page::page(contract)
 }
 
-/// Why there is no contract.
+/// The reason why the contract can't be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     message: String,

@@ -1,19 +1,19 @@
-//! XML with an element in each line.
+//! Writes XML with one element in each line.
 
 use castile_xml::escape::{push_attribute, push_text};
 
 use crate::Error;
 
-/// What was written.
+/// A writer of XML lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     out: Vec<u8>,
     open: Vec<&'static str>,
-    /// A text that XML can't carry.
+    /// The first text that contains characters that XML doesn't allow.
     wrong: Option<String>,
 }
 
-/// The attributes of an element, in their order.
+/// The attributes of an element in order.
 pub(crate) type Attributes<'a> = Vec<(&'a str, String)>;
 
 impl Lines {
@@ -21,7 +21,7 @@ impl Lines {
         self.out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     }
 
-    /// An element, and what is in it.
+    /// Writes an element with its content.
     pub(crate) fn element(
         &mut self,
         name: &'static str,
@@ -35,7 +35,7 @@ impl Lines {
         inside(self)?;
         self.open.pop();
         if self.out.len() == before {
-            // Nothing is in it.
+            // The element is empty.
             self.out.truncate(before - ">\n".len());
             self.out.extend_from_slice(b"/>\n");
         } else {
@@ -45,13 +45,13 @@ impl Lines {
         Ok(())
     }
 
-    /// An element with nothing in it.
+    /// Writes an empty element.
     pub(crate) fn empty(&mut self, name: &'static str, attributes: &[(&str, String)]) {
         self.start(name, attributes);
         self.out.extend_from_slice(b"/>\n");
     }
 
-    /// An element with a text in it, unless the text is empty.
+    /// Writes an element with a text, unless the text is empty.
     pub(crate) fn text(&mut self, name: &'static str, text: &str) {
         if text.is_empty() {
             return;

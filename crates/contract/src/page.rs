@@ -1,4 +1,4 @@
-//! What a page for people shows of a service, in the form that the generator has for it (`castile-plan`, module `page`).
+//! Writes the content of a service's page for people, in the format of the generator (`castile-plan`, module `page`).
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use castile_databinding::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 use crate::collect::{self, Types};
 use crate::{Body, Contract, Message};
 
-/// The most rows of one type or message, and how deep types without a name are told where they stand.
+/// The maximum number of rows of a type or message, and the maximum nesting of unnamed types inside it.
 const MOST_ROWS: usize = 500;
 const DEEPEST: usize = 16;
 
-/// The text for a service. It has no example messages.
+/// Returns the text of the page. It has no example messages.
 pub(crate) fn page(contract: &Contract) -> String {
-    // A contract that can't be written has a page all the same.
+    // Even if the contract can't be written, there is a page.
     let mut page = Page { all: collect::types(contract).unwrap_or_default(), ..Page::default() };
     page.key("service", contract.name);
     for operation in contract.operations {
@@ -31,7 +31,7 @@ pub(crate) fn page(contract: &Contract) -> String {
         }
         page.blocks("faults", &(operation.faults)());
     }
-    // Types tell of others.
+    // The rows of a type can add further types.
     let mut number = 0;
     while let Some((name, declaration)) = page.types.get(number).copied() {
         page.key("type", &format!("{}\t{}", name.name, in_one_line(name.namespace)));
@@ -47,14 +47,14 @@ pub(crate) fn page(contract: &Contract) -> String {
 #[derive(Default)]
 struct Page {
     out: String,
-    /// All types with names.
+    /// All named types.
     all: Types,
-    /// The types that are told, and their numbers.
+    /// The types that the page describes, and their indexes.
     types: Vec<(TypeName, &'static Declaration)>,
     numbers: HashMap<(&'static str, &'static str), usize>,
 }
 
-/// What stands in a row behind its name.
+/// The columns of a row after the name.
 #[derive(Default)]
 struct Columns<'a> {
     occurs: String,
@@ -95,7 +95,7 @@ impl Page {
         self.content(key, &rows.join("\n"));
     }
 
-    /// An element, with what is in it if its type has no name.
+    /// Adds a row for an element, and rows for its content if its type has no name.
     fn element(&mut self, name: &str, of: Reference, columns: Columns<'_>, depth: usize, rows: &mut Vec<String>) {
         let declaration = of();
         let of = self.reference(declaration);
@@ -106,7 +106,7 @@ impl Page {
         }
     }
 
-    /// A type as it is called, and its number if it is told.
+    /// Returns the name of a type, and its index if the page describes it.
     fn reference(&mut self, declaration: &'static Declaration) -> String {
         let Some(name) = declaration.name else {
             return match &declaration.definition {
@@ -120,7 +120,7 @@ impl Page {
         if name.namespace == XSD_NAMESPACE {
             return format!("xs:{}\t", name.name);
         }
-        // Of a type that others extend, the field may say no more than that it has its values.
+        // The declaration of a field may cover only a base type itself. Show the enum with all derived types.
         let whole = self.all.get(name.namespace).and_then(|types| types.get(name.name)).copied().unwrap_or(declaration);
         let types = &mut self.types;
         let number = *self.numbers.entry((name.namespace, name.name)).or_insert_with(|| {
@@ -130,7 +130,7 @@ impl Page {
         format!("{}\t{number}", name.name)
     }
 
-    /// What a type has: attributes, elements, values, and the types in its place.
+    /// Adds the rows of a type: attributes, elements, values, and derived types.
     fn rows_of(&mut self, declaration: &'static Declaration, depth: usize, rows: &mut Vec<String>) {
         match &declaration.definition {
             Definition::BuiltIn => {}
@@ -241,7 +241,7 @@ fn push(rows: &mut Vec<String>, depth: usize, kind: char, name: &str, columns: &
     }
 }
 
-/// How often a particle occurs, empty for once.
+/// Returns how often a particle occurs; an empty string means once.
 fn occurs(particle: &ParticleDeclaration) -> String {
     match (particle.min_occurs, particle.max_occurs) {
         (1, Some(1)) => String::new(),
@@ -251,7 +251,7 @@ fn occurs(particle: &ParticleDeclaration) -> String {
     }
 }
 
-/// A text without tabs and line ends.
+/// Replaces tabs and line ends with spaces.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")

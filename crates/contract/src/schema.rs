@@ -1,4 +1,4 @@
-//! Types as `xs:complexType` and `xs:simpleType`.
+//! Writes types as `xs:complexType` and `xs:simpleType`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ use crate::Error;
 use crate::collect::{self, Types, each};
 use crate::lines::{Attributes, Lines};
 
-/// How deeply groups may be flattened into each other: one that is in itself has no end.
+/// The maximum depth of flattened groups. It detects a group that is flattened into itself.
 const MOST_FLATTENED: usize = 32;
 
 /// The namespace of `xml:lang` (Namespaces in XML 1.0 §3).
 pub(crate) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Prefixes of the namespaces of a contract.
+/// The prefixes of the namespaces of a contract.
 #[derive(Debug)]
 pub(crate) struct Prefixes(pub(crate) Vec<&'static str>);
 
 impl Prefixes {
-    /// The namespaces with the first one's own: `tns`, `ns2`, `ns3`.
+    /// Returns the prefix of a namespace: `tns` for the first one, then `ns2`, `ns3`.
     pub(crate) fn prefix(&self, namespace: &str) -> Option<String> {
         match self.0.iter().position(|known| *known == namespace)? {
             0 => Some("tns".to_owned()),
@@ -32,7 +32,7 @@ impl Prefixes {
         }
     }
 
-    /// A name as it stands in an attribute.
+    /// Returns a name as it is written in an attribute value.
     pub(crate) fn name(&self, name: TypeName) -> String {
         match name.namespace {
             XSD_NAMESPACE => return format!("xs:{}", name.name),
@@ -46,14 +46,14 @@ impl Prefixes {
     }
 }
 
-/// What a schema declares.
+/// The declarations of one schema.
 pub(crate) struct Schema<'a> {
     pub(crate) namespace: &'static str,
     pub(crate) elements: &'a [DeclaredElement],
     pub(crate) attributes: &'a [(TypeName, Reference)],
     pub(crate) types: &'a Types,
     pub(crate) prefixes: &'a Prefixes,
-    /// How many types without names are around what is being written.
+    /// The number of unnamed types around the current position.
     pub(crate) unnamed: Cell<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Schema<'_> {
         })
     }
 
-    /// The namespaces that are referred to.
+    /// Returns the namespaces to import.
     fn imported(&self) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
         let types = self.types.get(self.namespace).into_iter().flatten().map(|(_, declaration)| *declaration);
@@ -98,7 +98,7 @@ impl Schema<'_> {
         found.extend(named.map(|name| name.namespace));
         let mut seen = std::collections::HashSet::new();
         while let Some(declaration) = open.pop() {
-            // Others are declared elsewhere, and import what they need.
+            // Types of other namespaces are declared in their own schemas, which import what they need.
             let is_here = declaration.name.is_none_or(|name| name.namespace == self.namespace);
             if !is_here || !seen.insert((declaration.id)()) {
                 continue;
@@ -112,7 +112,7 @@ impl Schema<'_> {
         found
     }
 
-    /// An element or an attribute with its type: by its name, or within.
+    /// Writes an element or an attribute with its type, by name or inline.
     fn typed(
         &self,
         out: &mut Lines,
@@ -224,7 +224,7 @@ impl Schema<'_> {
         };
         let members = |out: &mut Lines| {
             match &own.particle {
-                // What is empty says nothing.
+                // Empty content needs no particle.
                 None => {}
                 Some(ParticleDeclaration { term: TermDeclaration::Sequence(none), .. }) if none.is_empty() => {}
                 Some(particle) => self.particle(out, particle, 0)?,
@@ -298,7 +298,7 @@ impl Schema<'_> {
                 else {
                     return Err(Error::new(format!("{name} is flattened and has no elements")));
                 };
-                // What is flattened occurs as often as the field, and its own content once.
+                // The flattened content gets the occurrence of the field. The content itself occurs once.
                 let ParticleDeclaration { min_occurs, max_occurs, .. } = *particle;
                 match &content.term {
                     TermDeclaration::Sequence(particles) => {
@@ -358,7 +358,7 @@ impl Schema<'_> {
     }
 }
 
-/// What a type has beyond the one that it extends, which declares the rest.
+/// The members of a type that its base type doesn't declare.
 struct OwnMembers<'a> {
     attributes: Vec<AttributeDeclaration>,
     any_attributes: Option<&'a Namespaces>,
@@ -379,7 +379,7 @@ impl<'a> OwnMembers<'a> {
         let name = |attribute: &AttributeDeclaration| (attribute.namespace, attribute.name);
         own.attributes.retain(|attribute| base.attributes.iter().all(|inherited| name(&inherited) != name(attribute)));
         own.any_attributes = own.any_attributes.filter(|_| base.any_attributes.is_none());
-        // A type begins with the elements of the one that it extends.
+        // The content of a type begins with the elements of its base type.
         own.particle = match (own.particle.map(|particle| particle.term), &base.content) {
             (Some(TermDeclaration::Sequence(all)), ContentDefinition::Elements(inherited)) => {
                 let inherited = match inherited.term {
@@ -401,7 +401,7 @@ impl<'a> OwnMembers<'a> {
     }
 }
 
-/// That what is flattened in a type is what is flattened in the one that it extends: the compiler compares no more than names.
+/// Checks that a type and its base type flatten the same type, because the compiler compares only the names.
 fn is_same_group(own: &ParticleDeclaration, inherited: &ParticleDeclaration) -> Result<(), Error> {
     match (&own.term, &inherited.term) {
         (TermDeclaration::ContentOf(own, _), TermDeclaration::ContentOf(inherited, _)) if !own().is(inherited()) => {
@@ -441,7 +441,7 @@ fn bounds(min: u32, max: Option<u32>) -> Attributes<'static> {
     attributes
 }
 
-/// The element of a facet.
+/// Returns the element of a facet.
 fn facet_element(facet: &str) -> Result<&'static str, Error> {
     const FACETS: [(&str, &str); 12] = [
         ("length", "xs:length"),

@@ -1,4 +1,4 @@
-//! Messages, port type, bindings and service.
+//! Writes messages, port type, bindings and service.
 
 use std::collections::BTreeMap;
 
@@ -77,14 +77,14 @@ pub(crate) fn write(contract: &Contract) -> Result<String, Error> {
     out.finish()
 }
 
-/// What schemas declare beside types, by their namespaces.
+/// The global declarations of the schemas other than types, by namespace.
 type Globals<T> = BTreeMap<&'static str, Vec<T>>;
 
-/// An attribute that a schema declares.
+/// A global attribute of a schema.
 type GlobalAttribute = (TypeName, Reference);
 
-/// The elements that messages refer to, in the order of the operations, and those and the attributes that types of other
-/// namespaces do.
+/// Returns the global elements and attributes. First the elements of messages, in the order of the operations. Then the elements
+/// and attributes that types of other namespaces use.
 fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElement>, Globals<GlobalAttribute>), Error> {
     let mut found = Globals::<DeclaredElement>::new();
     let add = |found: &mut Globals<DeclaredElement>, part: DeclaredElement| {
@@ -143,7 +143,7 @@ fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElemen
     Ok((found, attributes))
 }
 
-/// Whether two declarations are of one type. That of a built-in one may stand in several places.
+/// Returns whether two declarations are of the same type. A built-in type can have several declarations.
 fn is_same(one: &Declaration, other: &Declaration) -> bool {
     match (one.name, other.name) {
         (Some(one), Some(other)) => (one.namespace, one.name) == (other.namespace, other.name),
@@ -151,7 +151,7 @@ fn is_same(one: &Declaration, other: &Declaration) -> bool {
     }
 }
 
-/// What messages are called.
+/// Returns the name of the request message.
 fn request_of(operation: &Operation) -> String {
     format!("{}_Input", operation.name)
 }
@@ -182,7 +182,7 @@ fn messages(contract: &Contract, prefixes: &Prefixes, out: &mut Lines) -> Result
     Ok(())
 }
 
-/// The parts of the header blocks of a message, each once, with a name of its own.
+/// Returns the parts for the header blocks of a message, each once and with a unique name.
 fn header_parts(message: &Message) -> Vec<(String, DeclaredElement)> {
     let mut parts: Vec<(String, DeclaredElement)> = Vec::new();
     for element in message.headers.iter().map(|element| element()) {
@@ -197,7 +197,7 @@ fn header_parts(message: &Message) -> Vec<(String, DeclaredElement)> {
     parts
 }
 
-/// What the message of the header blocks is called.
+/// Returns the name of the message with the header blocks.
 fn headers_of(message: &str) -> String {
     format!("{message}_Headers")
 }
@@ -232,7 +232,7 @@ fn message(name: &str, message: &Message, prefixes: &Prefixes, out: &mut Lines) 
     })
 }
 
-/// The parts of a message of rpc style: the elements of a type, each of which comes once.
+/// Returns the parts of a message in rpc style: the elements of a type, each of which must occur once.
 fn parts(of: Reference) -> Result<Vec<ElementDeclaration>, Error> {
     let wrong = |name: &str| {
         Error::new(format!(
@@ -284,7 +284,7 @@ fn port_type(contract: &Contract, out: &mut Lines) -> Result<(), Error> {
     })
 }
 
-/// The prefix and the namespace of a binding.
+/// Returns the prefix and the namespace of a binding.
 fn binding_of(version: Version) -> (&'static str, &'static str) {
     match version {
         Version::Soap12 => ("soap12", SOAP12),
@@ -292,7 +292,7 @@ fn binding_of(version: Version) -> (&'static str, &'static str) {
     }
 }
 
-/// The elements of a binding.
+/// The element names of a binding.
 struct Names {
     binding: &'static str,
     operation: &'static str,
@@ -323,7 +323,7 @@ fn names(version: Version) -> Names {
     }
 }
 
-/// What the binding and the port of a version are called.
+/// Returns the name of the binding and the port of a version.
 fn binding_name(contract: &Contract, version: Version) -> String {
     let number = if matches!(version, Version::Soap12) && contract.versions.len() > 1 { "12" } else { "" };
     format!("{}Soap{number}", contract.name)

@@ -1,4 +1,4 @@
-//! What `#[xml(…)]` says of types, fields and variants.
+//! Parses the `#[xml(…)]` attributes of types, fields and variants.
 
 use castile_plan::plan::Wildcard;
 use heck::{ToLowerCamelCase, ToPascalCase, ToShoutySnakeCase, ToSnakeCase};
@@ -9,74 +9,74 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Type
 
 use crate::expansion::NAMESPACE;
 
-/// What is said of a type.
+/// The attributes of a type.
 #[derive(Default)]
 pub(crate) struct OfType {
-    /// The namespace, and where it is said.
+    /// The namespace of the type.
     pub(crate) namespace: Option<Expr>,
     pub(crate) name: Option<LitStr>,
-    /// The name of an element of which it is the value in a message.
+    /// The name of the element that has this type in messages.
     pub(crate) element: Option<LitStr>,
     pub(crate) rename_all: Option<Case>,
-    /// Elements within are in no namespace.
+    /// Whether the elements of the type are in no namespace.
     pub(crate) is_unqualified: bool,
-    /// Elements within may come in any order.
+    /// Whether the elements of the type may occur in any order.
     pub(crate) is_all: Option<Span>,
-    /// The contract declares the type where it stands, without a name.
+    /// Whether the contract declares the type inline, without a name.
     pub(crate) is_anonymous: bool,
-    /// The type is for others to hold it flattened.
+    /// Whether other types flatten the type.
     pub(crate) is_group: bool,
-    /// An enum of a type and those that extend it.
+    /// Whether the enum has a type and its derived types as variants.
     pub(crate) is_derived: Option<Span>,
-    /// An enum of simple types.
+    /// Whether the enum is a union of simple types.
     pub(crate) is_union: Option<Span>,
-    /// The type that it extends.
+    /// The base type.
     pub(crate) extends: Option<Path>,
-    /// What values of a simple type must be: the facet, its value, and where that is said.
+    /// The facets of a simple type: the name, the value, and its place.
     pub(crate) facets: Vec<(String, String, Span)>,
     pub(crate) documentation: String,
 }
 
-/// What is said of a field or a variant.
+/// The attributes of a field or a variant.
 #[derive(Default)]
 pub(crate) struct OfField {
     pub(crate) name: Option<LitStr>,
-    /// The namespace of an element or an attribute that isn't in that of the type.
+    /// The namespace of the element or attribute, if it differs from that of the type.
     pub(crate) namespace: Option<Expr>,
     pub(crate) role: Option<(Role, Span)>,
-    /// The namespaces of what a wildcard takes.
+    /// The namespaces that a wildcard accepts.
     pub(crate) of_namespaces: Option<LitStr>,
-    /// That a `Vec<u8>` is meant as numbers, and where that is said.
+    /// Set if a `Vec<u8>` is a list of numbers, to the place of the attribute.
     pub(crate) is_repeated: Option<Span>,
     pub(crate) min: Option<LitInt>,
     pub(crate) max: Option<LitInt>,
     pub(crate) default: Option<LitStr>,
-    /// That it has no other value than the default.
+    /// Whether the default is the only valid value.
     pub(crate) is_fixed: bool,
-    /// The type that reads and writes the values.
+    /// The adapter that reads and writes the values.
     pub(crate) with: Option<Type>,
-    /// The name of an element around all values.
+    /// The name of the element that wraps all values.
     pub(crate) wrap: Option<LitStr>,
-    /// That its values can be read one after another, and where that is said.
+    /// Set if the values can be read item by item, to the place of the attribute.
     pub(crate) is_items: Option<Span>,
     pub(crate) documentation: String,
 }
 
-/// What a field is.
+/// The role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Attribute,
     Text,
     /// Text and elements in any order.
     Mixed,
-    /// The content of its type, without an element around it.
+    /// The content of the field's type, without an element around it.
     Flattened,
-    /// Whatever element comes.
+    /// A wildcard for elements.
     Any,
     AnyAttributes,
-    /// Whatever value no other variant is.
+    /// Any value that no other variant matches.
     Other,
-    /// The type itself, which the types of other variants extend.
+    /// The base type itself, which the types of the other variants extend.
     Itself,
 }
 
@@ -102,7 +102,7 @@ pub(crate) enum Occurrence {
     Repeated,
 }
 
-/// How names in Rust become those of XML.
+/// The conversion of Rust names to XML names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Case {
     Camel,
@@ -140,7 +140,7 @@ impl Case {
         })
     }
 
-    /// The name in XML of something that Rust calls so.
+    /// Returns the XML name for a Rust name.
     pub(crate) fn name(self, ident: &Ident) -> String {
         let name = ident.to_string();
         let name = name.trim_start_matches("r#");
@@ -169,7 +169,7 @@ impl OfType {
             "element" => once(meta, &mut self.element, name),
             "rename_all" => once(meta, &mut self.rename_all, |meta| Case::of(&meta.value()?.parse()?)),
             "unqualified" => flag(&mut self.is_unqualified),
-            // For messages that `castile::service` makes.
+            // `castile::service` uses this for the messages that it generates.
             "anonymous" => flag(&mut self.is_anonymous),
             "group" => flag(&mut self.is_group),
             "all" => once(meta, &mut self.is_all, |meta| Ok(meta.path.span())),
@@ -193,12 +193,12 @@ impl OfType {
         }
     }
 
-    /// The name of an element or an attribute.
+    /// Returns the name of an element or an attribute.
     pub(crate) fn name_of(&self, ident: &Ident, field: &OfField, case: Case) -> syn::Result<String> {
         ncname(self.text_of(ident, field, case), field.name.as_ref().map_or(ident.span(), Spanned::span))
     }
 
-    /// The text of a listed value, which needn't be a name.
+    /// Returns the text of an enumeration value, which doesn't have to be a name.
     pub(crate) fn text_of(&self, ident: &Ident, field: &OfField, case: Case) -> String {
         match &field.name {
             Some(name) => name.value(),
@@ -206,13 +206,13 @@ impl OfType {
         }
     }
 
-    /// The name of the type.
+    /// Returns the name of the type.
     pub(crate) fn name(&self, ident: &Ident) -> syn::Result<String> {
         let name = self.name.as_ref().map_or_else(|| Case::AsItIs.name(ident), LitStr::value);
         ncname(name, self.name.as_ref().map_or(ident.span(), Spanned::span))
     }
 
-    /// That something was said that has no meaning for such a type.
+    /// Rejects attributes that have no meaning for this kind of type.
     pub(crate) fn refuse(&self, what: &str, said: &[(bool, &str)], ident: &Ident) -> syn::Result<()> {
         match said.iter().find(|(is_said, _)| *is_said) {
             Some((_, said)) => Err(syn::Error::new(ident.span(), format!("{what} has no `{said}`"))),
@@ -220,7 +220,7 @@ impl OfType {
         }
     }
 
-    /// The namespace of the type.
+    /// Returns the namespace of the type.
     pub(crate) fn namespace(&self, ident: &Ident) -> syn::Result<Expr> {
         self.namespace.clone().ok_or_else(|| {
             let message = "it is not said in which namespace the type is: write `#[xml(namespace = \"urn:example:orders\")]` \
@@ -286,7 +286,7 @@ impl OfField {
         Ok(())
     }
 
-    /// What a wildcard takes (XSD Part 1 §3.10.2), or this if it isn't said.
+    /// Returns the namespaces that a wildcard accepts (XSD Part 1 §3.10.2), or `unsaid` if there is no attribute.
     pub(crate) fn wildcard(&self, unsaid: Wildcard) -> syn::Result<Wildcard> {
         let Some(said) = &self.of_namespaces else { return Ok(unsaid) };
         let text = said.value();
@@ -313,7 +313,7 @@ impl OfField {
         self.role.map(|(role, _)| role)
     }
 
-    /// That something was said that has no meaning here.
+    /// Rejects attributes that have no meaning for this field.
     pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
         let said = [
             (Said::Name, self.name.as_ref().map(Spanned::span)),
@@ -334,7 +334,7 @@ impl OfField {
     }
 }
 
-/// What can be said of a field beside its role.
+/// The attributes of a field other than its role.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     Name,
@@ -395,7 +395,7 @@ fn name(meta: &ParseNestedMeta<'_>) -> syn::Result<LitStr> {
     ncname(name.value(), name.span()).map(|_| name)
 }
 
-/// A name of XML (Namespaces in XML 1.0 §3).
+/// Checks that a text is an XML name without a colon (Namespaces in XML 1.0 §3).
 pub(crate) fn ncname(name: String, span: Span) -> syn::Result<String> {
     match castile_xml::tree::is_ncname(&name) {
         true => Ok(name),
@@ -410,7 +410,7 @@ fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
     meta.error(format!("it is not known here; what can be said is {known}"))
 }
 
-/// An expression out of what a `macro_rules` put around it.
+/// Unwraps the invisible groups that `macro_rules` put around an expression.
 fn bare(mut expression: Expr) -> Expr {
     while let Expr::Group(group) = expression {
         expression = *group.expr;
@@ -418,7 +418,7 @@ fn bare(mut expression: Expr) -> Expr {
     expression
 }
 
-/// The text of a literal: a number stands for itself.
+/// Returns the text of a literal, which may also be a number.
 fn text_of(value: &Expr) -> syn::Result<String> {
     let negative = |literal: &Expr| match literal {
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => Some(unary.expr.clone()),
@@ -435,7 +435,7 @@ fn text_of(value: &Expr) -> syn::Result<String> {
     }
 }
 
-/// The documentation: lines without the blank that stands before each.
+/// Returns the documentation, without the space at the beginning of each line.
 pub(crate) fn documentation(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {

@@ -1,4 +1,4 @@
-//! What a type says of itself, for the contract that is written from it.
+//! Generates the declaration of a type, from which the contract is written.
 
 use castile_plan::plan::Wildcard;
 use proc_macro2::{Span, TokenStream};
@@ -12,7 +12,7 @@ use crate::fields::{self, Kind, Member};
 /// A complex type.
 pub(crate) struct Complex<'a> {
     pub(crate) ident: &'a Ident,
-    /// None for a type that is declared where it stands.
+    /// The name, or `None` for a type that is declared inline.
     pub(crate) name: Option<String>,
     pub(crate) documentation: &'a str,
     pub(crate) extends: Option<&'a Path>,
@@ -23,7 +23,7 @@ pub(crate) struct Complex<'a> {
 
 pub(crate) enum ContentOf<'a> {
     Text(&'a Type),
-    /// Text, and the elements of an enum.
+    /// Mixed content: text, and the elements of an enum.
     Mixed(&'a Type),
     Sequence(&'a [Member]),
     Choice(&'a [Member]),
@@ -32,7 +32,7 @@ pub(crate) enum ContentOf<'a> {
 
 pub(crate) struct AttributeOf {
     pub(crate) name: String,
-    /// None for an attribute in no namespace.
+    /// The namespace, or `None` for an attribute without a namespace.
     pub(crate) namespace: Option<Expr>,
     pub(crate) of: Type,
     pub(crate) is_required: bool,
@@ -43,12 +43,12 @@ pub(crate) struct AttributeOf {
 }
 
 impl Complex<'_> {
-    /// The declaration. `checks` are expressions that the compiler evaluates beside it.
+    /// Generates the declaration. `checks` are expressions that the compiler evaluates too.
     pub(crate) fn code(&self, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         self.code_with(&quote::format_ident!("{ELEMENTS}"), expansion, checks)
     }
 
-    /// The declaration of a type whose elements are in this table.
+    /// Generates the declaration of a type whose elements are in `table`.
     pub(crate) fn code_with(&self, table: &Ident, expansion: &Expansion, checks: &TokenStream) -> TokenStream {
         let Complex { ident, extends, any_attributes, .. } = self;
         let declared = quote! { castile_codegen_::declared };
@@ -121,7 +121,7 @@ impl Complex<'_> {
         };
         let documentation = documentation(self.documentation);
         let extension = extends.map(|base| extension(ident, base));
-        // The errors of these stand at the fields.
+        // The compiler reports these errors at the fields.
         let declared_members = members.iter().filter(|member| member.kind != Kind::Any).map(|member| &member.of);
         let types = declared_members.chain(self.attributes.iter().map(|attribute| &attribute.of));
         let doubtful = types.filter(|of| fields::most_bytes(of).is_none());
@@ -137,7 +137,7 @@ impl Complex<'_> {
     }
 }
 
-/// An enum of types that extend each other. `itself` is the one that has its values without `xsi:type`.
+/// Generates the declaration of an enum of derived types. Values of the type `itself` have no `xsi:type`.
 pub(crate) fn extended(
     expansion: &Expansion,
     name: &str,
@@ -163,7 +163,7 @@ pub(crate) fn extended(
     }
 }
 
-/// That a type extends another one.
+/// Generates the check that a type extends its base type.
 fn extension(ident: &Ident, base: &Path) -> TokenStream {
     let shown = shown(base);
     let no_enum = format!(
@@ -200,12 +200,12 @@ fn extension(ident: &Ident, base: &Path) -> TokenStream {
     }
 }
 
-/// A type as a program writes it.
+/// Returns a type as the program writes it.
 pub(crate) fn shown(of: &impl quote::ToTokens) -> String {
     of.to_token_stream().to_string().replace(' ', "")
 }
 
-/// The declaration of a simple type.
+/// Generates the declaration of a simple type.
 pub(crate) fn simple(
     expansion: &Expansion,
     name: &str,
@@ -223,18 +223,18 @@ pub(crate) fn simple(
     }
 }
 
-/// Expressions that the compiler evaluates.
+/// Wraps expressions in a constant, so that the compiler evaluates them.
 pub(crate) fn checked(checks: &TokenStream) -> Option<TokenStream> {
     (!checks.is_empty()).then(|| quote! { const _: () = { #checks }; })
 }
 
-/// The constant that is the name of a complex type.
+/// Generates the constant with the name of a complex type.
 fn named(expansion: &Expansion, name: &str) -> TokenStream {
     let namespace = expansion.namespace();
     quote! { const NAME: (&'static str, &'static str) = (#namespace, #name); }
 }
 
-/// The constant that is the documentation of a complex type, if there is some.
+/// Generates the constant with the documentation of a complex type, if there is any.
 fn documentation(documentation: &str) -> Option<TokenStream> {
     (!documentation.is_empty()).then(|| quote! { const DOCUMENTATION: &'static str = #documentation; })
 }
@@ -244,7 +244,7 @@ fn type_name(expansion: &Expansion, name: &str) -> TokenStream {
     quote! { castile_codegen_::xs::TypeName::new(#namespace, #name) }
 }
 
-/// The namespaces of what a wildcard takes.
+/// Generates the namespaces that a wildcard accepts.
 fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
     let namespace = expansion.namespace();
     let namespaces = match any {
@@ -255,7 +255,7 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
     quote! { castile_codegen_::xs::Namespaces::#namespaces }
 }
 
-/// The types of members, and what their wildcards take.
+/// Generates the types of members, and the namespaces of their wildcards.
 fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream) {
     let mut wildcards = TokenStream::new();
     let types = members.iter().enumerate().map(|(number, Member { of, kind, min, max, any, .. })| {
@@ -286,10 +286,10 @@ fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream
     (wildcards, types)
 }
 
-/// The longest tuple of types.
+/// The number of types in the longest tuple that is supported.
 const LONGEST: usize = 12;
 
-/// The row of types, which are a tuple or several of them.
+/// Combines the types into one tuple, or into several nested ones.
 fn row(types: Vec<TokenStream>) -> TokenStream {
     let tuples = types.chunks(LONGEST).map(|types| quote! { (#(#types,)*) });
     let together = |rest, first| quote! { castile_codegen_::declared::And<#first, #rest> };

@@ -1,4 +1,4 @@
-//! Enums: values that are listed, choices, and types with those that extend them.
+//! Enums: enumerations, choices, and base types with their derived types.
 
 use castile_plan::names;
 use castile_plan::plan::{Choice, Derived, DerivedVariant, Held, Item, TypeName};
@@ -18,7 +18,7 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
     let of = OfType::read(&input.attrs)?;
     let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
     let is_enumeration = of.is_derived.is_none() && of.is_union.is_none() && data.variants.iter().any(is_listed);
-    // What is listed restricts a text, of which white space may count.
+    // An enumeration restricts a text type. The only facet that it can have is `whiteSpace`.
     if !is_enumeration || of.facets.iter().any(|(facet, ..)| facet != "whiteSpace") {
         without_facets(&of)?;
     }
@@ -52,7 +52,7 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
 
 const ITSELF: &str = "a variant is a type that others extend in an enum with `#[xml(derived)]` alone";
 
-/// What a variant holds.
+/// Returns the type that a variant contains.
 fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(&fields.unnamed[0].ty),
@@ -60,7 +60,7 @@ fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
     }
 }
 
-// ---- values that are listed ----
+// ---- enumerations ----
 
 fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
@@ -80,7 +80,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
             (None, Fields::Unit) => {
                 said.refuse(&[Said::Name], "a listed value")?;
-                // A value is no name: any text will do.
+                // An enumeration value can be any text, not only a name.
                 let value = of.text_of(&variant.ident, &said, Case::AsItIs);
                 listed.push((&variant.ident, value));
             }
@@ -120,7 +120,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
         ),
     };
     let facets = values.iter().map(|value| quote! { ("enumeration", #value) });
-    // What takes any text restricts nothing.
+    // An enumeration that accepts any other text has no facets.
     let facets = if beyond {
         quote! { &[] }
     } else {
@@ -286,7 +286,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         }
         let (mut member, mut plan) = member(&mut expansion, of, &variant.ident, of_variant, &said, Case::Camel)?;
         if member.max != Some(1) {
-            // Of nothing nobody could tell which variant it is.
+            // An empty list would not show which variant it is.
             (member.min, plan.min_occurs) = (member.min.max(1), plan.min_occurs.max(1));
         }
         members.push((member, variant.ident.span()));
@@ -318,14 +318,14 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     let mut checks = is_small(ident, &sizes);
     checks.extend(sound(&expansion, &members));
     let mut rest = declaration.code(&expansion, &checks);
-    // Of what has text among its elements only mixed content is made.
+    // A choice with text can only be used in mixed content.
     if text.is_none() {
         rest.extend(element_of_group(&expansion, &name));
     }
     Ok(expansion.code(vec![Item::Choice(planned)], rest))
 }
 
-// ---- types with those that extend them ----
+// ---- base types with their derived types ----
 
 fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
@@ -422,7 +422,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             held,
             tag: (!is_itself).then_some(name),
         };
-        // A value without `xsi:type` is of the first one.
+        // Values without `xsi:type` are of the first variant.
         variants.insert(if is_itself { 0 } else { variants.len() }, planned);
     }
     differ(names.iter().map(|(name, span)| (None, name.as_str(), *span)))?;

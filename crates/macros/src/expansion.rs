@@ -1,7 +1,7 @@
-//! A plan of one type, and the code that is made of it.
+//! Renders the plan of one type as code.
 //!
-//! The plan knows the type, its fields' types and its namespace by names that stand for them: what a program calls them may mean
-//! something else where the code stands.
+//! The plan uses placeholders for the type, the types of its fields, and its namespace. Names of the program may have another
+//! meaning where the code is placed.
 
 use castile_codegen::OfProgram;
 use castile_plan::names;
@@ -12,7 +12,7 @@ use syn::{Expr, Lit, LitStr, Type};
 
 use crate::attributes::OfType;
 
-/// What the namespace of the type is called in plans.
+/// The placeholder for the namespace of the type.
 pub(crate) const NAMESPACE: &str = "castile:namespace";
 
 const ITSELF: &str = "CastileItself";
@@ -20,19 +20,19 @@ const TYPE: &str = "CastileType";
 pub(crate) const ELEMENTS: &str = "CASTILE_ELEMENTS";
 pub(crate) const ATTRIBUTES: &str = "CASTILE_ATTRIBUTES";
 pub(crate) const FACETS: &str = "CASTILE_FACETS";
-/// The constant of the one namespace of a plan.
+/// The placeholder for the constant of the plan's first namespace.
 const CONSTANT: &str = "CASTILE_NAMESPACE";
 
-/// How many places there are for the tags of types of programs. Those of two types that share one cost time where both come.
+/// The number of slots in the tag cache for types of programs. Two types of one program that share a slot evict each other's tags.
 const SLOTS: u32 = 1024;
 
-/// What a block calls the library.
+/// The name of the library inside a generated block.
 const LIBRARY: &str = "castile_codegen_";
 
 pub(crate) struct Expansion {
     ident: Ident,
     namespace: Expr,
-    /// Those of elements and attributes that are in another one.
+    /// The other namespaces, of elements and attributes that are not in the namespace of the type.
     others: Vec<Expr>,
     is_in_none: bool,
     is_qualified: bool,
@@ -50,7 +50,7 @@ impl Expansion {
         Ok(Expansion { ident: ident.clone(), namespace, others, is_in_none: is_none, is_qualified, types, slot })
     }
 
-    /// What stands for a service.
+    /// Creates an expansion for a service.
     pub(crate) fn of_service(ident: &Ident, namespace: &LitStr) -> Self {
         let namespace = syn::parse_quote!(#namespace);
         let slot = (hash(&ident.to_string()) % SLOTS) as u16;
@@ -58,12 +58,12 @@ impl Expansion {
         Expansion { ident: ident.clone(), namespace, others, is_in_none: false, is_qualified: true, types, slot }
     }
 
-    /// The namespace of elements within the type, as plans call it.
+    /// Returns the namespace of the type's elements, as a placeholder.
     pub(crate) fn of_elements(&self) -> &'static str {
         if self.is_qualified { NAMESPACE } else { "" }
     }
 
-    /// Another namespace, as plans call it.
+    /// Adds another namespace and returns its placeholder.
     pub(crate) fn other(&mut self, namespace: &Expr) -> String {
         if is_empty(namespace) {
             return String::new();
@@ -76,7 +76,7 @@ impl Expansion {
         &self.ident
     }
 
-    /// Whether the type says that it is in no namespace.
+    /// Returns whether the type is in no namespace.
     pub(crate) fn is_in_none(&self) -> bool {
         self.is_in_none
     }
@@ -85,12 +85,12 @@ impl Expansion {
         self.is_qualified
     }
 
-    /// The namespace of the type as an expression.
+    /// Returns the namespace of the type as an expression.
     pub(crate) fn namespace(&self) -> TokenStream {
         expression(&self.namespace)
     }
 
-    /// The namespace of elements within the type as an expression.
+    /// Returns the namespace of the type's elements as an expression.
     pub(crate) fn namespace_of_elements(&self) -> TokenStream {
         if self.is_qualified {
             self.namespace()
@@ -99,48 +99,48 @@ impl Expansion {
         }
     }
 
-    /// The type itself, as plans call it.
+    /// Returns the placeholder for the type itself.
     pub(crate) fn itself(&self) -> Path {
         path(ITSELF)
     }
 
-    /// A type of the program, as plans call it.
+    /// Adds a type of the program and returns its placeholder.
     pub(crate) fn of(&mut self, of: &Type) -> Path {
         self.of_tokens(of.to_token_stream())
     }
 
-    /// A type of the program, as plans call it.
+    /// Adds a type of the program, given as tokens, and returns its placeholder.
     pub(crate) fn of_tokens(&mut self, of: TokenStream) -> Path {
         self.types.push(of);
         path(&format!("{TYPE}{}", self.types.len() - 1))
     }
 
-    /// A type of the program as one of values.
+    /// Adds a type of the program and returns it as a value type.
     pub(crate) fn base(&mut self, of: &Type) -> Base {
         Base::Rust(self.of(of).ident.as_str().into())
     }
 
-    /// The number of the next element.
+    /// Returns the slot of the next element in the tag cache.
     pub(crate) fn slot(&mut self) -> u16 {
         let slot = self.slot;
         self.slot = slot.wrapping_add(1);
         slot
     }
 
-    /// The code of types that were planned, with what else is to stand in the same block.
+    /// Renders planned types as a block of code, with `rest` in the same block.
     pub(crate) fn code(self, items: Vec<Item>, rest: TokenStream) -> TokenStream {
         let code = self.rendered(items, LIBRARY, |program| program.types());
         Self::block(&code, &rest)
     }
 
-    /// The code of what `render` makes, with what else is to stand in the same block.
+    /// Renders a block of code with `render`, with `rest` in the same block.
     pub(crate) fn code_of(self, render: impl FnOnce(&OfProgram<'_>) -> TokenStream, rest: TokenStream) -> TokenStream {
         let code = self.rendered(Vec::new(), LIBRARY, render);
         Self::block(&code, &rest)
     }
 
     fn block(code: &TokenStream, rest: &TokenStream) -> TokenStream {
-        // A short path is less for the compiler to read: there are dozens for each of thousands of types.
+        // A short alias is faster to compile: each of possibly thousands of types uses it dozens of times.
         quote! {
             const _: () = {
                 use ::castile::codegen as castile_codegen_;
@@ -150,7 +150,7 @@ impl Expansion {
         }
     }
 
-    /// What `render` makes of a plan, with the library under this path.
+    /// Calls `render` with a plan that contains `items`. The library is at the path `library`.
     pub(crate) fn rendered(
         &self,
         items: Vec<Item>,
@@ -192,7 +192,7 @@ impl Expansion {
     }
 }
 
-/// What plans call the namespaces: that of the type, and those of the others by their numbers.
+/// Returns the placeholder of a namespace: that of the type for 0, the others by their number.
 fn namespace_of(number: usize) -> String {
     match number {
         0 => NAMESPACE.to_owned(),
@@ -200,12 +200,12 @@ fn namespace_of(number: usize) -> String {
     }
 }
 
-/// Whether a namespace is none.
+/// Returns whether a namespace is the empty string.
 fn is_empty(namespace: &Expr) -> bool {
     matches!(namespace, Expr::Lit(literal) if matches!(&literal.lit, Lit::Str(text) if text.value().is_empty()))
 }
 
-/// An expression that stays one wherever it stands.
+/// Wraps an expression in an invisible group, so that it stays one expression in any context.
 fn expression(expression: &Expr) -> TokenStream {
     TokenTree::Group(Group::new(Delimiter::None, expression.to_token_stream())).into()
 }

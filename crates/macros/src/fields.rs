@@ -1,4 +1,4 @@
-//! Fields of structs, and what variants hold: how often they come, and what of.
+//! Fields of structs and contents of variants: their types and how often they occur.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use syn::{Expr, GenericArgument, Ident, LitInt, PathArguments, Type};
 use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
 use crate::expansion::{Expansion, NAMESPACE};
 
-/// A particle that a program has.
+/// A field of a struct, or the content of a variant, as a particle.
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// Its namespace, if it isn't that of the elements around it.
+    /// The namespace, if it differs from that of the surrounding elements.
     pub(crate) namespace: Option<Expr>,
     /// The type of one value.
     pub(crate) of: Type,
@@ -24,9 +24,9 @@ pub(crate) struct Member {
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
-    /// That its values can be read one after another, and where that is said.
+    /// Set if the values can be read item by item, to the place of the attribute.
     pub(crate) items: Option<Span>,
-    /// What a wildcard takes.
+    /// The namespaces that a wildcard accepts.
     pub(crate) any: Option<Wildcard>,
     pub(crate) documentation: String,
 }
@@ -38,16 +38,16 @@ pub(crate) enum Kind {
     Any,
 }
 
-/// What the type of a field shows.
+/// The structure of a field's type.
 pub(crate) struct Shape {
     pub(crate) occurrence: Occurrence,
     pub(crate) is_boxed: bool,
     is_stream: bool,
-    /// The type of one value, out of its box.
+    /// The type of one value, without its `Box`.
     pub(crate) of: Type,
 }
 
-/// What stands in the brackets of a type that is called so: `T` of `Option<T>`.
+/// Returns the generic argument of a type with this name: `T` of `Option<T>`.
 pub(crate) fn held_by<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = bare(of) else { return None };
     let last = path.path.segments.last().filter(|last| path.qself.is_none() && last.ident == name)?;
@@ -62,7 +62,7 @@ pub(crate) fn is_called(of: &Type, name: &str) -> bool {
     last_of(of).is_some_and(|last| last == name)
 }
 
-/// The last name of a path.
+/// Returns the last name of a path.
 fn last_of(of: &Type) -> Option<&syn::Ident> {
     match bare(of) {
         Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
@@ -70,7 +70,7 @@ fn last_of(of: &Type) -> Option<&syn::Ident> {
     }
 }
 
-/// A type out of parentheses, and out of what a macro put around it.
+/// Returns a type without parentheses and without the invisible groups of macros.
 fn bare(mut of: &Type) -> &Type {
     loop {
         of = match of {
@@ -81,7 +81,7 @@ fn bare(mut of: &Type) -> &Type {
     }
 }
 
-/// How Rust and XML Schema call a type of the language. A program may have a `Date` of its own, but no `i32`.
+/// Returns the Rust name and the XML Schema name of a type of the language. A program may define its own `Date`, but no `i32`.
 pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
     const TYPES: [(&str, &str); 12] = [
         ("String", "string"),
@@ -102,10 +102,11 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
     TYPES.into_iter().find(|(name, _)| *name == called)
 }
 
-/// How many bytes a value takes at most on a 64-bit machine, where what the type is called tells.
+/// Returns the maximum size of a value in bytes on a 64-bit machine, if the name of the type determines it.
 pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
     const POINTER: usize = 8;
-    /// Those of `castile::datatypes` that are small. A type of the program that is called so is looked at where it is derived.
+    /// The small types of `castile::datatypes`. If the program defines a type with such a name, its size is checked where it is
+    /// derived.
     const DATATYPES: [&str; 12] = [
         "AnyUri",
         "Base64Binary",
@@ -126,15 +127,15 @@ pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
         "Vec" => held_by(inner, "Vec").map(|_| 3 * POINTER),
         "String" => Some(3 * POINTER),
         called if DATATYPES.contains(&called) => Some(MOST_OF_DATATYPE),
-        // A number, and whether there is one.
+        // A number, and the flag of an `Option`.
         _ => of_language(inner).map(|_| 2 * POINTER),
     }
 }
 
-/// How many bytes a value of one of the datatypes takes at most, if it is there.
+/// The maximum size in bytes of a value of these datatypes, or of an `Option` of one.
 pub(crate) const MOST_OF_DATATYPE: usize = 64;
 
-/// That a default is a value of its type, as far as that is known here.
+/// Checks that a default is a valid value of its type, if the type is known here.
 pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> {
     let Some(datatype) = of_language(of).and_then(|(_, name)| Datatype::from_name(name)) else { return Ok(()) };
     match datatype.parse(text, &Unscoped) {
@@ -174,7 +175,7 @@ impl Shape {
     }
 }
 
-/// A particle, and what stands for it in a plan.
+/// Creates a member and its plan.
 pub(crate) fn member(
     expansion: &mut Expansion,
     of_type: &OfType,
@@ -211,7 +212,7 @@ pub(crate) fn member(
         }
     };
     if let Some(namespace) = &said.namespace {
-        // Who refers to an element of another schema says no more of it (XSD Part 1 §3.3.3).
+        // A reference to an element of another schema can't change the element (XSD Part 1 §3.3.3).
         said.refuse(&[Said::Name, Said::Namespace, Said::Repeated, Said::Bounds], "an element of another namespace")?;
         if !is_element || shape.is_stream {
             return Err(syn::Error::new(
@@ -227,7 +228,7 @@ pub(crate) fn member(
             if shape.occurrence == Occurrence::Repeated && !is_called(of, "AnyElements") {
                 return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
             }
-            // Those of the type's own namespace could be taken for its other elements (cos-nonambig).
+            // Elements of the type's own namespace would be ambiguous with its other elements (cos-nonambig).
             let any = said.wildcard(Wildcard::Not(NAMESPACE.to_owned()))?;
             (Kind::Any, Term::Any(any))
         }
@@ -248,7 +249,7 @@ pub(crate) fn member(
                 facets: None,
                 types: None,
             };
-            // What holds no others needs no guard of the stack.
+            // A value without nested values needs no stack guard.
             let base = match of_language(&shape.of).filter(|_| adapter.is_none()) {
                 Some((name, _)) => Base::Primitive(name),
                 None => expansion.base(&shape.of),
@@ -275,24 +276,24 @@ pub(crate) fn member(
     Ok((Member { name, namespace, of: of_value, kind, min, max, default, items, any, documentation }, field))
 }
 
-/// What reads values of a type by an adapter.
+/// Adds the type that reads values with an adapter.
 pub(crate) fn adapted(expansion: &mut Expansion, with: &Type, of: &Type) -> Base {
     expansion.base(&syn::parse_quote!(castile_codegen_::Adapted<#with, #of>))
 }
 
-/// The type that an adapter reads in place of one.
+/// Returns the type that an adapter reads instead of `of`.
 pub(crate) fn type_of_adapted(with: &Type, of: &Type) -> Type {
     syn::parse_quote!(<#with as ::castile::Adapter<#of>>::Xml)
 }
 
-/// How often a particle comes.
+/// Returns how often a particle occurs.
 fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
     let number = |number: &LitInt| number.base10_parse::<u32>();
     match shape.occurrence {
         Occurrence::Repeated => {
             let (min, max) = (said.min.as_ref(), said.max.as_ref());
             let (lower, upper) = (min.map(number).transpose()?.unwrap_or(0), max.map(number).transpose()?);
-            // One that comes once has another form.
+            // A field that occurs once is not a `Vec`.
             match max {
                 Some(max) if upper.is_some_and(|upper| upper < lower.max(2)) => {
                     Err(syn::Error::new(max.span(), "a `Vec` comes 2 times or more at most, and not less than `min`"))
@@ -307,7 +308,7 @@ fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
     }
 }
 
-/// That two elements, attributes or values have one name.
+/// Checks that no two elements, attributes or values have the same name.
 pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m str, Span)>) -> syn::Result<()> {
     let mut known = HashSet::new();
     for (namespace, name, span) in names {
@@ -319,8 +320,8 @@ pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m 
     Ok(())
 }
 
-/// That elements of one name can be told apart: in a sequence, where so many of the first come that the next one is of the other, or
-/// where another element must come between them. The first one is counted then.
+/// Checks that elements with the same name can be distinguished in a sequence. Either the first one has a fixed count, or a
+/// required element separates them. In the first case, its occurrences are counted.
 pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_all: bool) -> syn::Result<()> {
     let is_element = |member: &Member| member.kind == Kind::Element;
     let key =
@@ -360,7 +361,7 @@ pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_al
     Ok(())
 }
 
-/// The names of the elements among members.
+/// Returns the names of the members that are elements.
 pub(crate) fn elements(members: &[(Member, Span)]) -> impl Iterator<Item = (Option<&Expr>, &str, Span)> {
     let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element);
     elements.map(|(member, span)| (member.namespace.as_ref(), member.name.as_str(), *span))

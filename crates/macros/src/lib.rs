@@ -1,7 +1,7 @@
-//! Types and traits of a program as those of a SOAP contract.
+//! Macros that map the types and traits of a program to those of a SOAP contract.
 //!
-//! `castile` has these with the feature `macros`; its documentation says how they are used. A macro plans a type as the generator
-//! plans one of a contract, and the same renderer writes how it is read and written.
+//! `castile` exports these macros with the feature `macros`, and its documentation describes their use. A macro plans a type as the
+//! generator plans a type of a contract. The same renderer then writes the code that reads and writes it.
 
 mod attributes;
 mod declaration;
@@ -19,35 +19,35 @@ mod tests;
 use proc_macro::TokenStream;
 use syn::{Data, DeriveInput, ItemTrait, parse_macro_input};
 
-/// Lets a struct or an enum be read from XML, be written as XML, and be declared by a contract.
+/// Implements reading from XML, writing to XML, and the declaration in a contract for a struct or an enum.
 #[proc_macro_derive(Xml, attributes(xml))]
 pub fn xml(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     derived(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Lets a struct or an enum be what faults of an operation say.
+/// Implements the details of an operation's faults for a struct or an enum.
 #[proc_macro_derive(FaultDetail, attributes(xml))]
 pub fn fault_detail(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     messages::fault_detail(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Lets a struct that derives `Xml` be a header block.
+/// Makes a struct that derives `Xml` a header block.
 #[proc_macro_derive(Header, attributes(xml))]
 pub fn header(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     messages::header(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Lets a type that derives `Xml` be a document.
+/// Makes a type that derives `Xml` a document.
 #[proc_macro_derive(Document, attributes(xml))]
 pub fn document(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     messages::document(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes a service of a trait.
+/// Turns a trait into a service.
 #[proc_macro_attribute]
 pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let of = parse_macro_input!(attribute as service::OfService);

@@ -1,4 +1,4 @@
-//! What messages hold beside their payloads: header blocks, and what faults say.
+//! Header blocks, documents, and details of faults.
 
 use castile_plan::plan::{Element, FaultVariant, Faults, Held, Root, RootType, TypedRoot};
 use proc_macro2::TokenStream;
@@ -9,7 +9,7 @@ use crate::attributes::{Case, OfField, OfType, Said, ncname};
 use crate::expansion::{Expansion, NAMESPACE};
 use crate::fields::{differ, held_by};
 
-/// An element of a message, in the namespace of the type.
+/// Creates an element of a message, in the namespace of the type.
 pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {
     let element = Element {
         namespace: NAMESPACE.to_owned(),
@@ -24,13 +24,13 @@ pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {
         is_encoded: false,
         wraps_parts: false,
         type_name: None,
-        // Prefixes are declared by whoever writes it, as the type needs them.
+        // The code that writes the element declares the prefixes that the type needs.
         start: format!("<{name}>"),
         end: format!("</{name}>"),
     }
 }
 
-/// An element as the contract declares it.
+/// Generates the declaration of an element in the contract.
 fn declared(expansion: &Expansion, name: &str, of: &TokenStream) -> TokenStream {
     let namespace = expansion.namespace();
     quote! {
@@ -42,7 +42,7 @@ fn declared(expansion: &Expansion, name: &str, of: &TokenStream) -> TokenStream 
     }
 }
 
-/// A type as a header block.
+/// Generates a header block from a type.
 pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let of = OfType::read(&input.attrs)?;
@@ -68,7 +68,7 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(expansion.code_of(|program| program.header(&block), rest))
 }
 
-/// A type as a document.
+/// Generates a document from a type.
 pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let of = OfType::read(&input.attrs)?;
@@ -83,7 +83,7 @@ pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(expansion.code_of(|program| program.document(&document), TokenStream::new()))
 }
 
-/// The name of the element that a type is the value of.
+/// Returns the name of the element that has this type.
 fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
     match &of.element {
         Some(name) => Ok(name.value()),
@@ -91,7 +91,7 @@ fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
     }
 }
 
-/// A type as what faults say: an enum of elements, or one element.
+/// Generates fault details from a type: an enum of elements, or one element.
 pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let of = OfType::read(&input.attrs)?;
@@ -150,7 +150,7 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(expansion.code_of(|program| program.faults(&planned), rest))
 }
 
-/// A type that is itself all that a fault says.
+/// Generates the fault details of a type that is the only detail.
 fn one_detail(expansion: &Expansion, name: &str) -> TokenStream {
     let (ident, namespace) = (expansion.ident(), expansion.namespace());
     let element = declared(expansion, name, &quote! { #ident });

@@ -1,4 +1,4 @@
-//! Traits as services: what is said of them and of their methods.
+//! Generates services from traits. Parses the attributes of traits and methods.
 
 mod code;
 
@@ -17,16 +17,16 @@ use crate::attributes::{documentation, ncname};
 use crate::fields::{held_by, is_called};
 use code::Service;
 
-/// What is said of a service.
+/// The attributes of a service.
 #[derive(Default)]
 pub(crate) struct OfService {
     namespace: Option<LitStr>,
     name: Option<LitStr>,
     port_type: Option<LitStr>,
     address: Option<LitStr>,
-    /// Versions of SOAP: `"1.1"`, `"1.2"` or both.
+    /// The versions of SOAP: `"1.1"`, `"1.2"` or both.
     soap: Option<LitStr>,
-    /// What the module is called that has the messages.
+    /// The name of the module with the messages.
     module: Option<LitStr>,
     is_rpc: bool,
 }
@@ -71,14 +71,14 @@ fn skip_comma(input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// What `#[soap(…)]` says of an operation.
+/// The `#[soap(…)]` attributes of an operation.
 #[derive(Default)]
 struct OfOperation {
     name: Option<LitStr>,
     action: Option<LitStr>,
-    /// What the element of the answer is called that has the result.
+    /// The name of the response's element that has the result.
     result: Option<LitStr>,
-    /// The elements of the messages, where they are not called as the operation.
+    /// The names of the message elements, if they are not derived from the operation's name.
     element: Option<LitStr>,
     response_element: Option<LitStr>,
     is_one_way: bool,
@@ -115,11 +115,11 @@ impl OfOperation {
     }
 }
 
-/// What a method takes or gives.
+/// The parameters or the result of a method.
 enum Shape {
-    /// A message as it is: `Request<T>`, `Response<T>`.
+    /// A complete message: `Request<T>`, `Response<T>`.
     Whole(Box<Type>),
-    /// Values, of which a message is made.
+    /// Values from which the macro creates a message.
     Values(Vec<Value>),
 }
 
@@ -127,11 +127,11 @@ struct Value {
     ident: Ident,
     of: Type,
     attributes: Vec<Attribute>,
-    /// Whether it is a header block.
+    /// Whether the value is a header block.
     is_header: bool,
 }
 
-/// A method as an operation.
+/// A method that is an operation.
 struct Method {
     ident: Ident,
     name: String,
@@ -139,7 +139,7 @@ struct Method {
     documentation: String,
     request: Shape,
     response: Option<Shape>,
-    /// Whether the method may fail, and what its faults say.
+    /// Whether the method can fail, and the details of its faults.
     is_fallible: bool,
     detail: Option<Type>,
     of: OfOperation,
@@ -180,12 +180,12 @@ pub(crate) fn service(of: &OfService, mut item: ItemTrait) -> syn::Result<TokenS
     Service { of, namespace, name, port_type, actions, methods: &methods, item: &item }.code()
 }
 
-/// A name of XML: what was said, or else another one.
+/// Returns the name in the attribute, or `other` if there is none. Checks that it is an XML name.
 fn named(said: Option<&LitStr>, other: impl FnOnce() -> String, span: Span) -> syn::Result<String> {
     ncname(said.map_or_else(other, LitStr::value), said.map_or(span, LitStr::span))
 }
 
-/// The actions of messages (1.0 Metadata §4.4.4).
+/// Creates the actions of messages (1.0 Metadata §4.4.4).
 struct Actions {
     begin: String,
 }
@@ -198,7 +198,7 @@ impl Actions {
     }
 }
 
-/// Makes an `async fn` one whose future can be sent to another thread, and takes off it what this macro reads.
+/// Changes an `async fn` so that its future is `Send`, and removes the attributes that this macro reads.
 fn rewrite(function: &mut TraitItemFn) {
     let output = match &function.sig.output {
         ReturnType::Default => quote! { () },
@@ -344,7 +344,7 @@ fn request(function: &TraitItemFn) -> syn::Result<Shape> {
     Ok(Shape::Values(values))
 }
 
-/// What a method gives, whether it may fail, and what its faults say.
+/// Returns the result of a method, whether it can fail, and the details of its faults.
 fn response(output: &ReturnType) -> syn::Result<(Shape, bool, Option<Type>)> {
     let ReturnType::Type(_, of) = output else { return Ok((Shape::Values(Vec::new()), false, None)) };
     let (value, fault) = match arguments_of(of, "Result").as_slice() {
@@ -376,7 +376,7 @@ fn response(output: &ReturnType) -> syn::Result<(Shape, bool, Option<Type>)> {
     Ok((shape, fault.is_some(), detail))
 }
 
-/// The types in the brackets of one that is called so.
+/// Returns the generic arguments of a type with this name.
 fn arguments_of<'t>(of: &'t Type, name: &str) -> Vec<&'t Type> {
     let Type::Path(path) = of else { return Vec::new() };
     let Some(last) = path.path.segments.last().filter(|last| last.ident == name) else { return Vec::new() };

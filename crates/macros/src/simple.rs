@@ -14,7 +14,7 @@ use crate::fields::{check_value, is_called, of_language};
 
 pub(crate) const WHITE_SPACE: &str = "white space is \"preserve\", \"replace\" or \"collapse\"";
 
-/// A struct around one value, which may have to hold to facets.
+/// Generates a struct with one value, which may have facets.
 pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     if let Some(extends) = &of.extends {
@@ -99,7 +99,7 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
     Ok(expansion.code(items, rest))
 }
 
-/// The facets as a table has them.
+/// Returns the facets as a table contains them.
 fn facets(of: &OfType, inner: &Type) -> syn::Result<Vec<Facet>> {
     let mut facets: Vec<Facet> = Vec::new();
     let mut patterns = Vec::new();
@@ -150,13 +150,13 @@ fn facets(of: &OfType, inner: &Type) -> syn::Result<Vec<Facet>> {
         });
     }
     if !patterns.is_empty() {
-        // Several patterns of one step are alternatives (XSD Part 2 §4.3.4.3).
+        // Several patterns in one derivation step are alternatives (XSD Part 2 §4.3.4.3).
         facets.push(Facet::Patterns(vec![patterns]));
     }
     if !listed.is_empty() {
         facets.push(Facet::Enumeration(listed));
     }
-    // All other types collapse it (XSD Part 2 §4.3.6).
+    // All other types have the white space `Collapse` (XSD Part 2 §4.3.6).
     let of_base = [("String", "Preserve"), ("NormalizedString", "Replace")];
     let of_base = of_base.into_iter().find(|(name, _)| is_called(inner, name));
     if let Some((_, white_space)) = of_base.filter(|_| !facets.is_empty())

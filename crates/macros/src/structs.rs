@@ -1,4 +1,4 @@
-//! Structs: complex types, and simple types of their own.
+//! Structs: complex types, and simple types with facets.
 
 use castile_plan::names;
 use castile_plan::plan::{
@@ -16,7 +16,7 @@ use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion, NAMESPACE};
 use crate::fields::{self, Kind, Member, Shape, adapted, check_value, differ, held_by, type_of_adapted};
 use crate::simple;
 
-/// How many bytes fields of known types may take without a look at the whole.
+/// The total size in bytes of fields with known types up to which the size of the struct is not checked.
 const MOST_KNOWN: usize = 512;
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
@@ -227,13 +227,13 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     }
     rest.extend(repeats.code);
     if of.is_group {
-        // It may be an element of its own, too.
+        // A group can also be the whole content of an element.
         rest.extend(element_of_group(&expansion, &type_name.name));
     }
     Ok(expansion.code(items, rest))
 }
 
-/// What lets a group be the content of an element, as which its own is all.
+/// Generates the code with which a group can be the whole content of an element.
 pub(crate) fn element_of_group(expansion: &Expansion, name: &str) -> TokenStream {
     let ident = expansion.ident();
     let (namespace, of_elements) = (expansion.namespace(), expansion.namespace_of_elements());
@@ -317,17 +317,17 @@ fn attribute(
 
 const NO_ITEMS: &str = "items are elements with values of their own type";
 
-/// What of a struct can be read item by item.
+/// Generates the code for reading the items of a struct.
 #[derive(Default)]
 struct Repeats {
     code: TokenStream,
     said: Option<proc_macro2::Span>,
-    /// Whether one field has items of any type in it.
+    /// Whether a field has items of any type inside its values.
     leads_on: bool,
 }
 
 impl Repeats {
-    /// The values of a `Vec` in an element of its own, which is the one of this number.
+    /// Adds the items of a `Vec` in its own element. `number` is the number of that element.
     fn wrapped(
         &mut self,
         expansion: &Expansion,
@@ -349,7 +349,7 @@ impl Repeats {
         Ok(())
     }
 
-    /// The values of a field, which is the element of this index; or what is in its value.
+    /// Adds the items of the field at this index, or the items inside its value.
     fn field(
         &mut self,
         expansion: &Expansion,
@@ -397,7 +397,7 @@ impl Repeats {
     }
 }
 
-/// What stands for a field whose values are in an element of their own.
+/// A field whose values are in their own element.
 struct Wrapped {
     member: Member,
     plan: Field,
@@ -405,8 +405,8 @@ struct Wrapped {
     code: TokenStream,
 }
 
-/// A field whose values are in an element of their own: a type for that is made, of which no value ever is. `number` tells it
-/// from others of the struct.
+/// Plans a field whose values are in their own element. Generates a type for that element, which has no values at run time.
+/// `number` distinguishes it from the other such types of the struct.
 fn wrapped(
     expansion: &mut Expansion,
     of_type: &OfType,
@@ -533,8 +533,8 @@ fn wrapped(
     Ok(Wrapped { member, plan, item, code })
 }
 
-/// That a value takes no more room than those of generated code do. The compiler has thousands of types to look at, so it is asked only
-/// where a field may be large.
+/// Generates the check that a value is not larger than those of generated code. The compiler checks it only if a field may be
+/// large, because there can be thousands of types.
 pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
     let known: usize = fields.iter().filter_map(|(_, of)| fields::most_bytes(of)).sum();
     let are_small = known <= MOST_KNOWN;
@@ -547,7 +547,7 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
             "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
         )
     };
-    // The largest of one is known.
+    // With one such field, it is the largest one.
     if let [(field, _)] = &doubtful[..] {
         let message = message(field);
         return quote_spanned! { ident.span() =>
@@ -563,7 +563,8 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
     }
 }
 
-/// That what is flattened has elements of the same namespace, so that the tags mean the same, and that what has a default is a value.
+/// Checks that flattened types have elements in the same namespace, so that their tags are correct. Checks that members with a
+/// default have simple types.
 pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
     let namespace = expansion.namespace_of_elements();
     let flattened = members.iter().filter(|member| member.kind == Kind::Flattened).map(|member| {

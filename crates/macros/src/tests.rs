@@ -1,5 +1,5 @@
-//! What the macros refuse, and what they say then: `tests/errors` has an item in each file, and beside it the errors with their
-//! places. `BLESS=1 cargo test -p castile-macros --lib` writes them anew.
+//! Tests of the errors of the macros. `tests/errors` has one item in each file, and next to it the expected errors with their
+//! places. `BLESS=1 cargo test -p castile-macros --lib` updates them.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use syn::{DeriveInput, Item, Meta};
 
-/// What the macro that is named first makes of an item.
+/// Expands an item with the first macro that it names.
 fn expanded(source: &str) -> syn::Result<proc_macro2::TokenStream> {
     match syn::parse_str::<Item>(source)? {
         Item::Trait(mut item) => {
@@ -29,7 +29,7 @@ fn expanded(source: &str) -> syn::Result<proc_macro2::TokenStream> {
     }
 }
 
-/// The errors with their places.
+/// Returns the errors of an item with their places.
 fn errors(source: &str) -> String {
     let mut out = String::new();
     match expanded(source) {
@@ -68,7 +68,7 @@ fn errors_say_what_to_write() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// What the compiler isn't asked about is as small as it is said to be.
+/// The sizes that the macros assume without asking the compiler are correct.
 #[test]
 fn datatypes_are_small() {
     use castile_databinding::datatypes::*;

@@ -1,4 +1,4 @@
-//! A service as code: its messages, the server, the client, and what the contract says of it.
+//! Generates the code of a service: its messages, the server, the client, and the contract.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::declaration::option;
 use crate::expansion::{Expansion, NAMESPACE};
 use crate::fields::held_by;
 
-/// A service, to be written as code.
+/// A service to be written as code.
 pub(super) struct Service<'a> {
     pub(super) of: &'a OfService,
     pub(super) namespace: LitStr,
@@ -32,21 +32,21 @@ pub(super) struct Service<'a> {
 const REQUEST: &str = "Request";
 const RESPONSE: &str = "Response";
 
-/// What the type of a message is called that is made here.
+/// Returns the name of the type of a generated message.
 fn message_of(method: &Method, what: &str) -> Ident {
     format_ident!("{}{what}", method.name.to_upper_camel_case())
 }
 
-/// What a value is called that a method takes, so that no name of a program is hidden by it.
+/// Returns the variable name of a method's argument. It can't hide a name of the program.
 fn bound(number: usize) -> Ident {
     format_ident!("castile_{number}")
 }
 
-/// A message of an operation as it is declared and planned.
+/// A message of an operation, for its declaration and its plan.
 struct Planning {
-    /// The type that stands for it.
+    /// The type of the message.
     of: TokenStream,
-    /// That type, if it is made here.
+    /// The definition of that type, if it is generated here.
     made: Option<TokenStream>,
     element: String,
 }
@@ -164,7 +164,7 @@ impl Service<'_> {
 
                 #code
 
-                /// What is known of the service before any message comes.
+                /// The description of the service.
                 #visible static SERVICE: ::castile::soap::Description = ::castile::codegen::paged(
                     ::castile::soap::Description::new(#name, #namespace, &OPERATIONS)
                         .with_documents(&[::castile::codegen::SoapDocument::made(document)], #address)
@@ -183,10 +183,11 @@ impl Service<'_> {
                     operations: &[#(#declared),*],
                 };
 
-                /// The contract: WSDL 1.1 with the schemas of all types.
+                /// Returns the contract: WSDL 1.1 with the schemas of all types.
                 ///
                 /// # Errors
-                /// What no contract can declare: two types of one name, a type that is flattened into itself.
+                /// Returns an error if a type can't be declared: two types with the same name, or a type that is flattened into
+                /// itself.
                 #[allow(dead_code, reason = "a program may not ask")]
                 #visible fn wsdl() -> ::core::result::Result<::std::string::String, ::castile::ContractError> {
                     ::castile::codegen::contract::write(&CONTRACT)
@@ -207,7 +208,7 @@ impl Service<'_> {
         })
     }
 
-    /// The versions of SOAP, as plans and as programs call them.
+    /// Returns the versions of SOAP, for plans and as code.
     fn versions(&self) -> syn::Result<Vec<(castile_plan::plan::Version, TokenStream)>> {
         let soap11 = || (castile_plan::plan::Version::Soap11, quote! { ::castile::soap::Version::Soap11 });
         let soap12 = || (castile_plan::plan::Version::Soap12, quote! { ::castile::soap::Version::Soap12 });
@@ -229,7 +230,7 @@ impl Service<'_> {
         }
     }
 
-    /// The type of a message, and the element that has it.
+    /// Returns the type of a message and the element that has it.
     fn planning(&self, method: &Method, shape: &Shape, is_request: bool) -> syn::Result<Planning> {
         let (said, other) = match is_request {
             true => (&method.of.element, method.name.clone()),
@@ -292,7 +293,7 @@ impl Service<'_> {
                 types: None,
             };
             let mut namespace = Vec::new();
-            // Rust's literal has what XML can carry, or the contract is refused.
+            // The contract rejects characters that XML doesn't allow, so the error can be ignored here.
             let _ = push_attribute(&mut namespace, &self.namespace.value());
             let root = Root {
                 element,
@@ -368,7 +369,7 @@ impl Service<'_> {
         }
     }
 
-    /// That a type of a method means something else in the module of the messages.
+    /// Checks that a type of a method has the same meaning in the module of the messages.
     fn check_type(&self, of: &Type) -> syn::Result<()> {
         for method in self.methods {
             let made = [(Some(&method.request), REQUEST), (method.response.as_ref(), RESPONSE)];
@@ -393,7 +394,7 @@ impl Service<'_> {
         Ok(())
     }
 
-    /// How a request is handed to the method.
+    /// Generates the match arm that passes a request to the method.
     fn arm(&self, method: &Method, request: &Planning, response: Option<&Planning>) -> TokenStream {
         let (ident, of_trait) = (&method.ident, &self.item.ident);
         let of_request = &request.of;
@@ -447,12 +448,12 @@ impl Service<'_> {
     }
 }
 
-/// Documentation for a method of the client.
+/// Returns the documentation of a method of the client.
 fn documentation_of(documentation: &str, name: &str) -> String {
     if documentation.is_empty() { format!("The operation `{name}`.") } else { documentation.to_owned() }
 }
 
-/// How items within the module are visible that are as visible as the trait beside it.
+/// Returns the visibility inside the module for items that must be as visible as the trait.
 fn visible_inside(vis: &Visibility) -> Visibility {
     match vis {
         Visibility::Inherited => syn::parse_quote!(pub(super)),
@@ -460,7 +461,7 @@ fn visible_inside(vis: &Visibility) -> Visibility {
     }
 }
 
-/// Whether a type is, or has in it, one that is called so.
+/// Returns whether a type contains this name.
 fn mentions(of: &Type, ident: &Ident) -> bool {
     fn within(tokens: TokenStream, ident: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {

@@ -1,11 +1,12 @@
-//! Requests with WS-Addressing, in both versions of it and of SOAP, and what they are answered.
+//! Tests of requests with WS-Addressing and their answers, in both versions of WS-Addressing and of SOAP.
 //!
-//! `addressing/*.xml` are requests of SOAP 1.1 with WS-Addressing 1.0, each sent in all four combinations. An instruction
-//! `<?test …?>` before the envelope tells what stands around it: `action` is that of the protocol, `usage` the server's
-//! option, `declared` what the contract says, `allow` the beginning of addresses that replies may be sent to, `role` a
-//! role of the server's own. `*.replies` are the answers; `ok-` are none that is a fault, `bad-` none but faults.
+//! `addressing/*.xml` are requests of SOAP 1.1 with WS-Addressing 1.0. Each is sent in all four combinations. An instruction
+//! `<?test …?>` before the envelope sets up the test: `action` is the action of the transport, `usage` the server's option,
+//! `declared` what the contract declares, `allow` the prefix of addresses to which replies may be sent, and `role` an additional
+//! role of the server. `*.replies` are the expected answers. Requests named `ok-` get no fault; requests named `bad-` get only
+//! faults.
 //!
-//! `BLESS=1 cargo test -p castile-soap --test addressing` writes them anew; the difference in git is the review.
+//! `BLESS=1 cargo test -p castile-soap --test addressing` updates the expected answers. Review the changes with git.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -49,7 +50,8 @@ static OPERATIONS: [Operation; 4] = [
     operation("", "urn:n/Notes/tell", TELL, None),
 ];
 
-/// The service, by what its contract says: nothing, that addressing is required, and where responses may go.
+/// The service. `DECLARED` selects what the contract declares: nothing, that WS-Addressing is required, or where responses may be
+/// sent.
 struct Notes<const DECLARED: u8>;
 
 impl<const DECLARED: u8> Dispatch for Notes<DECLARED> {
@@ -93,7 +95,7 @@ impl<const DECLARED: u8> Dispatch for Notes<DECLARED> {
     }
 }
 
-/// Takes what is sent elsewhere.
+/// Stores replies that are sent to other addresses.
 struct Outbox {
     allow: String,
     sent: Arc<Mutex<String>>,
@@ -111,7 +113,7 @@ impl Replies for Outbox {
     }
 }
 
-/// A reply, with a line for each element of its header and the names that were made up left out.
+/// Shows a reply, with one line for each header block and without random ids.
 fn shown(reply: &ReplyMessage) -> String {
     let message = text(&reply.message);
     let mut shown = match &reply.fault {
@@ -134,14 +136,14 @@ fn shown(reply: &ReplyMessage) -> String {
     format!("{shown}\n{known}")
 }
 
-/// The value of an attribute of the instruction `test`.
+/// Returns the value of a pseudo-attribute of the instruction `test`.
 fn given<'a>(request: &'a str, name: &str) -> Option<&'a str> {
     let instruction = request.strip_prefix("<?test ")?.split_once("?>").unwrap().0;
     let (_, rest) = instruction.split_once(&format!("{name}=\""))?;
     Some(rest.split_once('"').unwrap().0)
 }
 
-/// What is answered to a request in these versions.
+/// Returns the answers to a request in these versions.
 fn answers(request: &str, version: Version, addressing: Addressing) -> (Vec<bool>, String) {
     let mut message = request.replace(ENVELOPE, version.namespace());
     if version == Version::Soap12 {
@@ -149,7 +151,7 @@ fn answers(request: &str, version: Version, addressing: Addressing) -> (Vec<bool
     }
     if addressing == Addressing::Submission {
         message = message.replace(Addressing::Recommendation.anonymous(), addressing.anonymous());
-        // It has no address that is none.
+        // The submission has no none address.
         let none = Addressing::Recommendation.none().unwrap();
         message = message.replace(
             &format!("\"{}\"", Addressing::Recommendation.namespace()),
@@ -217,7 +219,7 @@ fn requests_are_answered_as_is_written() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// Whatever is broken, it is answered: nothing panics but the handler that is told to.
+/// Any broken request is answered. Only the handler that is asked to panic does.
 #[test]
 fn broken_headers_are_refused() {
     for entry in fs::read_dir("tests/addressing").unwrap() {
@@ -247,7 +249,7 @@ fn every_file_of_replies_has_its_request() {
     }
 }
 
-/// A client's request and the answer to it, through the service.
+/// Sends a client's request to the service and reads the answer.
 fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) -> String) -> Result<Note, String> {
     let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
     let note = Note { text: "hello".into() };
@@ -261,10 +263,10 @@ fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) ->
     answer.map_err(|error| error.to_string())?.map_err(|fault| fault.to_string())
 }
 
-/// An action of 10 MB was answered with 10 MB.
+/// Regression test: an action of 10 MB was answered with 10 MB.
 #[test]
 fn what_faults_say_of_a_message_is_cut() {
-    // A header may have 256 KiB.
+    // The maximum size of a header is 256 KiB.
     let long = "x".repeat(200_000);
     for version in Version::ALL {
         for addressing in Addressing::ALL {
@@ -297,7 +299,7 @@ fn clients_take_the_answer_to_their_request_alone() {
             };
             let error = exchange(version, addressing, other).unwrap_err();
             assert!(error.contains("the answer relates to \"urn:uuid:0"), "{error}");
-            // A server that knows nothing of it.
+            // A server without WS-Addressing.
             let bare = |answer: String| {
                 let (start, rest) = answer.split_once("<soap:Header>").unwrap();
                 format!("{start}{}", rest.split_once("</soap:Header>").unwrap().1)
@@ -321,7 +323,7 @@ fn clients_without_it_name_the_block_that_they_dont_understand() {
     assert!(error.contains(expected), "{error}");
 }
 
-/// What is wrong with a header stands in the header of SOAP 1.1; a client has it as the detail all the same.
+/// In SOAP 1.1 the detail of a fault about a header is in the header. A client still gets it as the detail.
 #[test]
 fn clients_read_the_detail_of_faults_of_addressing() {
     for version in Version::ALL {

@@ -1,11 +1,12 @@
-//! The W3C's SOAP 1.2 test collection, as PHP's tests have it: what is answered to each request.
+//! Tests with the W3C's SOAP 1.2 test collection, in the form of PHP's tests.
 //!
-//! Version, header and body of an answer are compared with what PHP's server answers; of a fault its code, for words
-//! differ. `collection/calls.tsv` names the cases that are answered by a generated service in `crates/suites/tests/interop.rs`,
-//! `collection/not-yet.tsv` those that need what there isn't yet, `collection/differences.tsv` what is answered otherwise
-//! and why. A difference that is none fails the test, so both lists only shrink.
+//! Version, header and body of each answer are compared with the answer of PHP's server. For faults only the code is compared,
+//! because the texts differ. `collection/calls.tsv` lists the cases that a generated service answers in
+//! `crates/suites/tests/interop.rs`. `collection/not-yet.tsv` lists the cases that need missing features.
+//! `collection/differences.tsv` lists the answers that differ, with the reason. The test fails if a listed difference no longer
+//! exists, so both lists can only shrink.
 //!
-//! `cargo test -p castile-soap --test collection -- --nocapture` prints the tally.
+//! `cargo test -p castile-soap --test collection -- --nocapture` prints the totals.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,14 +24,14 @@ use futures_util::FutureExt;
 
 const NAMESPACE: &str = "http://example.org/ts-tests";
 
-/// The service of the collection, as far as it is document/literal.
+/// The document/literal part of the service in the collection.
 struct Collection;
 
 const fn root(name: &'static str, start: &'static str, end: &'static str, slot: u16) -> Root {
     Root::new(Element::new(NAMESPACE, name, slot), start, end)
 }
 
-/// The header block of the same name as the payload, which is answered as that is.
+/// The header block with the same name as the payload, which is answered in the same way.
 struct EchoOk(String);
 
 impl Header for EchoOk {
@@ -45,7 +46,7 @@ impl Header for EchoOk {
     }
 }
 
-/// The header block that answers it.
+/// The header block in the answer to `EchoOk`.
 struct ResponseOk(String);
 
 impl Header for ResponseOk {
@@ -67,7 +68,7 @@ static OPERATIONS: [Operation; 2] = [
         .with_actions(ACTION, "")
         .with_response(root("responseOk", "<responseOk xmlns=\"http://example.org/ts-tests\">", "</responseOk>", 1))
         .with_headers(&[EchoOk::ELEMENT], &[ResponseOk::ELEMENT]),
-    // Some requests have a header and no more.
+    // Some requests have only a header.
     Operation::new("emptyBody", "", Root::of_body("<soap:Body>", &[]))
         .with_actions(ACTION, "")
         .with_response(Root::of_body("<soap:Body>", &[]))
@@ -87,7 +88,7 @@ impl Dispatch for Collection {
     }
 }
 
-/// Answers the header block, if there is one, and the payload.
+/// Answers the payload, and the header block if there is one.
 async fn echo<T>(request: Request<T>) -> Result<Response<T>, Fault> {
     let block = request.header::<EchoOk>()?;
     let response = Response::new(request.into_inner());
@@ -97,7 +98,7 @@ async fn echo<T>(request: Request<T>) -> Result<Response<T>, Fault> {
     })
 }
 
-/// What is compared of an answer.
+/// The compared parts of an answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Answer {
     version: String,
@@ -119,7 +120,7 @@ impl Answer {
         answer
     }
 
-    /// The parts in which two answers differ.
+    /// Returns the parts in which two answers differ.
     fn differences(&self, other: &Answer) -> Vec<&'static str> {
         let parts = [
             ("version", self.version != other.version),
@@ -130,7 +131,7 @@ impl Answer {
     }
 }
 
-/// The name of an element with its text; of a fault, the code.
+/// Returns the name of an element with its text, or the code of a fault.
 fn content(element: tree::Element<'_>) -> String {
     let name = format!("{{{}}}{}", element.namespace(), element.local());
     if element.local() != "Fault" {
@@ -144,18 +145,18 @@ fn content(element: tree::Element<'_>) -> String {
     let value = value.unwrap();
     let (prefix, local) = value.trim().split_once(':').unwrap();
     let namespace = match prefix {
-        // The prefixes that the two servers have for the envelope.
+        // The envelope prefixes of the two servers.
         "env" | "soap" => "",
         other => &format!("{other}:"),
     };
     format!("{name} {namespace}{local}")
 }
 
-/// What is answered to a message.
+/// Returns the answer to a message.
 fn answer(message: &str) -> Answer {
     let request = RequestMessage::new(Version::Soap12, message.to_owned());
     let mut options = Options::default();
-    // The node of the collection that is the last one.
+    // The ultimate receiver in the collection.
     options.roles = vec!["http://example.org/ts-tests/C".to_owned()];
     let understood = ["echoOk", "requiredHeader", "echoResolvedRef", "validateCountryCode"];
     options.understood = understood.map(|local| ExpandedName::new(NAMESPACE, local)).into();
@@ -163,12 +164,12 @@ fn answer(message: &str) -> Answer {
     Answer::read(std::str::from_utf8(reply.message.bytes().unwrap()).unwrap())
 }
 
-/// What stands between two texts.
+/// Returns the text between two texts.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     text.split_once(start).and_then(|(_, rest)| rest.split_once(end)).map(|(inner, _)| inner).unwrap()
 }
 
-/// The lines of a file beside this one: all but the last column, and the last, which is why.
+/// Parses a file with columns: all columns but the last one, and the last one, which is the reason.
 fn list(text: &str) -> BTreeMap<Vec<&str>, &str> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.rsplit_once('\t').map(|(key, why)| (key.split('\t').collect(), why)).unwrap()).collect()

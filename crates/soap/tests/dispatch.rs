@@ -1,4 +1,4 @@
-//! Requests find their operation, and what a handler does wrong harms its own request only.
+//! Tests that requests find their operation, and that a failing handler fails only its own request.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -24,7 +24,7 @@ fn the_action_tells_operations_with_one_element_apart() {
     for (action, operation) in [("urn:n/first", "first"), ("urn:n/second", "second")] {
         assert_eq!(ask(action, &message[..]), (false, OK.replace("TEXT", &format!("{operation}: t"))), "{action}");
     }
-    // One that tells nothing must not run an operation that was perhaps not meant.
+    // A message without enough information must not run an operation that might not be intended.
     for action in ["", "urn:n/echo", "urn:x"] {
         let (is_fault, answer) = ask(action, &message[..]);
         let expected = format!(
@@ -52,10 +52,10 @@ fn unknown_elements_are_refused_with_what_was_expected() {
     assert!(answer.contains(expected), "{answer}");
 }
 
-/// Six operations with one SOAPAction, as others write them who tell operations by their element alone.
+/// Six operations with the same SOAPAction, as contracts have them if only the element determines the operation.
 struct Alike;
 
-/// A layer that decided by the action let through what the body asked for.
+/// Regression test: a layer that decided by the action let other operations pass.
 #[test]
 fn a_layer_learns_which_operation_is_called() {
     let named = |action: &str, message: String| {
@@ -137,7 +137,7 @@ fn a_response_that_cant_be_written_is_a_fault() {
 
 #[test]
 fn bad_payloads_never_reach_the_handler() {
-    // Were it called, it would answer "the service failed".
+    // If the handler were called, it would answer "the service failed".
     for (message, reason) in [
         (
             body("<echo><text>panic</text></echo><more/>"),

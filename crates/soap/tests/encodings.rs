@@ -1,5 +1,5 @@
-//! Messages are read in the encoding of their byte order mark, of their media type, of their declaration, in this order
-//! (RFC 7303 §3, XML 1.0 appendix F).
+//! Tests that the encoding of a message is determined by its byte order mark, then its media type, then its declaration (RFC 7303
+//! §3, XML 1.0 appendix F).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -13,7 +13,7 @@ fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(order).collect()
 }
 
-/// The first 256 characters.
+/// Encodes the first 256 characters of Unicode.
 fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
@@ -33,12 +33,12 @@ fn mark_then_charset_then_declaration_then_utf8() {
         ("", note("é€").into_bytes(), "é€"),
         ("utf-8", note("é€").into_bytes(), "é€"),
         ("utf-8", marked(&note("é€")).into_bytes(), "é€"),
-        // The mark.
+        // By byte order mark.
         ("", utf16(&marked(&note("é€")), u16::to_le_bytes), "é€"),
         ("utf-8", utf16(&marked(&note("é€")), u16::to_be_bytes), "é€"),
         ("iso-8859-1", utf16(&marked(&declared("UTF-8", "é")), u16::to_be_bytes), "é"),
         ("iso-8859-1", marked(&note("é€")).into_bytes(), "é€"),
-        // The charset.
+        // By charset.
         ("utf-16", utf16(&note("é€"), u16::to_le_bytes), "é€"),
         ("utf-16be", utf16(&note("é€"), u16::to_be_bytes), "é€"),
         ("iso-8859-1", latin1(&note("é")), "é"),
@@ -48,7 +48,7 @@ fn mark_then_charset_then_declaration_then_utf8() {
         ("utf-8", declared("ISO-8859-1", "é").into_bytes(), "é"),
         ("utf-8", declared("utf-16", "é").into_bytes(), "é"),
         ("iso-8859-1", latin1(&declared("utf-8", "é")), "é"),
-        // The declaration.
+        // By declaration.
         ("", latin1(&declared("ISO-8859-1", "é")), "é"),
         ("", latin1(&declared("windows-1252", "\u{80}")), "€"),
         ("", declared("iso-8859-1", "all ascii").into_bytes(), "all ascii"),
@@ -56,7 +56,7 @@ fn mark_then_charset_then_declaration_then_utf8() {
         ("", utf16(&declared("utf-16be", "é€"), u16::to_be_bytes), "é€"),
         ("", utf16(&declared("utf-16", "all ascii"), u16::to_le_bytes), "all ascii"),
     ] {
-        // Also behind a beginning that is known.
+        // Twice, so that the second message begins with a cached prologue.
         for _ in 0..2 {
             assert_eq!(ask("", note("first")), (false, OK.replace("TEXT", "first")));
             let answer = ask_in(charset(label), "", &message[..]);
@@ -118,7 +118,7 @@ fn places_are_those_of_the_decoded_text() {
 
 #[test]
 fn the_limit_holds_for_what_is_decoded() {
-    // Each character takes one byte, and three when it is decoded.
+    // Each character has one byte, and three bytes when decoded.
     let message = |count: usize| latin1(&note(&"\u{80}".repeat(count)));
     let mut limits = Limits::default();
     limits.message_size = 4_000;

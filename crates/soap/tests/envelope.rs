@@ -1,4 +1,5 @@
-//! What an envelope may be, what is for us in it, and what ends in which fault (SOAP 1.1 §4, SOAP 1.2 Part 1 §5).
+//! Tests of the structure of envelopes, of header blocks for this node, and of the resulting faults (SOAP 1.1 §4, SOAP 1.2 Part 1
+//! §5).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -25,7 +26,7 @@ fn envelopes_in_many_forms_are_read() {
         envelope(&format!("<e:Header></e:Header><e:Body>{PAYLOAD}</e:Body>")),
         with_header("<a xmlns=''/><b>text <c/> text</b><!-- --><d e:mustUnderstand='0'/>"),
     ] {
-        // Twice: the second time its beginning is known.
+        // Twice, so that the second message begins with a cached prologue.
         for _ in 0..2 {
             assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{message}");
         }
@@ -72,7 +73,7 @@ fn blocks_that_must_be_understood_are() {
         } else {
             assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{attributes}");
         }
-        // The service knows this one.
+        // The service understands this block.
         let message = with_header(&format!("<h:known xmlns:h='urn:h' {attributes}/>"));
         assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{attributes}");
     }
@@ -89,7 +90,7 @@ fn other_envelopes_are_of_another_version() {
         [(note("t").replace(ENVELOPE, "urn:wrong"), "\"urn:wrong\""), ("<Envelope/>".into(), "no namespace")]
     {
         assert_fault(&message[..], "VersionMismatch", &reason(found));
-        // Everybody reads SOAP 1.1, whatever the media type says.
+        // Every node reads SOAP 1.1, whatever the media type is.
         for version in Version::ALL {
             let reply = ask_as(version, &message[..]);
             assert_eq!((reply.version, reply.fault), (Version::Soap11, Some(FaultCode::VersionMismatch)));
@@ -142,7 +143,7 @@ fn what_is_no_envelope_is_refused_with_its_place() {
         ),
         (with_header(&"<x/>".repeat(257)), "more than 256 header blocks, which is the limit"),
     ] {
-        // Also behind a beginning that is known.
+        // Twice, so that the second message begins with a cached prologue.
         for _ in 0..2 {
             ask("", note("t"));
             assert_fault(&message[..], "Client", reason);
@@ -175,7 +176,7 @@ fn ask12(message: &str) -> (ReplyMessage, String) {
     (reply, answer)
 }
 
-/// Asserts that a message of SOAP 1.2 is answered with a fault of this code, with this in the answer.
+/// Asserts that a message of SOAP 1.2 is answered with a fault with this code, and that the answer contains `expected`.
 fn assert_fault12(message: &str, code: &FaultCode, expected: &str) {
     let (reply, answer) = ask12(message);
     assert_eq!((reply.version, reply.fault.as_ref()), (Version::Soap12, Some(code)), "{message}\n{answer}");
@@ -188,7 +189,7 @@ fn assert_fault12(message: &str, code: &FaultCode, expected: &str) {
 fn the_answer_is_in_the_version_of_the_envelope() {
     let ok = |version: Version| in_version(version, &OK.replace("TEXT", "t"));
     for message in [note("t"), with_header("<a/>"), envelope(&format!("<e:Body xml:lang='en'>{PAYLOAD}</e:Body>"))] {
-        // One after another on one thread: what is known of one version is not used for the other.
+        // One after another on one thread: the cached prologue of one version is not used for the other.
         for _ in 0..2 {
             for version in Version::ALL {
                 for media_type in Version::ALL {
@@ -232,7 +233,7 @@ fn roles_of_soap12() {
         ("e:mustUnderstand='1' e:role='SOAP12/role/none'", false),
         ("e:mustUnderstand='1' e:role='urn:someone-else'", false),
         ("e:mustUnderstand='false' e:role='SOAP12/role/next'", false),
-        // What these mean in SOAP 1.1 they don't mean here.
+        // These attributes have no meaning in this version.
         ("e:mustUnderstand='1' e:actor='urn:someone-else'", true),
         ("o:mustUnderstand='1' xmlns:o='http://schemas.xmlsoap.org/soap/envelope'", false),
         ("e:mustUnderstand='1' e:role='http://schemas.xmlsoap.org/soap/actor/next'", false),
@@ -260,7 +261,7 @@ fn blocks_that_are_not_understood_are_named() {
     let message = with_header(&format!("{}{known}<x xmlns='' e:mustUnderstand='1'/>{}", block(1), block(2)));
     let header = format!("<soap:Header>{}<soap:NotUnderstood qname=\"x\"/>{}</soap:Header>", named(1), named(2));
     assert_fault12(&message, &FaultCode::MustUnderstand, &header);
-    // Not all of many.
+    // Only some of many blocks are named.
     let message = with_header(&(0..20).map(block).collect::<String>());
     let header = (0..8).map(named).collect::<String>() + "</soap:Header>";
     assert_fault12(&message, &FaultCode::MustUnderstand, &header);
@@ -279,7 +280,7 @@ fn attributes_that_soap12_forbids() {
             let expected =
                 format!("found the attribute \"{local}\", which &lt;{element}&gt; must not have (line 1, column");
             assert_fault12(&message, &FaultCode::Sender, &expected);
-            // SOAP 1.1 allows them.
+            // SOAP 1.1 allows these attributes.
             assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{message}");
         }
     }

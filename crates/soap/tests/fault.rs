@@ -1,4 +1,4 @@
-//! Faults are read as they were written, by us and by others (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
+//! Tests that faults of this library and of other servers are read correctly (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -8,7 +8,7 @@ use castile_mime::{Attachments, Packaging, Part};
 use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Received, Version, client};
 use common::{ENVELOPE, Note, OPERATIONS, Trouble, ask, ask_as, body, envelope, in_version, note};
 
-/// A fault that says no more than this; messages of SOAP 1.1 don't say in which language.
+/// Returns a fault with only a code and a reason. SOAP 1.1 doesn't transmit the language.
 fn plain(code: FaultCode, reason: &str) -> Fault<Trouble> {
     Fault::new(code, "").with_reason(Reason::new("", reason))
 }
@@ -17,7 +17,7 @@ fn name(namespace: &str, local: &str) -> QName {
     QName::new(namespace, local).unwrap()
 }
 
-/// What a client of `echo` makes of an answer.
+/// Reads an answer as a client of `echo`.
 fn read(answer: &str) -> Fault<Trouble> {
     client::response::<Note, Trouble>(&OPERATIONS[0], answer.as_bytes(), None, &Options::default())
         .expect(answer)
@@ -36,7 +36,7 @@ fn a_fault_of_a_handler_arrives_as_it_was() {
     }
 }
 
-/// SOAP 1.1 §4.4: without a `detail` it says that the body was processed.
+/// SOAP 1.1 §4.4: a fault without `detail` is not about the body.
 #[test]
 fn a_fault_about_the_body_had_no_detail_like_one_about_the_header() {
     let header =
@@ -89,7 +89,7 @@ fn faults_of_others_are_read() {
             format!("<faultcode>e:MustUnderstand</faultcode>{reason}<faultactor>urn:a</faultactor>"),
             fault(FaultCode::MustUnderstand, Some("urn:a"), Detail::None),
         ),
-        // Others have other orders, and other elements.
+        // Other servers use another order and other elements.
         (
             format!(
                 "<other>x</other><detail></detail><faultactor>urn:a</faultactor>{reason}<faultcode>e:VersionMismatch</faultcode>"
@@ -107,7 +107,7 @@ fn faults_of_others_are_read() {
             format!("<faultcode>e:Client</faultcode>{reason}<detail>\n<n:sad><n:text>a&lt;b</n:text></n:sad></detail>"),
             fault(FaultCode::Sender, None, Detail::Declared(Trouble::Sad(Note { text: "a<b".into() }))),
         ),
-        // Not as declared, so as it came.
+        // This detail differs from the declaration, so it is kept as XML.
         (
             format!("<faultcode>e:Client</faultcode>{reason}<detail><n:sad>no text</n:sad></detail>"),
             fault(FaultCode::Sender, None, Detail::Other("<n:sad xmlns:n=\"urn:n\">no text</n:sad>".into())),
@@ -127,7 +127,7 @@ fn faults_of_others_are_read() {
     }
 }
 
-/// What is around the detail of an answer is not around that of a fault that is passed on.
+/// The namespace declarations around a received detail don't exist around a fault that is passed on.
 #[test]
 fn a_detail_that_was_kept_lost_declarations_from_around_it() {
     let kept = |content: &str| {
@@ -155,13 +155,13 @@ fn a_detail_that_was_kept_lost_declarations_from_around_it() {
             assert_eq!(read(&answer).detail, passed_on.detail, "{answer}");
         }
     }
-    // What would multiply by far more than a contract needs is kept as it stands.
+    // If the declarations would make the detail far longer than contracts need, it is not changed.
     let many = "<long:a/>".repeat(1_000);
     let answer = format!("<e:Fault xmlns:long='urn:{}'><detail>{many}</detail></e:Fault>", "l".repeat(900));
     assert_eq!(read(&body(&answer)).detail, Detail::Other(many));
 }
 
-/// A detail in the header took along all declarations for each of its elements.
+/// Regression test: each element of a detail in the header got a copy of all declarations.
 #[test]
 fn a_detail_in_the_header_is_bounded_too() {
     let kept = |count: usize| {
@@ -200,7 +200,7 @@ fn codes_are_names_in_namespaces() {
         expected.subcodes = subcodes;
         assert_eq!(read(&answer), expected, "{code}");
     }
-    // What is no name at all is kept for people.
+    // An invalid name is kept for people.
     let fault = read(&body("<e:Fault><faultcode>it is: broken</faultcode></e:Fault>"));
     let FaultCode::Other(found) = fault.code else { panic!("{fault:?}") };
     assert_eq!((found.prefix.as_str(), found.local.as_str()), ("it is", " broken"));
@@ -228,7 +228,7 @@ fn faults_of_soap12_are_read() {
         ("e:MustUnderstand", FaultCode::MustUnderstand),
         ("e:DataEncodingUnknown", FaultCode::DataEncodingUnknown),
         ("\n e:Receiver ", FaultCode::Receiver),
-        // Others have other opinions.
+        // Other servers use other names.
         ("e:Client", FaultCode::Other(name(Version::Soap12.namespace(), "Client").into())),
         ("n:Sender", FaultCode::Other(name("urn:n", "Sender").into())),
         ("Sender", FaultCode::Sender),
@@ -272,10 +272,10 @@ fn every_fault_survives_the_wire() {
     }
 }
 
-/// What is left of a fault in a version.
+/// Returns the part of a fault that a version can transmit.
 fn as_carried(version: Version, mut fault: Fault<Trouble>) -> Fault<Trouble> {
     match version {
-        // It has no other codes: they are subcodes.
+        // SOAP 1.2 has no other codes. They become subcodes.
         Version::Soap12 => match fault.code {
             FaultCode::Other(name) => {
                 fault.code = FaultCode::Receiver;
@@ -283,7 +283,7 @@ fn as_carried(version: Version, mut fault: Fault<Trouble>) -> Fault<Trouble> {
             }
             code => fault.code = code,
         },
-        // It has one name, one reason, and no node.
+        // SOAP 1.1 has one name, one reason, and no node.
         _ => {
             (fault.code, fault.subcodes) = match (fault.subcodes.last().cloned(), fault.code) {
                 (Some(name), _) if *name.namespace == *ENVELOPE => (FaultCode::Sender, vec![name]),
@@ -352,7 +352,7 @@ fn what_is_no_answer_is_an_error_with_its_place() {
     }
 }
 
-/// A fault is shown in messages and on terminals, and comes from strangers.
+/// A fault is shown in error messages and on terminals, and its texts are not trusted.
 #[test]
 fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
     let text = "\u{1b}[2J\n\u{202e}".to_owned() + &"x".repeat(1_000_000);
@@ -366,7 +366,7 @@ fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
     assert!(fault.to_string().len() < 2_000, "{fault}");
 }
 
-/// They were lost.
+/// Regression test: the attachments of a fault were lost.
 #[test]
 fn a_fault_keeps_its_attachments_for_who_takes_them() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! Header blocks that no contract declares, as they are written and read again.
+//! Tests that header blocks without a declaration are written and read correctly.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile_databinding::datatypes::StreamedBinary;
@@ -33,12 +33,12 @@ fn what_is_said_of_a_block_is_read_again() {
             let role = has_role.then(|| "urn:role".to_owned());
             let sent = AnyHeader { must_understand, role: role.clone(), relay, ..AnyHeader::from(block.clone()) };
             let message = written(version, &sent);
-            // SOAP 1.1 has no word for it.
+            // SOAP 1.1 has no `relay`.
             let relay = relay && version == Version::Soap12;
             let came = read(version, &message);
             assert_eq!((came.must_understand, &came.role, came.relay), (must_understand, &role, relay), "{message}");
             assert_eq!(came.block.read::<i32>().unwrap(), 1);
-            // What is sent on as it came says it once.
+            // A forwarded block has each attribute only once.
             let again = written(version, &came);
             for (attribute, is_there) in
                 [("mustUnderstand=", must_understand), ("relay=", relay), (&*format!("{role_attribute}="), has_role)]
@@ -72,7 +72,7 @@ fn only_soap_12_relays() {
     }
 }
 
-/// A block or a payload that has a text twice, which is one.
+/// A block or a payload that refers to one shared text twice.
 struct Twice(Shared<String>);
 
 impl Twice {
@@ -100,7 +100,7 @@ impl Header for Twice {
     }
 }
 
-/// Ids began anew in a block that says whom it is for.
+/// Regression test: the ids of shared values began again in a `Directed` block.
 #[test]
 fn shared_values_of_a_directed_block_have_ids_of_their_own() {
     static ROOT: Root = Root::new(Element::new("", "twice", 0), "<twice>", "</twice>");
@@ -132,7 +132,7 @@ impl Header for Attached {
     }
 }
 
-/// It was sent without its attachment.
+/// Regression test: the block was sent without its attachment.
 #[test]
 fn a_directed_block_may_refer_to_an_attachment() {
     let (plain, directed) = (Attached, Attached.must_understand());
@@ -145,7 +145,7 @@ fn a_directed_block_may_refer_to_an_attachment() {
     }
 }
 
-/// What a fault says of itself, in the body or in the header.
+/// The detail of a fault, in the body or in the header.
 struct Said {
     twice: Twice,
     is_header: bool,
@@ -171,7 +171,7 @@ impl FaultDetail for Said {
     }
 }
 
-/// Ids began anew in the detail.
+/// Regression test: the ids of shared values began again in the detail.
 #[test]
 fn shared_values_of_a_fault_and_its_header_have_ids_of_their_own() {
     for version in Version::ALL {

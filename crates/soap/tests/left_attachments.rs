@@ -1,4 +1,4 @@
-//! What a handler leaves of a package.
+//! Tests of attachments that a handler doesn't read.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ const ROOT: Root = Root::new(Element::new("urn:t", "text", 1), "<text xmlns=\"ur
 
 static OPERATIONS: [Operation; 1] = [Operation::new("take", "take", ROOT).with_response(ROOT)];
 
-/// Answers without a look at the attachments.
+/// Answers without reading the attachments.
 struct Taker;
 
 impl Dispatch for Taker {
@@ -35,7 +35,7 @@ impl Dispatch for Taker {
     }
 }
 
-/// Pieces, and then nothing for ever.
+/// A body that returns these chunks and then never continues.
 struct Stalling(VecDeque<Bytes>);
 
 impl http_body::Body for Stalling {
@@ -47,7 +47,7 @@ impl http_body::Body for Stalling {
     }
 }
 
-/// No threads, and no time: what is waited for is over at once.
+/// Has no threads. Every timeout elapses immediately.
 struct Impatient;
 
 impl Offload for Impatient {
@@ -62,7 +62,7 @@ impl Offload for Impatient {
     }
 }
 
-/// The answer to a package whose attachments are these.
+/// Returns the answer to a package with these attachments.
 fn answer(attachments: &str) -> (bool, String) {
     let message = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body><text xmlns='urn:t'>t</text></e:Body></e:Envelope>";
     let body = Stalling([format!("--b\r\n\r\n{message}\r\n--b\r\n"), attachments.to_owned()].map(Bytes::from).into());
@@ -78,7 +78,8 @@ fn answer(attachments: &str) -> (bool, String) {
     (reply.fault.is_some(), String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap())
 }
 
-/// They were a fault, though the handler had done what it was asked for; and one that stalled was waited for.
+/// Regression test: errors in unread attachments caused a fault, although the handler had succeeded. A stalled attachment was
+/// waited for.
 #[test]
 fn what_is_wrong_with_attachments_that_are_left_is_nothing_to_the_answer() {
     for (attachments, expected) in [

@@ -1,4 +1,4 @@
-//! Large messages are read and written elsewhere than where they are waited for.
+//! Tests that large messages are read and written by workers.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -45,7 +45,7 @@ impl FromXml for List {
     }
 }
 
-/// Writes the name of the thread that writes first.
+/// Also writes the name of the thread that writes the value.
 impl ToXml for List {
     fn content(&self, out: &mut Encoder) {
         out.element("<text>", &format!("read by {}, written by {}", self.read_by, here()), "</text>");
@@ -56,7 +56,7 @@ impl ToXml for List {
 
 const ROOT: Root = Root::new(Element::new("urn:l", "list", 1), "<list xmlns=\"urn:l\">", "</list>");
 
-/// An operation for each test: it remembers what was answered last.
+/// Creates an operation. Each test has its own, because an operation stores the size of its last response.
 const fn operation(name: &'static str) -> Operation {
     Operation::new(name, name, ROOT).with_response(ROOT)
 }
@@ -73,12 +73,12 @@ static OPERATIONS: [Operation; 9] = [
     operation("ended"),
 ];
 
-/// Answers with so many texts as the first one says, or with what came. It waits once before it answers "wait".
+/// Answers with the number of texts that the first text gives, or with the received texts. Waits once before it answers "wait".
 struct Lists;
 
 /// How many handlers were called with the text "turn" or "wait".
 static CALLED: AtomicUsize = AtomicUsize::new(0);
-/// How many were with "charged".
+/// How many handlers were called with the text "charged".
 static CHARGED: AtomicUsize = AtomicUsize::new(0);
 
 impl Dispatch for Lists {
@@ -109,7 +109,7 @@ impl Dispatch for Lists {
     }
 }
 
-/// Threads with a name of their own, counted.
+/// Workers with a thread name of their own, which count their jobs.
 #[derive(Default)]
 struct Threads(AtomicUsize);
 
@@ -122,7 +122,7 @@ impl Offload for Threads {
     }
 }
 
-/// Writes when it is told to, and has turns as far as they go.
+/// Runs its jobs when the test tells it to. The number of turns is limited.
 struct Later {
     works: Mutex<Vec<(Work, oneshot::Sender<()>)>>,
     turns: Arc<Semaphore>,
@@ -192,7 +192,7 @@ fn call(action: &str, message: impl Into<Bytes>, options: &Options) -> ReplyMess
     runtime.block_on(service.call(request, options))
 }
 
-/// Where the message of a reply was read and written.
+/// Returns whether the message of a reply was read and written by workers.
 fn places(reply: &ReplyMessage) -> [bool; 2] {
     let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
     let line = message.split("<text>").nth(1).unwrap_or(&message);
@@ -223,7 +223,7 @@ fn a_large_response_kept_those_who_wait_from_being_served() {
     }
 }
 
-/// What it was made into first is not charged beside what it is made into then.
+/// The value of the first reading is no longer charged during the second one.
 #[tokio::test]
 async fn a_large_request_that_is_read_again_kept_those_who_wait() {
     let (options, threads) = options();
@@ -251,7 +251,7 @@ async fn a_large_request_that_is_read_again_kept_those_who_wait() {
     assert_eq!(threads.0.load(Relaxed), 2);
 }
 
-/// 2 MB of elements under long declarations were answered with 302 MB.
+/// Regression test: 2 MB of elements with long namespace declarations were answered with 302 MB.
 #[test]
 fn an_answer_has_a_limit() {
     let (mut options, threads) = options();
@@ -263,13 +263,13 @@ fn an_answer_has_a_limit() {
         assert!(!is_fault || message.contains("the answer has more than 97.7 KiB, which is the limit"), "{message}");
     }
     assert!(threads.0.load(Relaxed) > 0);
-    // Where all is done in place, too.
+    // The limit also applies without workers.
     options.offload = None;
     assert!(!call("limited", message(&["200"]), &options).is_fault());
     assert!(call("limited", message(&["300"]), &options).is_fault());
 }
 
-/// 300 of them took 3.7 GB within a budget of 64 MiB.
+/// Regression test: 300 such requests used 3.7 GB with a budget of 64 MiB.
 #[tokio::test]
 async fn values_that_wait_to_be_written_are_charged() {
     let (options, later) = Later::new(100);
@@ -279,7 +279,7 @@ async fn values_that_wait_to_be_written_are_charged() {
     later.go_on();
     let size = first.await.message.bytes().unwrap().len();
     assert!(size > 400_000 && budget.used() == 0, "{}", budget.used());
-    // A small answer between them changes little.
+    // A small answer in between changes the estimate only a little.
     let mut small = begin("charged", &["1"], &options, &budget);
     assert!(poll(&mut small).is_pending());
     later.go_on();
@@ -289,20 +289,20 @@ async fn values_that_wait_to_be_written_are_charged() {
     assert_eq!(later.waiting(), 2);
     assert!((2 * size * 7 / 8..3 * size).contains(&budget.used()), "{}", budget.used());
     assert!(waiting.remove(2).await.is_exhausted);
-    // A handler is not called whose answer would find no room.
+    // A handler is not called if there is no memory for its answer.
     assert_eq!(CHARGED.load(Relaxed), 2);
     drop(waiting);
     drop(std::mem::take(&mut *later.works.lock().unwrap()));
     assert_eq!(budget.used(), 0);
 }
 
-/// A thread wrote on for minutes after its request was answered 503.
+/// Regression test: a thread continued to write for minutes after its request was answered with 503.
 #[tokio::test]
 async fn what_nobody_waits_for_is_not_written_to_its_end() {
     let (options, later) = Later::new(100);
     let budget = Budget::unlimited();
     let operation = &OPERATIONS[8];
-    // Of the last answer, or how far it was followed where it began.
+    // The size of the last answer, or of the part that was written.
     let length = || format!("{:?}", operation.response_size).split(',').next().unwrap().to_owned();
     let mut dropped = begin(operation.name, &["1000"], &options, &budget);
     assert!(poll(&mut dropped).is_pending() && later.waiting() == 1);
@@ -317,14 +317,14 @@ async fn what_nobody_waits_for_is_not_written_to_its_end() {
     assert_ne!(length(), unknown);
 }
 
-/// Those who asked for something else waited for seconds, as the handlers took all threads.
+/// Regression test: other requests waited for seconds, because these handlers occupied all threads.
 #[tokio::test]
 async fn handlers_whose_answers_are_large_are_called_as_fast_as_these_are_written() {
     let (options, later) = Later::new(2);
     let budget = Budget::unlimited();
     let begun = |text: &str| (0..5).map(|_| begin("turns", &["1000", text], &options, &budget)).collect::<Vec<_>>();
     let mut all = begun("turn");
-    // It is not known yet that these answers are large.
+    // The size of these answers is not known yet.
     assert!(poll(&mut all[0]).is_pending() && later.waiting() == 1);
     for pending in &mut all[1..] {
         assert!(poll(pending).is_pending());
@@ -338,7 +338,7 @@ async fn handlers_whose_answers_are_large_are_called_as_fast_as_these_are_writte
     later.go_on();
     drop(all);
     assert_eq!(later.turns.available_permits(), 2);
-    // Handlers that wait themselves hold nobody up.
+    // A handler that waits gives up its turn.
     let mut all = begun("wait");
     for pending in &mut all {
         assert!(poll(pending).is_pending());

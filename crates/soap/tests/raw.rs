@@ -39,7 +39,7 @@ fn what_came_is_a_part_of_the_message() {
     );
 }
 
-/// A call in SOAP encoding comes with what it refers to.
+/// A call in SOAP encoding includes the elements that it refers to.
 #[test]
 fn what_a_call_refers_to_belongs_to_it() {
     static ENCODED: Operation = Operation::new("echo", "", ROOT.encoded())
@@ -52,7 +52,7 @@ fn what_a_call_refers_to_belongs_to_it() {
     assert!(read(&OPERATION).is_err());
 }
 
-/// The second message of a thread begins as the first did, and is read the short way.
+/// The second message on a thread begins like the first one, so its prologue is cached.
 #[test]
 fn known_beginnings_have_the_same_scope() {
     let [first, second] = [1, 2].map(|number| {
@@ -99,7 +99,7 @@ fn what_is_to_be_sent_may_be_wrong() {
     assert!(error.starts_with("a: "), "{error}");
 }
 
-/// What came within limits of its own is read again within them.
+/// A payload that was received within certain limits is read again within the same limits.
 #[test]
 fn limits_are_those_that_it_came_within() {
     let attributes: String = (0..300).map(|number| format!(" a{number}=''")).collect();

@@ -1,6 +1,6 @@
-//! What is secret in a message is not in what is shown of it, whatever the message looks like.
+//! Tests that secrets of a message are not shown, whatever the message contains.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` makes so many for each test, `FUZZ_SEED=NUMBER` makes others.
+//! `FUZZ_MUTATIONS=NUMBER` sets how many messages each test generates. `FUZZ_SEED=NUMBER` selects other messages.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -18,10 +18,10 @@ use castile_xml::{Charset, Limits, Reader, Token};
 
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
-/// What is secret wherever it stands.
+/// The secret in all messages.
 const SECRET: &str = "hunter2hunter";
 
-/// Numbers that look random, the same ones each time (xorshift).
+/// A deterministic pseudo-random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -37,12 +37,12 @@ impl Random {
     }
 }
 
-/// Calls `check` with as many random numbers as there are to be tests.
+/// Calls `check` once for each generated message, with different random numbers.
 fn often(mut check: impl FnMut(&mut Random)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));
     for at in 0..count {
-        // No state of a xorshift is 0, and those near each other are like each other at first.
+        // The state of a xorshift must not be 0, and similar states first produce similar numbers.
         let mut random = Random((first << 32 | at).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         (0..8).for_each(|_| {
             random.below(2);
@@ -55,7 +55,7 @@ fn redaction() -> Redaction {
     Redaction::new().element("urn:bank", "iban").element("", "card").attribute("urn:bank", "key").attribute("", "cvc")
 }
 
-/// Messages with something secret in them.
+/// Messages with secrets.
 const SEEDS: [&str; 12] = [
     "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Header><w:Security xmlns:w='WSSE'><w:UsernameToken><w:Username>ada</w:Username><w:Password Type='t'>SECRET</w:Password><w:Nonce>SECRET</w:Nonce></w:UsernameToken></w:Security></s:Header><s:Body><a/></s:Body></s:Envelope>",
     "<?xml version='1.0' encoding='utf-8'?>\n<a xmlns:p='urn:bank' xmlns='urn:other'><p:iban>SECRET</p:iban><b p:key = \"SECRET\" c='d'/></a>",
@@ -71,7 +71,7 @@ const SEEDS: [&str; 12] = [
     "<ä:secret xmlns:ä='ü'>SECRET</ä:secret>",
 ];
 
-/// Pieces that may change what something is.
+/// Pieces that can change the meaning of a message.
 const PIECES: [&str; 40] = [
     " ",
     "\n",
@@ -115,7 +115,7 @@ const PIECES: [&str; 40] = [
     "SECRET",
 ];
 
-/// What may stand wherever a tag has ended, but at the end of a message.
+/// Pieces that can follow any tag, except at the end of a message.
 const BETWEEN: [&str; 16] = [
     "<b/>",
     "<pin/>",
@@ -149,7 +149,7 @@ fn changed(random: &mut Random) -> String {
                 text.insert_str(at, &fill(random.one(&BETWEEN)));
             }
             6 => {
-                // Where another message stands in an element of this one.
+                // Insert another message into an element of this one.
                 let other = fill(random.one(&SEEDS));
                 let at = text.find('>').map_or(0, |at| at + 1);
                 text.insert_str(at, other.trim_start_matches("<?xml version='1.0' encoding='utf-8'?>\n"));
@@ -178,7 +178,7 @@ fn changed(random: &mut Random) -> String {
     text
 }
 
-/// Local names that say what they are of, as the documentation has them.
+/// Returns whether a local name is one of the documented secret names.
 fn says_secret(local: &str) -> bool {
     let plain: String = local.chars().filter(|c| !"-_".contains(*c)).collect::<String>().to_lowercase();
     let names =
@@ -186,7 +186,8 @@ fn says_secret(local: &str) -> bool {
     names.split(' ').any(|name| name == plain) && local.len() <= 20
 }
 
-/// Whether the secret stands where nobody said that something is secret: references apart. `None` of what is no message.
+/// Returns whether the secret is also in a place that isn't declared secret. Ignores references. Returns `None` if the text is not
+/// a message.
 fn is_elsewhere(text: &str) -> Option<bool> {
     let mut reader = Reader::new(text.as_bytes(), Limits::default()).ok()?;
     let (mut open, mut run, mut is_elsewhere) = (vec![false], String::new(), false);
@@ -210,7 +211,7 @@ fn is_elsewhere(text: &str) -> Option<bool> {
                     || [("urn:bank", "iban"), ("", "card")].contains(&(namespace, local))
                     || namespace == WSSE && ["Password", "Nonce", "BinarySecurityToken"].contains(&local);
                 is_elsewhere |= !in_secret && tag.name.as_str().contains(SECRET);
-                // The names of namespaces are none either.
+                // Namespace names are not secret either.
                 is_elsewhere |= !in_secret
                     && reader.declarations().any(|(prefix, name)| prefix.contains(SECRET) || name.contains(SECRET));
                 open.push(in_secret || is_secret);
@@ -229,7 +230,7 @@ fn is_elsewhere(text: &str) -> Option<bool> {
     }
 }
 
-/// How many elements a message has.
+/// Returns the number of elements of a message.
 fn elements(text: &str) -> Option<usize> {
     let mut reader = Reader::new(text.as_bytes(), Limits::default()).ok()?;
     let mut count = 0;
@@ -261,10 +262,10 @@ fn changed_messages_show_no_secret() {
             checked += 1;
             assert!(!shown.contains(SECRET), "{text:?}\n{shown:?}");
         }
-        // It is a message still, of no other elements, and nothing is left to be left out.
+        // The result is a message without additional elements, and redacting it again changes nothing.
         assert!(elements(&shown).is_some_and(|count| count <= elements(&text).unwrap()), "{text:?}\n{shown:?}");
         assert_eq!(redaction.redact(shown.as_bytes()), shown, "{text:?}");
-        // In another encoding it is the same message.
+        // The same message in another encoding gives the same result.
         if !text.contains("<?xml") {
             let marked = text.trim_start_matches('\u{feff}');
             let utf16: Vec<u8> = format!("\u{feff}{marked}").encode_utf16().flat_map(u16::to_be_bytes).collect();
@@ -279,7 +280,7 @@ fn changed_messages_show_no_secret() {
     println!("{checked} with secrets, {unread} that are no messages, {bytes} bytes, at most {longest:?}");
 }
 
-/// What a secret element refers to is as secret as what stands in it (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
+/// Elements that a secret element refers to are as secret as its content (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
 #[test]
 fn what_a_secret_refers_to_is_secret() {
     for (message, expected) in [
@@ -295,12 +296,12 @@ fn what_a_secret_refers_to_is_secret() {
             "<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><pin e:ref='1'/><m e:id='1'>7</m></a>",
             "<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><pin e:ref='1'/><m e:id='1'>***</m></a>",
         ),
-        // By way of another one, and back.
+        // References through another element, and circular references.
         (
             "<a><m id='2' href='#3'/><m id='1'><x href='#2'/></m><pin href='#1'/><m id='3'>7<y href='#1'/></m></a>",
             "<a><m id='2' href='#3'/><m id='1'>***</m><pin href='#1'/><m id='3'>***</m></a>",
         ),
-        // What refers to a secret is none by that.
+        // An element that refers to a secret is not itself secret.
         ("<a><b href='#1'>8</b><pin id='1'>7</pin></a>", "<a><b href='#1'>8</b><pin id='1'>***</pin></a>"),
         ("<a><pin href='#1'/><m id='1'/></a>", "<a><pin href='#1'/><m id='1'/></a>"),
         (
@@ -312,7 +313,7 @@ fn what_a_secret_refers_to_is_secret() {
     }
 }
 
-/// Work grows with what there is and no faster.
+/// The time grows linearly with the size of the message.
 #[test]
 fn hard_messages_take_no_long_time() {
     let many = |piece: &str, count: usize| format!("<a>{}</a>", piece.repeat(count));
@@ -355,12 +356,12 @@ fn hard_messages_take_no_long_time() {
         };
         let (first, second) = (timed(small), timed(large));
         println!("{} bytes: {first:?}, {} bytes: {second:?}: {}", small.len(), large.len(), &small[..40]);
-        // On a machine that does other things, in a build that is not optimised.
+        // The limit is high, for busy machines and unoptimised builds.
         assert!(second < Duration::from_secs(20), "{second:?}: {}", &large[..100]);
     }
 }
 
-/// Answers as it is told to.
+/// A service with predefined answers.
 struct Answers<F>(F);
 
 static DESCRIPTION: Description = Description::new("Answers", "urn:answers", &[]);
@@ -376,7 +377,7 @@ impl<F: Fn(&[u8]) -> ReplyMessage + Send + Sync + 'static> Service for Answers<F
     }
 }
 
-/// What is shown of a request and of what answers it.
+/// Returns what is logged of a request and of its answer.
 fn shown(request: RequestMessage, answer: impl Fn(&[u8]) -> ReplyMessage + Send + Sync + 'static) -> [String; 2] {
     let told: Arc<Mutex<Vec<(Direction, String)>>> = Arc::default();
     let all = told.clone();
@@ -403,7 +404,7 @@ fn fault(version: Version, reason: &str) -> ReplyMessage {
     ReplyMessage::of_fault(version, FaultCode::Sender, Bytes::from(message))
 }
 
-/// Faults quote what is wrong, and that may be a secret.
+/// Faults quote invalid values, which may be secret.
 #[test]
 fn a_fault_that_quotes_a_secret_shows_none() {
     for version in [Version::Soap11, Version::Soap12] {
@@ -420,26 +421,26 @@ fn a_fault_that_quotes_a_secret_shows_none() {
             assert!(!reply.contains("is not a valid"), "{secret:?}: {reply}");
             assert!(reply.contains("Client") || reply.contains("Sender"), "{reply}");
         }
-        // Cut, as a long one is, and in an attribute, and in what is referred to.
+        // Secrets that are truncated, in an attribute, and in a referenced element.
         let long = "0123456789".repeat(20);
         let cut = |text: &str| format!("{:?}… is no number", &text[..40]);
         assert!(!of(&request(&long), cut(&long)).contains("01234"));
         assert!(!of("<a cvc='12a4'/>", "\"12a4\" is no number".into()).contains("12a4"));
         assert!(!of("<a><pin href='#1'/><m id='1'>12a4</m></a>", "\"12a4\" is no number".into()).contains("12a4"));
-        // Of what isn't shown nobody knows what is secret in it.
+        // The secrets of a message that isn't shown are unknown.
         assert!(
             !of(&format!("<a><pin>12a4</pin><b>{}</b></a>", "x".repeat(70_000)), "\"12a4\" is no number".into())
                 .contains("12a4")
         );
         assert!(!of("<a><pin>12a4</pin>", "\"12a4\" is no number".into()).contains("12a4"));
-        // Another one is shown.
+        // A fault that quotes another value is shown.
         let reply = of(&request("12a4"), "a/b: \"of no account\" is no account".into());
         assert!(reply.contains("of no account"), "{reply}");
         assert!(of("<a><b>12a4</b></a>", "\"12a4\" is no number".into()).contains("12a4"));
     }
 }
 
-/// A message in the charset of its media type is read in that, as the service reads it.
+/// A message is read in the charset of its media type, as by the service.
 #[test]
 fn messages_are_read_in_their_charset() {
     let text = "<a><pin>7</pin>\u{e9}</a>";
@@ -464,7 +465,7 @@ fn messages_are_read_in_their_charset() {
     }
 }
 
-/// Who reads a log reads what was logged, and the terminal does nothing by it.
+/// A log shows what was logged, and control characters don't affect the terminal.
 #[test]
 fn a_message_is_a_line_that_steers_no_terminal() {
     let message = "<a>\r\nReply: <b>\u{9b}2J\u{202e}\t\u{85}</b></a>";

@@ -1,4 +1,4 @@
-//! Requests and responses as methods and callers have them: header blocks are read when somebody asks for one.
+//! Tests of requests and responses as methods and callers use them. Header blocks are read on demand.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -30,7 +30,7 @@ impl Header for Ticket {
     }
 }
 
-/// One for responses.
+/// A header block that the contract declares for responses.
 #[derive(Debug, PartialEq)]
 struct Left(i32);
 
@@ -55,7 +55,7 @@ static OPERATIONS: [Operation; 2] = [
     Operation::new("tell", "urn:n/tell", TELL),
 ];
 
-/// Asks for header blocks as the text says, and answers with them.
+/// Reads the header blocks that the text names, and answers with them.
 struct Desk;
 
 impl Dispatch for Desk {
@@ -105,7 +105,7 @@ fn message(version: Version, header: &str, text: &str) -> String {
     common::in_version(version, &message)
 }
 
-/// What is answered: the text, or the reason of the fault, and the message.
+/// Returns the text of the answer or the reason of the fault, and the message.
 fn ask(version: Version, header: &str, text: &str) -> (Result<String, String>, String) {
     ask_with(&Options::default(), version, header, text)
 }
@@ -131,11 +131,11 @@ fn a_declared_block_is_read_when_the_method_asks_for_it() {
             ("<h:other/><h:ticket> 7 </h:ticket>", "twice", Ok("(Some(Ticket(7)), Some(Ticket(7)))")),
             ("<h:ticket>x</h:ticket>", "ticket", Err(wrong_content)),
             ("<h:ticket>7</h:ticket><h:ticket>8</h:ticket>", "ticket", Err(second)),
-            // Nobody asks, or whoever does goes on.
+            // No header block is read, or the error is ignored.
             ("<h:ticket>x</h:ticket>", "nothing", Ok("nothing")),
             ("<h:ticket>7</h:ticket><h:ticket>8</h:ticket>", "nothing", Ok("nothing")),
             ("<h:ticket>x</h:ticket>", "or none", Ok("true")),
-            // Blocks for other nodes are not for us.
+            // Blocks for other nodes are not for this node.
             ("<h:ticket e:actor='urn:b'>x</h:ticket>", "ticket", Ok("None")),
             ("<h:ticket e:actor='urn:b'>x</h:ticket><h:ticket>7</h:ticket>", "ticket", Ok("Some(Ticket(7))")),
         ] {
@@ -146,7 +146,7 @@ fn a_declared_block_is_read_when_the_method_asks_for_it() {
                 Err(reason) => {
                     let found = answer.unwrap_err();
                     assert!(found.starts_with(reason), "{header}: {found}");
-                    // What is wrong with a header is no fault about the body (SOAP 1.1 §4.4).
+                    // A fault about a header has no detail about the body (SOAP 1.1 §4.4).
                     assert!(!message.contains("etail"), "{message}");
                 }
             }
@@ -154,7 +154,7 @@ fn a_declared_block_is_read_when_the_method_asks_for_it() {
     }
 }
 
-/// A fault that a method makes for another reason is about the body, whatever it had asked for before.
+/// If a method fails for another reason, the fault is about the body, even if the method read header blocks before.
 #[test]
 fn a_fault_of_the_methods_own_is_about_the_body() {
     let (answer, message) = ask(Version::Soap11, "<h:ticket>x</h:ticket>", "another");
@@ -175,7 +175,7 @@ fn header_blocks_are_found_by_their_name() {
     assert_eq!(ask(Version::Soap11, "", "all").0.unwrap(), "");
 }
 
-/// So that a method can be tested without a message.
+/// A method can be tested without a message.
 #[test]
 fn blocks_of_a_request_that_is_made_are_read_back() {
     let other = AnyHeader::from(Any::parse("<a xmlns='urn:a'/>").unwrap()).for_role("urn:b");
@@ -208,7 +208,7 @@ fn what_stands_beside_a_fault_is_read_back() {
     assert_eq!(reply.http_headers()[RETRY_AFTER], "60");
     assert_eq!(reply.http_headers()[SERVER], "test");
     assert!(ReplyMessage::empty(Version::Soap11).http_headers().is_empty());
-    // They don't count where faults are compared.
+    // Header blocks and HTTP headers are ignored when faults are compared.
     assert_eq!(fault, Fault::sender("R"));
 }
 
@@ -230,7 +230,7 @@ fn blocks_say_whom_they_are_for() {
             format!("<soap:Header><ticket xmlns:soap0=\"{}\" {attributes} xmlns=\"urn:h\">", version.namespace());
         assert!(text(&message).contains(&written), "{}", text(&message));
     }
-    // They are for others, and not for us.
+    // The blocks are for another node.
     for version in Version::ALL {
         let request = Request::new(()).with_version(version).with_header(block.clone());
         assert_eq!(request.header::<Ticket>().unwrap(), None);
@@ -239,7 +239,7 @@ fn blocks_say_whom_they_are_for() {
         assert_eq!(block.relay, version == Version::Soap12);
         assert_eq!(request.headers_named("urn:h", "ticket").unwrap(), std::slice::from_ref(block));
     }
-    // In the order in which nobody thinks of the version, too.
+    // The order of the calls doesn't matter: the version may be set last.
     let next = "http://www.w3.org/2003/05/soap-envelope/role/next";
     for (version, is_for_us) in [(Version::Soap11, false), (Version::Soap12, true)] {
         let request = Request::new(()).with_header(Ticket(7).for_role(next)).with_version(version);
@@ -261,7 +261,7 @@ fn a_caller_reads_the_blocks_of_the_response() {
     let response = read(message.clone());
     assert_eq!(response.header::<Left>().unwrap(), Some(Left(6)));
     assert_eq!(response.headers().unwrap()[0].block.xml(), "<left xmlns=\"urn:h\">6</left>");
-    // A broken block is nothing to who doesn't ask.
+    // An invalid block doesn't matter if it is not read.
     let response = read(message.replace(">6<", ">six<"));
     let error = response.header::<Left>().unwrap_err().to_string();
     assert!(error.contains("Header/left: \"six\" is not a valid xs:int"), "{error}");
@@ -282,7 +282,7 @@ fn options_say_which_blocks_are_understood() {
         let (answer, _) = ask_with(&options, version, &block("unknown"), "nothing");
         assert!(answer.unwrap_err().contains("<unknown> of \"urn:o\" must be understood"));
 
-        // For callers too.
+        // Clients check `mustUnderstand` too.
         let answer = message_of_answer(version, &block("known"));
         let read = |options| client::response::<Note, NoDetail>(&OPERATIONS[0], answer.as_bytes(), None, options);
         let error = read(&strict).unwrap_err().to_string();
@@ -303,7 +303,7 @@ fn a_request_that_is_made_has_no_surroundings() {
     assert_eq!(request.map(|number| number + 1).into_inner(), 2);
 }
 
-/// It was a package without an envelope.
+/// Regression test: the reply was a package without an envelope.
 #[test]
 fn nothing_goes_with_a_response_that_is_none() {
     let message = common::body("<tell><text>t</text></tell>");
@@ -311,7 +311,7 @@ fn nothing_goes_with_a_response_that_is_none() {
     assert!(!reply.is_fault() && reply.parts.is_empty() && text(&reply.message).is_empty());
 }
 
-/// It was a fault as those of the method's own, which nobody tries again.
+/// Regression test: the reply was a fault like those of the method itself, which clients don't retry.
 #[test]
 fn a_header_without_room_is_answered_as_any_message_without_room() {
     let budget = castile_budget::Budget::new(200_000);

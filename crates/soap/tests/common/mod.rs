@@ -1,4 +1,4 @@
-//! A service written by hand as the generator would write it.
+//! A handwritten service in the form of generated code.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
@@ -12,7 +12,7 @@ use castile_soap::{
 use castile_xml::Charset;
 use futures_util::FutureExt;
 
-/// The only content of all messages here: a text.
+/// The content of all messages in these tests: a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub text: String,
@@ -33,7 +33,7 @@ impl ToXml for Note {
     }
 }
 
-/// What faults of `echo` can say.
+/// The details of faults of `echo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     Sad(Note),
@@ -84,7 +84,7 @@ pub static OPERATIONS: [Operation; 3] = [
     operation("second", "urn:n/second", SHARED),
 ];
 
-/// Echoes with the name of the operation, and does what the text says first.
+/// Answers with the name of the operation and the text, and first does what the text asks for.
 pub struct Notes;
 
 pub static DESCRIPTION: Description =
@@ -98,7 +98,7 @@ impl Dispatch for Notes {
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.handle(move |request: Request<Note>| {
-                // A handler is a function that makes a future: this panics in the function, the others in the future.
+                // A handler is a function that returns a future. This panics in the function, the other texts in the future.
                 assert_ne!(request.get_ref().text, "panic at once");
                 echo(request)
             }),
@@ -128,23 +128,23 @@ async fn echo(request: Request<Note>) -> Result<Response<Note>, Fault<Trouble>> 
     }
 }
 
-/// What the service answers to a message: whether it is a fault, and the message.
+/// Sends a message to the service. Returns whether the answer is a fault, and the answer.
 pub fn ask(action: &str, message: impl Into<String>) -> (bool, String) {
     ask_in(None, action, message.into())
 }
 
-/// What the service answers to a message of which its carrier says that it is in `charset`.
+/// Sends a message with this charset to the service. Returns whether the answer is a fault, and the answer.
 pub fn ask_in(charset: Option<Charset>, action: &str, message: impl Into<Vec<u8>>) -> (bool, String) {
     let reply = call(RequestMessage::new(Version::Soap11, message.into()).with_action(action).with_charset(charset));
     (reply.is_fault(), text(&reply.message))
 }
 
-/// What the service answers to a message that comes with the media type of `version`.
+/// Sends a message with the media type of `version` to the service.
 pub fn ask_as(version: Version, message: impl Into<Vec<u8>>) -> ReplyMessage {
     call(RequestMessage::new(version, message.into()))
 }
 
-/// A message that is at hand.
+/// Returns the text of a message in memory.
 pub fn text(message: &Content) -> String {
     String::from_utf8(message.bytes().unwrap().to_vec()).unwrap()
 }
@@ -158,28 +158,28 @@ fn call(request: RequestMessage) -> ReplyMessage {
 
 pub const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 
-/// A message of SOAP 1.1 in another version.
+/// Converts a message of SOAP 1.1 to another version.
 pub fn in_version(version: Version, message: &str) -> String {
     message.replace(ENVELOPE, version.namespace())
 }
 
-/// An envelope with this inside.
+/// Returns an envelope with this content.
 pub fn envelope(content: &str) -> String {
     format!("<e:Envelope xmlns:e=\"{ENVELOPE}\" xmlns=\"urn:n\">{content}</e:Envelope>")
 }
 
-/// An envelope with this in its body.
+/// Returns an envelope with this content in its body.
 pub fn body(content: &str) -> String {
     envelope(&format!("<e:Body>{content}</e:Body>"))
 }
 
-/// A note to `echo`.
+/// Returns a note for `echo`.
 pub fn note(text: &str) -> String {
     body(&format!("<echo><text>{text}</text></echo>"))
 }
 
-/// Asserts that a message is answered with a fault of this code and reason, and that the next one is served. A reason
-/// without the place is looked for in the one that came.
+/// Asserts that a message is answered with a fault with this code and reason, and that the next message is answered normally. A
+/// reason without a place may be contained in the actual reason.
 pub fn assert_fault(message: impl Into<String>, code: &str, reason: &str) {
     let message = message.into();
     let (is_fault, answer) = ask("", &message[..]);
@@ -201,7 +201,7 @@ pub fn assert_fault(message: impl Into<String>, code: &str, reason: &str) {
 pub const OK: &str = "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body>\
     <answer xmlns=\"urn:n\"><text>TEXT</text></answer></soap:Body></soap:Envelope>";
 
-/// The message in which a fault is sent.
+/// Returns the message with which a fault is sent.
 pub fn answer_with(version: Version, fault: Fault<Trouble>) -> String {
     struct Faulty(Fault<Trouble>);
     impl Dispatch for Faulty {

@@ -65,7 +65,7 @@ pub use castile_databinding::{
 };
 #[cfg(feature = "server")]
 pub use castile_http::server::Options as ServerOptions;
-/// Compile errors for the types and traits of a program that the compiler reports in the expanded code. The macros report all other
+/// Compile errors in the code that the macros generate for types and traits of a program. The macros themselves report all other
 /// errors.
 ///
 /// A value larger than 1 KiB:

@@ -97,7 +97,7 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
         ("u32", "unsignedInt"),
         ("u64", "unsignedLong"),
     ];
-    // To compare a name with a text asks the compiler for it, so that is done once.
+    // Converting an identifier to a string is slow, so it is done once.
     let called = last_of(of)?.to_string();
     TYPES.into_iter().find(|(name, _)| *name == called)
 }

@@ -246,7 +246,7 @@ fn find(
 #[cold]
 fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> String {
     const NAMED: usize = 4;
-    // If operations are omitted, more than one is.
+    // At least two operations are omitted, because the text is in the plural.
     let named = if count <= NAMED { count } else { NAMED - 1 };
     let mut expected: Vec<String> = operations.take(named).map(|operation| operation.request.expected()).collect();
     if count > named {

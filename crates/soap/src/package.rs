@@ -107,7 +107,7 @@ impl Package {
         for url in &wanted {
             let content = match self.content(url, left).await {
                 Ok(content) => Ok(content),
-                // The reference is what is wrong. The second pass reports the error with the place of the element.
+                // The error belongs to the reference. The second pass reports it with the place of the element.
                 Err(error) if matches!(error.kind(), Missing | Limit) => Err(error.to_string()),
                 Err(error) => return Err(error.into()),
             };

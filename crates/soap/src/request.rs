@@ -218,8 +218,8 @@ impl<T> Request<T> {
         http_headers(self.surroundings.http_headers.as_deref())
     }
 
-    /// Returns the address of the client, if the server knows it. After a proxy this is the proxy's address, unless
-    /// `Server::proxies` or `ProxyProtocol` is configured.
+    /// Returns the address of the client, if the server knows it. If the client connects through a proxy, this is the proxy's
+    /// address, unless `Server::proxies` or `ProxyProtocol` is configured.
     pub fn peer(&self) -> Option<IpAddr> {
         self.surroundings.peer
     }

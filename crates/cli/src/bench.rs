@@ -1,4 +1,4 @@
-//! `castile bench`: starts the servers, drives every case, reports.
+//! `castile bench`: starts the servers, drives every case, and reports the results.
 
 mod adjust;
 mod entrants;
@@ -23,20 +23,20 @@ use self::secured::Secured;
 use crate::peers::Peer;
 use crate::{login, outcome, output, problems, process, tls};
 
-/// The suite that was published across a network as well, each side on a machine of its own.
+/// The suite that was also published with client and server on two machines in a network.
 const ACROSS_A_NETWORK: &str = "seismic";
-/// In the place of a peer's name, all that serve something of what is measured.
+/// The `--peer` value that selects all peers that serve at least one of the measured cases.
 const ALL_PEERS: &str = "all";
-/// How many runs of a row are repeated when other processes took the cores meanwhile.
+/// The number of runs of a row that are repeated if other processes used the cores during a run.
 const REPEATS: usize = 2;
 
-/// Measure the services: start them, drive every case, check every answer, write a report
+/// Benchmark the services of the suites: start the servers, drive every case, check every answer, write a report
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The suites to run [default: all: seismic styles wstest wspex benchmark1]
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
-    /// How the suites are driven; the options below override what it says
+    /// How the suites are driven; the options below override the profile
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
     /// Run only this case, or all cases of this operation; may be repeated
@@ -44,36 +44,37 @@ pub(crate) struct Arguments {
     operations: Vec<String>,
     #[command(flatten)]
     adjust: adjust::Arguments,
-    /// Leave out the HTTP floor
+    /// Don't measure the HTTP floor
     #[arg(long)]
     no_floor: bool,
-    /// Let the system choose the cores of server and driver
+    /// Don't pin server and driver to cores
     #[arg(long)]
     no_pin: bool,
-    /// Measure another endpoint of the same contract instead of Castile's own server
+    /// Measure the server at this URL, which implements the same contract, instead of Castile's own server
     #[arg(long)]
     url: Option<String>,
-    /// A line for the head of each HTTP request to the server at --url
+    /// A header field for each HTTP request to the server at --url
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
     headers: Vec<String>,
-    /// Measure Castile and the HTTP floor over TLS. Connections that are new resume a session
+    /// Measure Castile and the HTTP floor over TLS. New connections resume a session
     #[arg(long = "tls", conflicts_with_all = ["url", "peers"], help_heading = "TLS")]
     over_tls: bool,
     /// Begin each connection with a full handshake
     #[arg(long, requires = "over_tls", help_heading = "TLS")]
     full_handshakes: bool,
-    /// Measure these peers, or `all`, beside, in turn, each once all its answers were found right; `castile peers` lists them
+    /// Also measure these peers, or `all` of them, in turn with Castile. A peer is measured only if all its answers are correct. `castile
+    /// peers` lists the peers
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
     peers: Vec<String>,
-    /// The quakes of the seismic suite, a line for each, packed by gzip or not; peers know only those that are made up
-    /// [default: quakes that are made up]
+    /// The quakes of the seismic suite: a file with one quake per line, optionally compressed with gzip. Peers have only the generated
+    /// quakes [default: generated quakes]
     #[arg(long, value_name = "FILE", conflicts_with = "peers")]
     data: Option<PathBuf>,
-    /// For seismic: measure also across a network of this rate, as 100Mbit, simulated between two namespaces (Linux, with
-    /// iproute2; it leaves nothing behind)
+    /// For seismic: also measure across a network of this rate, such as 100Mbit. The network is simulated between two network namespaces
+    /// (Linux, needs iproute2), which are removed at the end
     #[arg(long, value_name = "RATE", conflicts_with = "url")]
     network: Option<Network>,
-    /// Show what would be driven, and how long it takes, and end
+    /// Show what would be measured and how long it takes, and exit
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -82,12 +83,12 @@ pub(crate) struct Arguments {
     login: login::Arguments,
     #[command(flatten)]
     tls: tls::ClientArguments,
-    /// Where to write results.json and index.html
+    /// The folder for results.json and index.html
     #[arg(long, value_name = "DIR", default_value = "castile-report", help_heading = "Reports")]
     out: PathBuf,
 }
 
-/// What is to be measured, and who takes part.
+/// What to measure, and which servers take part.
 struct Whole {
     loads: Vec<Load>,
     entrants: Entrants,
@@ -95,10 +96,10 @@ struct Whole {
     interrupt: Interrupt,
 }
 
-/// Runs the bench and gives the exit code.
+/// Runs the bench and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(prepare(arguments), |whole| {
-        // A process can go elsewhere as a whole only as long as it is one thread.
+        // Only a single-threaded process can move to another namespace as a whole.
         if arguments.network.is_some() {
             Network::enter().map_err(outcome::not_begun)?;
         }
@@ -117,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     })
 }
 
-/// The first time that the process is asked to end, the bench ends with what it has; the second time all ends at once.
+/// On the first signal, ends the bench and reports what was measured. On the second, ends immediately.
 pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
     if let Err(error) = process::asked_to_end().await {
         return anyhow::Error::new(error).context("can't wait for signals");
@@ -130,7 +131,7 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
     }
 }
 
-/// All but the servers. There is nothing for a dry run.
+/// Prepares everything except the servers. Returns `None` for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
@@ -169,7 +170,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
 }
 
 impl Whole {
-    /// Measures suite by suite, each with servers that are started for it.
+    /// Measures suite by suite, and starts the servers anew for each suite.
     async fn measure(&self, profile: Profile) -> anyhow::Result<Results> {
         let Whole { loads, entrants, placement, interrupt } = self;
         placement.enter_driver()?;
@@ -228,8 +229,8 @@ impl Whole {
         Ok(results.with_warnings())
     }
 
-    /// What the server under test answers, once for all that is measured, for the floor. So nothing is measured where it
-    /// answers wrongly.
+    /// Returns the answers of the server under test, which the HTTP floor sends. They are requested once for all suites, before anything is
+    /// measured, so a server with wrong answers isn't measured.
     async fn answers(&self, profile: Profile) -> anyhow::Result<Option<Answers>> {
         let Whole { loads, entrants, placement, interrupt } = self;
         let bench = Bench {
@@ -249,12 +250,12 @@ impl Whole {
     }
 }
 
-/// The loads of each suite: they stand together.
+/// Groups the loads by suite. Loads of a suite are adjacent.
 fn suites_of(loads: &[Load]) -> impl Iterator<Item = &[Load]> {
     loads.chunk_by(|one, other| one.case.suite == other.case.suite)
 }
 
-/// One suite. The servers end with it: whoever is measured next, or reads the table, needs no cores from them.
+/// Measures one suite. The servers end with the suite, so that they don't use cores during the next one.
 async fn measure(
     mut bench: Bench,
     entrants: &Entrants,
@@ -268,8 +269,8 @@ async fn measure(
     Ok(results)
 }
 
-/// Writes the reports, prints and judges the results, and gives the exit code. What took long is in files before anything is
-/// printed; when they can't be written, it is printed all the same.
+/// Writes the reports, prints and judges the results, and returns the exit code. Files are written first because the measurement took long.
+/// If that fails, the results are printed anyway.
 fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     if results.suites.is_empty() {
         bail!("nothing was measured, so nothing was written");
@@ -288,14 +289,14 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     arguments.outcome.judge(results, results.rows().map(|row| row.requests).sum(), results.errors(), not_sent)
 }
 
-/// Writes the reports, and returns where.
+/// Writes the reports and returns their paths.
 fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = results.write(&arguments.out)?;
     files.extend(arguments.outcome.write(results, Row::wrong)?);
     Ok(files)
 }
 
-/// The suites asked for.
+/// Returns the suites named on the command line.
 fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
     let known = || SUITES.map(|suite| suite.name).join(", ");
     for name in &arguments.suites {
@@ -316,9 +317,9 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
     Ok(chosen)
 }
 
-/// The cases asked for, each with the way it is driven.
+/// Returns the cases named on the command line, each with the way it is driven.
 fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Result<Vec<Load>> {
-    // ab would go another way, as somebody else.
+    // ab would send its requests without the login, the proxy and the header fields.
     let with_ab = ab::is_installed() && !arguments.login.is_given() && arguments.headers.is_empty();
     let everything = arguments.operations.is_empty();
     let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab, everything));
@@ -344,12 +345,12 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     Ok(loads)
 }
 
-/// A case is selected by its name, or by its operation alone.
+/// Returns whether `operation` is the name of a case or the operation that its name begins with.
 pub(crate) fn selects(operation: &str, case: &str) -> bool {
     case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// The peers asked for, each of which serves something of what is measured.
+/// Returns the peers named on the command line. Each must serve at least one of the measured cases.
 fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
     let names = &arguments.peers;
     if names.is_empty() {
@@ -367,7 +368,7 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
     }
 }
 
-/// The command that repeats this bench.
+/// Returns the command line that repeats this bench, without secrets.
 pub(crate) fn own_command() -> String {
     let arguments = login::without_secrets(std::env::args().skip(1));
     let arguments = arguments.iter().map(|argument| output::shell_quoted(argument));

@@ -1,4 +1,4 @@
-//! `castile bundle`: one file of a contract and all that it imports.
+//! `castile bundle`: writes a contract and everything it imports to one file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,12 +13,11 @@ use crate::generate::is_same;
 use crate::quantity::{count, some_time};
 use crate::{outcome, output, problems, source, tls};
 
-/// Make one self-contained file of a contract and all that it imports
+/// Write a contract and everything it imports to one self-contained file
 ///
-/// Nothing is fetched unless --fetch is given. The file is read wherever a WSDL is, by build scripts too, and needs
-/// neither network nor catalogs any more. The schemas that Castile knows itself (SOAP, WS-Addressing, WS-Security,
-/// XML Signature and more) are not fetched, and part of it only where files or catalogs have them. Code that is
-/// generated serves them in any case.
+/// Nothing is fetched unless --fetch is given. Every command and build script that reads a WSDL reads the bundle as well, and then needs
+/// neither network nor catalogs. Schemas that Castile has built in (SOAP, WS-Addressing, WS-Security, XML Signature and more) are not
+/// fetched; the bundle contains them only if files or catalogs provide them. Generated code serves them in any case.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file, `-` for standard input, or with --fetch its URL
@@ -29,19 +28,19 @@ pub(crate) struct Arguments {
     out: PathBuf,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Show notes as well as errors and warnings: what was passed over without harm
+    /// Show notes as well as errors and warnings: what was skipped without harm
     #[arg(long)]
     notes: bool,
-    /// Fetch what is not at hand, over http and https, from whichever hosts the contract names
+    /// Fetch missing documents over http and https, from any host that the contract names
     #[arg(long)]
     fetch: bool,
-    /// How long one document may take, redirects and all; a bare number is seconds
+    /// How long fetching one document may take, including redirects; a bare number is seconds
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = some_time, requires = "fetch")]
     timeout: Duration,
-    /// How long all documents may take together; a bare number is seconds
+    /// How long fetching all documents may take; a bare number is seconds
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = some_time, requires = "fetch")]
     max_time: Duration,
-    /// How much may be fetched in all, in megabytes (1,000,000 bytes)
+    /// How much may be fetched in total, in megabytes (1,000,000 bytes)
     #[arg(long, value_name = "MB", default_value = "64", value_parser = count::<u32>, requires = "fetch")]
     max_size: u32,
     #[command(flatten)]
@@ -69,7 +68,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     } else if !arguments.fetch {
         bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
     }
-    // Before anything is fetched.
+    // The output path is checked before anything is fetched.
     if arguments.out.as_os_str() != "-" {
         outcome::expect_place(&arguments.out)?;
         castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
@@ -83,7 +82,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let network = arguments.fetch.then(|| Ok::<_, anyhow::Error>((limits, arguments.trust.for_fetching()?)));
     let fetch = Fetch::new(files, network.transpose()?);
     if source::is_url(shown) {
-        // What the server answered is looked at before it is read as a contract; it is kept, and not fetched again.
+        // The answer is checked before it is read as a contract. It is cached, so it isn't fetched again.
         let bytes = fetch.read(shown).map_err(|error| anyhow::anyhow!("{shown} can't be read: {error}"))?;
         if source::kind_of(shown, &bytes)? != source::Kind::Contract {
             bail!("{shown} is an XML Schema, expected a WSDL");
@@ -92,7 +91,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let recorder = Recorder::new(&fetch);
     let (definitions, mut diagnostics) = castile_wsdl::read(shown, &recorder);
     let is_defective = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    // As for other commands, a defect is a warning where the contract can be used without what it is in.
+    // As in other commands, a defect is a warning if the rest of the contract can be used.
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
         castile_wsdl::forgive(&mut diagnostics);
     }
@@ -132,7 +131,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     reported
 }
 
-/// `12.3 KB`, of 1,000 bytes.
+/// Formats a size as `12.3 KB`, in units of 1,000 bytes.
 pub(crate) fn kilobytes(bytes: usize) -> String {
     format!("{:.1} KB", bytes as f64 / 1_000.0)
 }

@@ -1,4 +1,4 @@
-//! `castile call`: calls an operation of a service whose contract is read now.
+//! `castile call`: calls an operation of a service whose contract is read at run time.
 
 mod answer;
 mod arguments;
@@ -30,77 +30,77 @@ use cookies::Jar;
 use tap::Tap;
 use tempfile::NamedTempFile;
 
-/// Call an operation of a service, with arguments from the command line, and print the answer
+/// Call an operation of a service with arguments from the command line, and print the answer
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// The operation, by its name in the contract; NAME.2 is the second of those that share a name
+    /// The operation, by its name in the contract. If several operations share a name, NAME.2 is the second
     #[arg(value_name = "OPERATION")]
     operation: Option<String>,
-    /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for the content of a file. A path is as in customer.name=Ann
+    /// A value of the request: PATH=TEXT, PATH:=JSON, or PATH@=FILE for the content of a file. Examples: customer.name=Ann
     /// item[0].quantity=2 @priority=high
     #[arg(value_name = "PATH=VALUE")]
     values: Vec<String>,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Take the request from this file of JSON; `-` is standard input. Values of the command line are put into it
+    /// Read the request from this JSON file; `-` is standard input. Values from the command line override it
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     json: Option<PathBuf>,
-    /// Send the element of XML in this file as it is, or the body and the header blocks of an envelope; `-` is standard input
+    /// Send the XML element in this file unchanged. If it is an envelope, its body and header blocks are sent. `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
     xml: Option<PathBuf>,
-    /// Hold values against the facets of their types, those of the answer as well
+    /// Check values in the request and the answer against the facets of their types
     #[arg(long, help_heading = "Request")]
     facets: bool,
-    /// Write the request in the editor that VISUAL or EDITOR names, which begins with a sample of it
+    /// Write the request in an editor, which starts with a sample request. VISUAL or EDITOR names the editor
     #[arg(long, conflicts_with_all = ["json", "xml", "values"], help_heading = "Request")]
     edit: bool,
-    /// Send the request to this URL, and not to the address in the contract
+    /// Send the request to this URL instead of the address in the contract
     #[arg(long, value_name = "URL", help_heading = "Request")]
     url: Option<String>,
-    /// The service, where several have the operation
+    /// The service to use if several have the operation
     #[arg(long, value_name = "NAME", help_heading = "Request")]
     service: Option<String>,
-    /// The port, where a service has several: its address and its version of SOAP
+    /// The port to use if the service has several; it determines the address and the SOAP version
     #[arg(long, value_name = "NAME", help_heading = "Request")]
     port: Option<String>,
-    /// The version of SOAP [default: that of the port]
+    /// The SOAP version [default: that of the port]
     #[arg(long, value_name = "VERSION", value_parser = version, help_heading = "Request")]
     soap: Option<soap::Version>,
-    /// A header of HTTP; may be repeated
+    /// An HTTP header field; may be repeated
     #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     headers: Vec<String>,
-    /// Header blocks of SOAP: the element of XML in this file, or an object of JSON with those of the contract, as
-    /// {"session": {"user": "ann"}}; may be repeated
+    /// SOAP header blocks: a file that contains the XML element, or a JSON object of blocks that the contract declares, such as {"session":
+    /// {"user": "ann"}}; may be repeated
     #[arg(long = "soap-header", value_name = "FILE|JSON", help_heading = "Request")]
     blocks: Vec<String>,
-    /// Attach this file, with a media type behind ;type= if that matters; may be repeated
+    /// Attach this file; ;type= gives its media type; may be repeated
     #[arg(long = "attach", value_name = "FILE[;part=NAME][;id=ID][;type=TYPE]", help_heading = "Request")]
     attachments: Vec<String>,
-    /// Send the cookies that this file has of the server, and keep in it what the answer sets; it need not exist
+    /// Send the cookies that this file has for the server, and save the cookies that the answer sets. The file need not exist
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     cookies: Option<PathBuf>,
-    /// How long the call may take. Attachments that are saved may take longer, as long as they come
+    /// How long the call may take. Saving attachments may take longer, as long as data arrives
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
     timeout: Duration,
-    /// Print the request, and send nothing
+    /// Print the request and send nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
-    /// Print the answer as JSON, in a terminal too
+    /// Print the answer as JSON, even in a terminal
     #[arg(long = "as-json", help_heading = "Output")]
     as_json: bool,
-    /// Print the message that came, as it came
+    /// Print the received message unchanged
     #[arg(long, conflicts_with = "as_json", help_heading = "Output")]
     raw: bool,
     /// Write the attachments of the answer, and its large binary values, to files in this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     save: Option<PathBuf>,
-    /// Print on standard error how long it took to look up the host, to connect, for TLS, to the first byte, and in all
+    /// Print timings to standard error: host lookup, connect, TLS handshake, first byte, total
     #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
     time: bool,
-    /// Print what is sent and what comes on standard error
+    /// Print the sent and received data to standard error
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
     #[command(flatten)]
@@ -117,14 +117,14 @@ fn version(text: &str) -> Result<soap::Version, String> {
     }
 }
 
-/// Calls, and prints what came.
+/// Makes the call and prints the answer.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(prepare(arguments).map(Some), |call| call.make(arguments))
 }
 
 /// A call that is ready to be sent.
 struct Prepared {
-    /// What was written in an editor, until there is an answer.
+    /// The file written in the editor, which is kept until there is an answer.
     written: Option<NamedTempFile>,
     service: Service,
     operation: &'static Operation,
@@ -146,7 +146,7 @@ enum Payload {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let mut options = Options::default();
     options.facets = arguments.facets;
-    // The editor begins with a sample.
+    // The sample that the editor starts with needs the documents.
     options.documents = arguments.edit;
     let wanted = Wanted { service: arguments.service.as_deref(), port: arguments.port.as_deref() };
     let Some(name) = &arguments.operation else {
@@ -163,7 +163,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let mut contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
     let (service, operation) = match contract::find(&contract, wanted, name) {
         Ok(found) => found,
-        // A service or port may be there that doesn't have the operation, which is not in what was read for that alone.
+        // `contract` has only the operation. The full contract is read to report a named service or port that lacks the operation.
         Err(_) if (wanted.service.is_some() || wanted.port.is_some()) && arguments.wsdl != Path::new("-") => {
             contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
             contract::find(&contract, wanted, name)?
@@ -174,7 +174,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let address = port.map_or("", |port| port.address);
     let url = match &arguments.url {
         Some(url) => url.clone(),
-        // Nothing is sent there.
+        // Nothing is sent to this address.
         None if arguments.dry_run && address.is_empty() => "http://localhost/".to_owned(),
         None => address.to_owned(),
     };
@@ -194,7 +194,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
     let mut written = None;
-    // What else may be wrong was told before: nobody writes in an editor for nothing.
+    // The editor is opened last, after all other inputs were checked, so that no input typed there is lost.
     let request = match &arguments.xml {
         Some(file) => {
             let (request, of_file) = from_xml(operation, file)?;
@@ -228,7 +228,7 @@ fn expect_url(url: &str) -> anyhow::Result<()> {
     if is_url(url) {
         return Ok(());
     }
-    // What stands before may be a login.
+    // The part before `@` may be a login, which isn't printed.
     let shown = url.rsplit_once('@').map_or(url, |(_, behind)| behind);
     let completed = format!("http://{shown}");
     let has_scheme = shown.contains("://");
@@ -241,19 +241,19 @@ fn is_url(url: &str) -> bool {
     matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
 }
 
-/// An attachment: a file, and what is said of it.
+/// Reads the value of `--attach`: a file and its options.
 fn attachment(given: &str) -> anyhow::Result<Part> {
     let Attached { file, part, id, media_type } = attached(given)?;
     let id = match (id, part) {
         (Some(id), _) => ContentId::parse(id)?,
         (None, None) => ContentId::random()?,
-        // It says which part of the message this is (Attachments Profile 1.0 §3.8).
+        // The Content-ID names the part of the message that this attachment is (Attachments Profile 1.0 §3.8).
         (None, Some(part)) => ContentId::parse(&format!("{part}={}", ContentId::random()?.as_str()))?,
     };
     Ok(Part::new(id, &media_type, content(Path::new(file))?.into())?)
 }
 
-/// What is said of an attachment.
+/// The parsed value of `--attach`.
 #[derive(Debug, PartialEq)]
 struct Attached<'a> {
     file: &'a str,
@@ -262,11 +262,11 @@ struct Attached<'a> {
     media_type: Cow<'a, str>,
 }
 
-/// Takes apart what is said of an attachment, in any order. A media type may have parameters of its own behind it.
+/// Splits the value of `--attach`. Options may have any order. A media type may be followed by its own parameters.
 fn attached(given: &str) -> anyhow::Result<Attached<'_>> {
     const NAMES: [&str; 3] = ["part=", "id=", "type="];
     let starts = |text: &str| NAMES.iter().any(|name| text.starts_with(name));
-    // A name of a file may have semicolons.
+    // A file name may contain semicolons.
     let end = given.match_indices(';').map(|(at, _)| at).find(|at| starts(&given[at + 1..])).unwrap_or(given.len());
     let (file, options) = given.split_at(end);
     let (mut part, mut id, mut media_type) = (None, None, None::<Cow<'_, str>>);
@@ -297,7 +297,7 @@ fn attached(given: &str) -> anyhow::Result<Attached<'_>> {
         is_behind_type = false;
     }
     if let (Some(part), Some(id)) = (part, id) {
-        // What the part is called stands in the Content-ID, which `id` says.
+        // The part name is in the Content-ID, which `id` sets.
         bail!(
             "found part={part} and id={id} in --attach {given}, expected one of them: part={part} has the Content-ID \
              {part}=…, and id={part}={id} is that with an ID of yours, to which cid:{part}={id} leads"
@@ -306,7 +306,7 @@ fn attached(given: &str) -> anyhow::Result<Attached<'_>> {
     Ok(Attached { file, part, id, media_type: media_type.unwrap_or("application/octet-stream".into()) })
 }
 
-/// Adds the header blocks of a file, but for those that the command line gives.
+/// Adds the header blocks of a file, except those that the command line also gives.
 fn add_blocks(given: &mut Vec<AnyHeader>, of_file: Vec<Any>) {
     let of_file = of_file.into_iter().map(AnyHeader::from);
     let others: Vec<AnyHeader> =
@@ -314,7 +314,7 @@ fn add_blocks(given: &mut Vec<AnyHeader>, of_file: Vec<Any>) {
     given.extend(others);
 }
 
-/// Header blocks, out of a file of XML, which may be an envelope, or out of JSON.
+/// Reads header blocks from JSON, or from an XML file, which may contain an envelope.
 fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyHeader>> {
     let parsed = |element: &str| Any::parse(element).with_context(|| format!("{given} is no header block"));
     if given.trim_start().starts_with('{') {
@@ -334,7 +334,7 @@ fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyH
     Ok(blocks.into_iter().map(AnyHeader::from).collect())
 }
 
-/// The value of the request: that of a file of JSON, into which those of the command line are put.
+/// Returns the value of the request: the JSON file, overridden by values of the command line.
 fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result<Value> {
     let mut json = match &arguments.json {
         None => Json::Object(serde_json::Map::new()),
@@ -350,7 +350,7 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
     })
 }
 
-/// What is wrong, each in a line of its own where there is more than the first.
+/// Formats the problems. If there are several, each is on its own line.
 fn several(first: JsonError, problems: &[JsonError]) -> String {
     match problems {
         several @ [_, _, ..] => several.iter().map(|problem| format!("\n  {problem}")).collect(),
@@ -358,14 +358,14 @@ fn several(first: JsonError, problems: &[JsonError]) -> String {
     }
 }
 
-/// The content of a file that becomes a part of a request.
+/// Reads a file that becomes a part of the request.
 fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
-    /// It is held in memory, more than once.
+    /// The file is held in memory more than once.
     const MOST_OF_FILE: u64 = 64 << 20;
     let shown = file.display();
     let mut content = Vec::new();
     let opened = File::open(file).with_context(|| format!("{shown} can't be read"))?;
-    // Nobody reads gigabytes to be told that they are too many. What is no plain file doesn't know its size.
+    // The size is checked before reading. Files that aren't regular files don't have one, so the bytes are counted as well.
     let size = opened.metadata().map_or(0, |metadata| metadata.len());
     if size > MOST_OF_FILE {
         bail!("{shown} has {size} bytes, expected {} MiB at most", MOST_OF_FILE >> 20);
@@ -378,7 +378,7 @@ fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
-    /// No message is larger by default.
+    /// The default limit of a message.
     const MOST_OF_REQUEST: u64 = 16 << 20;
     let mut text = String::new();
     let read = match file == Path::new("-") {
@@ -392,7 +392,7 @@ fn text(file: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A request in a file: an element, which is sent as it is, or an envelope, whose body and header blocks count.
+/// Reads a request from a file: an element, which is sent unchanged, or an envelope, of which the body and the header blocks are used.
 fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Payload, Vec<Any>)> {
     let text = text(file)?;
     let any = Any::parse(&text).with_context(|| format!("{} is no element of XML", file.display()))?;
@@ -404,7 +404,7 @@ fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Paylo
     Ok((Payload::Value(value), blocks))
 }
 
-/// The element in a file of XML, without what stands before and behind it.
+/// Returns the root element of an XML file, without what surrounds it.
 fn element(file: &Path) -> anyhow::Result<String> {
     let any = Any::parse(&text(file)?).with_context(|| format!("{} is no element of XML", file.display()))?;
     Ok(any.xml().into_owned())
@@ -439,7 +439,7 @@ fn transport(arguments: &Arguments, url: &str) -> anyhow::Result<Transport> {
 }
 
 impl Prepared {
-    /// Sends the call and prints its answer. The exit code tells a fault from a response.
+    /// Sends the call and prints its answer. The exit code distinguishes a fault from a response.
     fn make(self, arguments: &Arguments) -> anyhow::Result<u8> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(self.exchange(arguments))
@@ -479,7 +479,7 @@ impl Prepared {
                 (false, Ok(_)) => bail!("the request can't be written"),
             };
         }
-        // Who is told what is wrong with a request edits it again.
+        // After an error, the request is kept so that it can be edited again.
         if let (Some(file), Err(_)) = (written, &answer) {
             editor::keep(file)?;
         }
@@ -495,18 +495,18 @@ impl Prepared {
     }
 }
 
-/// The header lines that the transport adds, without the secrets in them.
+/// Returns the header fields that the transport adds, without their secrets.
 fn added(arguments: &Arguments, cookies: Option<&Jar>, url: &str) -> Vec<(HeaderName, String)> {
     let login = arguments.login.shown().map(|shown| (AUTHORIZATION, shown.to_owned()));
     let cookies = cookies.and_then(|cookies| cookies.shown(url)).map(|shown| (COOKIE, shown));
     login.into_iter().chain(cookies).collect()
 }
 
-/// What goes with a request.
+/// What is sent beside the payload.
 struct Beside<'a> {
     blocks: &'a [AnyHeader],
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// Instead of the contract's.
+    /// Replaces the action of the contract.
     action: Option<&'a str>,
     parts: Vec<Part>,
 }
@@ -552,7 +552,7 @@ impl ToPayload for Payload {
 mod tests {
     use super::*;
 
-    /// `type=` took all that stood behind it, and so an ID went into the media type.
+    /// `type=` once took the rest of the text, so an ID became part of the media type.
     #[test]
     fn what_is_said_of_an_attachment_has_any_order() {
         let of = |given| {
@@ -565,7 +565,7 @@ mod tests {
         assert_eq!(of("a.bin;type=image/png;id=x"), ("a.bin", None, Some("x"), "image/png".to_owned()));
         let text = "text/xml; charset=utf-8;v=1".to_owned();
         assert_eq!(of("a;type=text/xml; charset=utf-8;v=1;part=p"), ("a", Some("p"), None, text));
-        // Media types have parameters of this name.
+        // Media types have parameters with this name.
         let xop = "application/xop+xml;type=text/xml".to_owned();
         assert_eq!(of("a;part=p;type=application/xop+xml;type=text/xml"), ("a", Some("p"), None, xop));
         assert_eq!(of("a;id=p=x"), ("a", None, Some("p=x"), octets));

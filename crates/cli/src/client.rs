@@ -1,4 +1,5 @@
-//! `castile client`: our generated client as a process, started by `castile peers clients`. Clients of peers do the same.
+//! `castile client`: Castile's generated client as a process, which `castile peers clients` starts. Clients of peers have the same
+//! interface.
 
 use std::time::Duration;
 
@@ -6,19 +7,20 @@ use anyhow::{Context, anyhow, bail};
 use castile_load::{Case, Endpoint, Requests, User};
 use castile_suites::SUITES;
 
-/// How long a call may take.
+/// The timeout of a call.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Call a service as often as standard input says: a number a line, each answered with how many items the answers had
+/// Call a service as often as standard input requests: one number of calls per line. Each line is answered with the number of items in the
+/// answers
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The endpoint
+    /// The URL of the endpoint
     url: String,
-    /// The case of a suite, in its first style
+    /// The case of a suite, in the suite's first style
     case: String,
 }
 
-/// The cases that clients are compared with: each suite's typed ones, in its first style.
+/// Returns the cases that clients are compared with: the typed cases of each suite, in its first style.
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
     SUITES.iter().flat_map(|suite| {
         let cases = (suite.typed)();
@@ -27,7 +29,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
     })
 }
 
-/// Calls until standard input ends.
+/// Makes calls until standard input ends.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some(case) = cases().find(|case| case.name == arguments.case) else {
         let known: Vec<String> = cases().map(|case| case.name).collect();

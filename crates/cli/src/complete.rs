@@ -1,4 +1,4 @@
-//! `castile complete`: what a shell offers behind `castile call WSDL`. The scripts of `castile completions` ask for it.
+//! `castile complete`: the candidates that a shell offers after `castile call WSDL`. The scripts of `castile completions` call it.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -11,24 +11,24 @@ use crate::{manual, path};
 
 /// Commands whose first argument is a contract and whose second is an operation of it.
 const OF_OPERATION: [&str; 2] = ["call", "sample"];
-/// The one whose further arguments are values.
+/// The command whose further arguments are values.
 const OF_VALUES: &str = "call";
 
-/// How many paths are offered.
+/// The maximum number of paths that are offered.
 const MOST: usize = 200;
 
-/// Print what may stand in place of the last word of a command, one in a line
+/// Print the candidates for the last word of a command, one per line
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The words behind `castile`, up to the one that is typed
+    /// The words after `castile`, up to the one being typed
     #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
 
-/// What is no contract has nothing to offer, and nobody wants to read errors between the words of a command.
+/// Prints the candidates. An unreadable contract has none, and no error is printed, because it would appear in the user's command line.
 pub(crate) fn run(arguments: &Arguments) {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    // Nobody types what is left out, and a shell might run it.
+    // Other characters are unlikely to be typed, and a shell might interpret them.
     let is_plain = |c: char| c.is_alphanumeric() || "._-@=[]{}:/".contains(c);
     for candidate in candidates(&words).into_iter().filter(|candidate| candidate.chars().all(is_plain)) {
         out!("{}", castile_xml::visible(&candidate));
@@ -74,16 +74,16 @@ fn candidates(words: &[String]) -> Vec<String> {
     }
 }
 
-/// The words behind a command, by its definition.
+/// The words after a command, parsed by its definition.
 struct Given<'w> {
-    /// Those that are neither options nor values of these.
+    /// The words that are neither options nor values of options.
     plain: Vec<&'w str>,
     /// The long names of options, with their values.
     options: Vec<(&'w str, &'w str)>,
 }
 
 impl<'w> Given<'w> {
-    /// `None` if the word behind these is the value of an option.
+    /// Parses the words. Returns `None` if the next word is the value of an option.
     fn of(command: &'w clap::Command, words: &'w [String]) -> Option<Self> {
         let takes_value = |option: &&clap::Arg| option.get_action().takes_values();
         let long = |name: &str| command.get_arguments().find(|option| option.get_long() == Some(name));
@@ -100,7 +100,7 @@ impl<'w> Given<'w> {
                     Some((name, value)) => (long(name), Some(value)),
                     None => (long(text), None),
                 },
-                // `-v` stands for itself in `-vuann`, and all behind `u` is a value.
+                // In `-vuann`, `-v` takes no value, and everything after `u` is a value.
                 (None, Some(letters)) if !letters.is_empty() => {
                     let mut letters = letters.chars();
                     let option = letters.by_ref().find_map(|letter| short(letter).filter(takes_value));
@@ -122,12 +122,12 @@ impl<'w> Given<'w> {
     }
 }
 
-/// The paths that a word may become: `customer.na` becomes `customer.name=`.
+/// Returns the paths that a word can be completed to: `customer.na` becomes `customer.name=`.
 fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     if typed.contains('=') {
         return Vec::new();
     }
-    // A namespace may have dots.
+    // A namespace may contain dots.
     let last = typed.rfind('}').map_or(0, |end| end + 1);
     let at = typed[last..].rfind('.').map(|at| last + at);
     let (path, begun) = at.map_or(("", typed), |at| (&typed[..at], &typed[at + 1..]));
@@ -136,7 +136,7 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
     let expected =
         expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && !member.ends_with('*'));
-    // What stands behind each is another look at the contract; nobody reads as many.
+    // Each candidate needs another lookup in the contract, and more than `MOST` candidates are useless.
     let whole = expected.take(MOST).map(|member| {
         let inner: Vec<&str> = names.iter().copied().chain([&*member]).collect();
         let end = if self::expected(operation, &inner).is_empty() { '=' } else { '.' };
@@ -145,9 +145,9 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     whole.collect()
 }
 
-/// The names that may stand behind these.
+/// Returns the names that may follow these.
 fn expected(operation: &'static Operation, names: &[&str]) -> Vec<String> {
-    // A name that no member has.
+    // No member has an empty name, so the lookup fails and lists the expected names.
     let names: Vec<&str> = names.iter().copied().chain([""]).collect();
     match operation.find_in_request(&names) {
         Err(error) if error.known + 1 == names.len() => error.expected,
@@ -178,7 +178,7 @@ mod tests {
             (&["call", "WSDL", "--", "Place", "sc"], "scan="),
             (&["call", "--service", "Orders", "WSDL", ""], "Place Count"),
             (&["call", "--service", "Others", "WSDL", ""], ""),
-            // A value of the option.
+            // The last word is a value of the option.
             (&["call", "WSDL", "--url", ""], ""),
             (&["call", "WSDL", "Place", "-u", "sc"], ""),
         ] {

@@ -1,4 +1,4 @@
-//! `castile describe`: what a contract says, for people and for machines.
+//! `castile describe`: the content of a contract, for people and for programs.
 
 mod build;
 mod contract;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::{indented, outcome, output, problems, quantity, source};
 use contract::{BindingOperation, Contract, LeftOut};
 
-/// Show what a contract says: services, operations, messages and types
+/// Show the content of a contract: services, operations, messages and types
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema
@@ -31,23 +31,23 @@ pub(crate) struct Arguments {
     /// Show warnings and notes as well as errors
     #[arg(long)]
     problems: bool,
-    /// Write JSON, with all there is; docs/describe.md explains it
+    /// Write the complete description as JSON; docs/describe.md explains it
     #[arg(long)]
     json: bool,
-    /// Show this operation alone, NAME.2 the second of those that share a name; may be repeated
+    /// Show only this operation; may be repeated. If several operations share a name, NAME.2 is the second
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
-    /// How many levels of types stand within one another; deeper ones follow behind the services
+    /// How many levels of types are nested in each other; deeper types are listed after the services
     #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = depth)]
     depth: u8,
     /// Show all documentation
     #[arg(long)]
     documentation: bool,
-    /// Show elements and types that no operation reaches, too
+    /// Also show elements and types that no operation uses
     #[arg(long)]
     all: bool,
-    /// Show what makes the generated code large: the lines of types, operations and faults, and of all to which nothing else
-    /// leads. The twenty largest; with --all or --json, all
+    /// Show what makes the generated code large: the lines of types, operations and faults, each with everything that only it uses. Lists
+    /// the twenty largest; with --all or --json, all
     #[arg(long, conflicts_with = "documentation")]
     cost: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let (contract, diagnostics) = match kind {
         source::Kind::Contract => {
-            // What is broken is told as left out.
+            // Broken parts are described as left out.
             let (definitions, diagnostics) = crate::contract::read(&wsdl, &files);
             let contract = definitions.map(|definitions| build::of_definitions(&shown, &definitions, &diagnostics));
             (contract.transpose()?, diagnostics)
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     bail!(last)
 }
 
-/// Leaves nothing but these operations, if there are any.
+/// Keeps only the given operations. If none are given, keeps all.
 fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     if operations.is_empty() {
         return Ok(());
@@ -120,7 +120,7 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = operations.iter().find(|operation| !known.contains(&operation.as_str())) {
         bail!(castile_wsdl::unknown_operation(unknown, &known));
     }
-    // Those of port types have no labels.
+    // Operations of port types have no labels.
     let mut kept: HashSet<(&str, usize)> = HashSet::new();
     for binding in &mut contract.bindings {
         binding.operations.retain(|operation| is_asked(operation, operations));
@@ -143,25 +143,25 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a name among these is that of an operation, or its label.
+/// Returns whether `asked` contains the operation's name or label.
 fn is_asked(operation: &BindingOperation, asked: &[String]) -> bool {
     asked.contains(&operation.name) || operation.label.as_ref().is_some_and(|label| asked.contains(label))
 }
 
-/// Says which of the operations that were asked for can't be used in any binding, and why.
+/// Returns a message for each requested operation that can't be used in any binding, with the reason.
 fn left_out(contract: &Contract, asked: &[String]) -> Vec<String> {
     let bound = contract.bindings.iter().flat_map(|binding| &binding.operations);
     let mut known: HashSet<&str> = bound.map(|one| one.name.as_str()).collect();
     let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out);
-    // Each is told once, of however many bindings.
+    // Each operation is reported once, however many bindings it has.
     let left_out = left_out.filter(|one| asked.contains(&one.name) && known.insert(&one.name));
     let say =
         |LeftOut { name, reason, place }: &LeftOut| format!("the operation {name} is left out: {reason} ({place})");
     left_out.map(say).collect()
 }
 
-/// JSON in which characters that could steer a terminal or turn its text are escapes of JSON: they stand
-/// in strings alone.
+/// Serializes to JSON. Control and bidirectional characters, which could affect a terminal, are written as JSON escapes; they only occur in
+/// strings.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
     let text = indented::json(what).context("can't write JSON")? + "\n";
     let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);

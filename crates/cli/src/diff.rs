@@ -1,4 +1,4 @@
-//! `castile diff`: what changed between two contracts, and whom that breaks.
+//! `castile diff`: the changes between two contracts, and which programs they break.
 
 mod show;
 
@@ -13,13 +13,13 @@ use clap::ValueEnum;
 use crate::describe::json;
 use crate::{contract, outcome, output, problems, source};
 
-/// Show what changed between two contracts, and who breaks: old clients on a new server, new clients on an old one
+/// Show the changes between two contracts, and what they break: old clients with a new server, or new clients with an old one
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract as it was: a WSDL 1.1 file, or a bundle
+    /// The old contract: a WSDL 1.1 file or a bundle
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The contract as it is
+    /// The new contract: a WSDL 1.1 file or a bundle
     #[arg(value_name = "NEW")]
     new: PathBuf,
     #[command(flatten)]
@@ -27,32 +27,32 @@ pub(crate) struct Arguments {
     /// Write JSON; docs/diff.md explains it
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
-    /// Print nothing: the exit code tells
+    /// Print nothing and only set the exit code
     #[arg(short, long)]
     quiet: bool,
-    /// Leave out what breaks nobody
+    /// Show only breaking changes
     #[arg(long)]
     breaking: bool,
-    /// Assume that readers skip elements and attributes which they don't know, and take elements in any order
+    /// Assume that readers skip unknown elements and attributes, and accept elements in any order
     #[arg(long)]
     lenient: bool,
-    /// Whose breaking makes the exit code 1
+    /// Which broken side makes the exit code 1
     #[arg(long = "fail-if", value_name = "WHO", default_value = "any")]
     fail_if: Who,
 }
 
-/// Who may break.
+/// The side that may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Who {
-    /// Old clients on a new server, or new clients on an old one
+    /// Old clients with a new server, or new clients with an old one
     Any,
-    /// Old clients on a new server
+    /// Old clients with a new server
     OldClients,
-    /// New clients on an old server
+    /// New clients with an old server
     NewClients,
 }
 
-/// Compares, and prints what came of it.
+/// Compares the contracts and prints the changes.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(compare(arguments).map(Some), |changes| print(&changes, arguments))
 }
@@ -71,7 +71,7 @@ fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
     Ok(changes)
 }
 
-/// A contract without what is broken in it: that is told, and nothing is said of it.
+/// Reads a contract without its broken parts. These are reported, and not compared.
 fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
     source::expect_contract(path)?;
     let shown = path.display().to_string();
@@ -85,7 +85,7 @@ fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
     if definitions.bindings.is_empty() {
         let names: Vec<String> = definitions.port_types.iter().map(|one| one.name.local().to_owned()).collect();
         for name in names {
-            // It is there, for its name was just taken from it.
+            // Binding succeeds, because the name was just taken from the definitions.
             let _ = definitions.bind(&name);
         }
     }
@@ -120,7 +120,7 @@ mod tests {
 
     use castile_diff::kinds;
 
-    /// Each kind of change has a case that shows it, and a line of the page.
+    /// Each kind of change has a case that shows it, and a line in docs/diff.md.
     #[test]
     fn every_kind_is_tested_and_told() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `castile floor`: the HTTP floor as a process, started by `castile bench`.
+//! `castile floor`: the HTTP floor as a process, which `castile bench` starts.
 
 use std::path::PathBuf;
 
@@ -8,19 +8,19 @@ use castile_suites::floor;
 
 use crate::{process, tls};
 
-/// Serve fixed answers with HTTP alone: the floor under every SOAP server
+/// Serve fixed answers with HTTP alone: the lower limit of every SOAP server's cost
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
-    /// The file that answers a request for `/0`; the next one answers `/1`, and so on
+    /// The file with the answer to requests for `/0`; the next file is for `/1`, and so on
     #[arg(long = "answer", value_name = "FILE")]
     answers: Vec<PathBuf>,
     #[command(flatten)]
     tls: tls::ServerArguments,
 }
 
-/// Serves until it is asked to end.
+/// Serves until a signal asks the process to end.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let answers = arguments
         .answers

@@ -1,4 +1,4 @@
-//! `castile gen`: the source that a build script would make of a contract, as files to keep.
+//! `castile gen`: writes the source that a build script would generate from a contract to files.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,32 +10,32 @@ use castile_xml::visible;
 
 use crate::{outcome, output, problems, source};
 
-/// Generate Rust from a contract: the same as the build script, as files to keep
+/// Generate Rust code from a contract: what the build script generates, as files to check in
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema, whose elements are documents; `-` is standard input
+    /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema, whose elements become documents; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// Where to write: a folder, for a file that is called after the contract as modules are, or a file that ends in `.rs`. The contract is
-    /// written beside it, for the server to serve. With `-` the source alone is written, to standard output
+    /// Where to write the source: a folder, for a file named after the contract, or a file that ends in `.rs`. The contract is written
+    /// beside it, because the server serves it. With `-`, only the source is written, to standard output
     #[arg(short, long, value_name = "DIR|FILE")]
     out: PathBuf,
-    /// Generate this operation alone, with the types that it reaches; may be repeated
+    /// Generate only this operation and the types it uses; may be repeated
     #[arg(long = "operation", value_name = "NAME")]
     operations: Vec<String>,
-    /// Generate the operations of this port type, which no binding of SOAP binds, as SOAP 1.1 over HTTP; may be repeated
+    /// Generate the operations of this port type, which has no SOAP binding, as SOAP 1.1 over HTTP; may be repeated
     #[arg(long = "port-type", value_name = "NAME")]
     port_types: Vec<String>,
-    /// Generate this type, though no operation names it, and all types derived from it; may be repeated. They are for what the
-    /// contract has as xs:anyType
+    /// Also generate this type and all types derived from it, even if no operation uses it; may be repeated. Such types can be values of
+    /// xs:anyType
     #[arg(long = "type", value_name = "NAME")]
     types: Vec<String>,
-    /// Which faults have types: those that operations declare with all types derived from them, the declared ones alone, or
-    /// none. Others are XML
+    /// Which faults get types: those that operations declare and all types derived from them, only the declared ones, or none. Other faults
+    /// are XML
     #[arg(long, value_enum, default_value_t = Faults::All)]
     faults: Faults,
-    /// Refuse a contract that has an error anywhere, an operation that can't be generated, or nothing to generate. Else that is
-    /// left out, with all that depends on it
+    /// Fail if the contract has any error, if an operation can't be generated, or if there is nothing to generate. By default, the parts
+    /// with errors and everything that depends on them are left out
     #[arg(long)]
     strict: bool,
     /// Generate the client [default: client and server]
@@ -44,68 +44,67 @@ pub(crate) struct Arguments {
     /// Generate the server, with the trait to implement [default: client and server]
     #[arg(long)]
     server: bool,
-    /// Hold values against the facets of their types while messages are read (lengths, patterns, bounds, enumerations).
-    /// To read such a value takes up to 4 times the work
+    /// Check values against the facets of their types when messages are read: lengths, patterns, bounds, enumerations. Reading such a value
+    /// takes up to 4 times as long
     #[arg(long)]
     facets: bool,
-    /// Let services and clients that are lenient pass over elements and text that a type doesn't have, and take elements out of
-    /// order or of another namespace. Else they refuse such messages, and less code is to be compiled
+    /// Generate code for lenient services and clients. They skip unknown elements and text, and accept elements out of order or in another
+    /// namespace. Without this option such messages are rejected, and there is less code to compile
     #[arg(long)]
     lenient: bool,
-    /// Write what a page for people shows of the services, for servers with the feature `page`: operations, types, example messages
+    /// Write the data for a web page about the services: operations, types, example messages. Servers with the feature `page` show it
     #[arg(long)]
     page: bool,
-    /// Give this operation its request and its response as XML, of which nothing is read into values; may be repeated
+    /// Represent the request and the response of this operation as raw XML instead of typed values; may be repeated
     #[arg(long, value_name = "NAME")]
     raw: Vec<String>,
-    /// Let this repeated element be all its values or a stream of them, which is made while the message is sent, as TYPE/ELEMENT;
-    /// may be repeated
+    /// Make this repeated element, given as TYPE/ELEMENT, either a list or a stream that produces values while the message is sent; may be
+    /// repeated
     #[arg(long = "stream", value_name = "TYPE/ELEMENT")]
     streams: Vec<String>,
-    /// Let binary values that say their media types (xmime:expectedContentTypes) be references to attachments, which are
-    /// read and sent as they come
+    /// Make binary values with a declared media type (xmime:expectedContentTypes) references to attachments, which are streamed when read
+    /// and sent
     #[arg(long)]
     stream_binaries: bool,
-    /// Have every type derive this too, such as serde::Serialize; Eq and Hash where all that is in a type has them. May be
+    /// Also derive this trait for every type, such as serde::Serialize; Eq and Hash only where all parts of a type have them. May be
     /// repeated
     #[arg(long = "derive", value_name = "PATH")]
     derives: Vec<String>,
-    /// Put this attribute before every type, without #[ and ]; may be repeated
+    /// Add this attribute to every type, written without #[ and ]; may be repeated
     #[arg(long = "attribute", value_name = "ATTRIBUTE")]
     attributes: Vec<String>,
-    /// Have one type derive this too: Order=PartialOrd. May be repeated
+    /// Also derive this trait for one type: Order=PartialOrd. May be repeated
     #[arg(long = "derive-for", value_name = "TYPE=PATH", value_parser = said)]
     own_derives: Vec<(String, String)>,
-    /// Put this attribute before one type: 'Order=doc(hidden)'. May be repeated
+    /// Add this attribute to one type: 'Order=doc(hidden)'. May be repeated
     #[arg(long = "attribute-for", value_name = "TYPE=ATTRIBUTE", value_parser = said)]
     own_attributes: Vec<(String, String)>,
-    /// Call a type, or one of its elements, attributes or values, otherwise: Order=PurchaseOrder, Order/lineItem=line. May be
-    /// repeated
+    /// Rename a type, or one of its elements, attributes or values: Order=PurchaseOrder, Order/lineItem=line. May be repeated
     #[arg(long = "rename", value_name = "TYPE[/MEMBER]=NAME", value_parser = assigned)]
     renames: Vec<(String, String)>,
-    /// Let a Rust type stand for a simple type: xs:decimal=rust_decimal::Decimal. May be repeated
+    /// Use a Rust type for a simple type: xs:decimal=rust_decimal::Decimal. May be repeated
     #[arg(long = "map", value_name = "TYPE=PATH", value_parser = assigned)]
     maps: Vec<(String, String)>,
-    /// Call the module of a namespace so; may be repeated
+    /// Set the module name of a namespace; may be repeated
     #[arg(long = "module", value_name = "NAMESPACE=NAME", value_parser = assigned)]
     modules: Vec<(String, String)>,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Show notes as well as errors and warnings: what was passed over without harm
+    /// Show notes as well as errors and warnings: what was skipped without harm
     #[arg(long)]
     notes: bool,
-    /// Show errors alone
+    /// Show only errors
     #[arg(short, long, conflicts_with = "notes")]
     quiet: bool,
 }
 
-/// What stands before the last `=`, and what behind it: namespaces may have one.
+/// Splits at the last `=`, because namespaces may contain `=`.
 fn assigned(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('=').map(|(of, name)| (of.to_owned(), name.to_owned()));
     parts.ok_or_else(|| "a `=` was expected".to_owned())
 }
 
-/// What stands before the first `=` behind a namespace, and what behind it: an attribute may have one.
+/// Splits at the first `=` after a namespace, because attributes may contain `=`.
 fn said(text: &str) -> Result<(String, String), String> {
     let local = text.strip_prefix('{').and_then(|rest| rest.find('}')).map_or(0, |end| end + 2);
     let (of, said) = text[local..].split_once('=').ok_or_else(|| "a `=` was expected".to_owned())?;
@@ -144,7 +143,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     options.derives = arguments.derives;
     options.attributes = arguments.attributes;
     for (of, name) in arguments.renames {
-        // A namespace may have slashes in it.
+        // A namespace may contain slashes.
         let local = of.rfind('}').map_or(0, |end| end + 1);
         match of[local..].find('/') {
             Some(slash) => {
@@ -179,7 +178,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     }
     problems::report(&shown, &diagnostics, problems::least(arguments.notes))?;
-    // What isn't generated has an error among its problems, and that has been returned.
+    // If nothing was generated, the diagnostics have an error, which was returned above.
     let Some(generated) = generated else { bail!("{shown} can't be generated") };
     debug_assert!(diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error));
     if arguments.out.as_os_str() == "-" {
@@ -202,7 +201,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// That no module has the name of a file, and how one takes it in.
+/// Returns a warning if the file name isn't a valid module name, with the line that includes the file.
 fn doubt(out: &Path) -> Option<String> {
     let stem = out.file_stem().filter(|_| is_source(out))?.to_str()?;
     let is_name = !stem.starts_with(|c: char| c.is_numeric()) && stem.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -211,22 +210,22 @@ fn doubt(out: &Path) -> Option<String> {
     (!is_name).then(|| format!("no module is called {stem}: `#[path = {file:?}] mod {module};` takes the file in"))
 }
 
-/// Whether it is a file for the source, not a folder.
+/// Returns whether the path is a source file rather than a folder.
 fn is_source(out: &Path) -> bool {
     out.extension().is_some_and(|extension| extension == "rs") && !out.is_dir()
 }
 
-/// How many names are proposed.
+/// The maximum number of proposed names.
 const PROPOSED: usize = 5;
 
-/// Says of each type that was asked for and isn't there which may be meant, and how to see all.
+/// Adds similar names to each diagnostic about an unknown type, and the command that lists all types.
 fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, asked: &[String]) {
     let is_of =
         |diagnostic: &Diagnostic, name: &str| diagnostic.message.starts_with(&format!("there is no type {name},"));
     if !asked.iter().any(|name| diagnostics.iter().any(|diagnostic| is_of(diagnostic, name))) {
         return;
     }
-    // It is read once more only then.
+    // The contract is read again only in this case.
     let (Some(definitions), _) = castile_wsdl::open(wsdl, files) else { return };
     let schema = &definitions.schema;
     let known: Vec<_> = schema.global_types().filter_map(|id| schema[id].name()).collect();
@@ -249,14 +248,15 @@ fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, ask
     }
 }
 
-/// Writes the source, and the documents of the contract that it includes. Returns what was written, with the lines of the source.
+/// Writes the source, and the documents of the contract that it includes. Returns the written files, with the number of lines for the
+/// source.
 fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Option<usize>)>> {
     let source = if is_source(out) { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
     outcome::expect_folder(folder)?;
     let generated = &beside_the_contract(generated.clone(), folder);
 
-    // In an empty file is nothing of anybody's.
+    // An empty file may be replaced.
     let known = std::fs::read_to_string(&source).ok().filter(|known| !known.is_empty());
     let is_foreign = |path: &Path| {
         format!("{} is there and was not generated by Castile: remove it, or choose another name", path.display())
@@ -264,7 +264,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     if known.as_ref().is_some_and(|known| !known.starts_with("// @generated by castile")) {
         bail!(is_foreign(&source));
     }
-    // `a-b.wsdl` and `a_b.wsdl` have modules of one name.
+    // `a-b.wsdl` and `a_b.wsdl` have the same module name.
     let (mark, _) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
     if let Some(other) = known.as_ref().and_then(|known| known.lines().next()).filter(|other| *other != mark) {
         let from =
@@ -313,7 +313,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     };
     let text = text(generated);
     let mut written = vec![(source.clone(), Some(text.lines().count()))];
-    // Behind the documents: what it says of them is so even if not all can be written.
+    // The source is written after the documents, so its records of them are true even if not all can be written.
     for (path, text) in documents {
         put(&path, text)?;
         written.push((path, None));
@@ -322,7 +322,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     Ok(written)
 }
 
-/// The contract that was read stays as it is: in its folder the copy that is served has another name, unless both are the same.
+/// Renames the served copy of the contract if it would overwrite the contract that was read with different text.
 fn beside_the_contract(mut generated: Generated, folder: &Path) -> Generated {
     let Some(main) = generated.documents.first_mut() else { return generated };
     let path = folder.join(&main.file);
@@ -335,14 +335,14 @@ fn beside_the_contract(mut generated: Generated, folder: &Path) -> Generated {
     generated
 }
 
-/// The source as it stands in a file, with what it says of the documents that are written with it.
+/// Returns the text of the source file, with records of the documents that are written with it.
 pub(crate) fn text(generated: &Generated) -> String {
     let (mark, code) = generated.source.split_once('\n').unwrap_or((&generated.source, ""));
     let records = included(generated).map(|(file, text)| record(file, text.as_bytes()) + "\n");
     format!("{mark}\n{}{code}", records.collect::<String>())
 }
 
-/// The names and texts of the files that the source includes: documents, and what a page shows.
+/// Returns the names and texts of the files that the source includes: documents, and the data of a page.
 fn included(generated: &Generated) -> impl Iterator<Item = (&str, &str)> {
     let is_included = |(file, _): &(&str, &str)| generated.source.contains(&include_of(file));
     let documents = generated.documents.iter().map(|document| (&*document.file, &*document.text));
@@ -350,13 +350,13 @@ fn included(generated: &Generated) -> impl Iterator<Item = (&str, &str)> {
     documents.chain(page).filter(is_included)
 }
 
-/// How the source includes a file.
+/// Returns the expression that includes a file.
 fn include_of(file: &str) -> String {
     format!("include_str!({file:?})")
 }
 
-/// What the source says of a document that is written with it. A document has no mark of its own, and may be edited by somebody
-/// who takes it for the contract: it is replaced only where it is what was written.
+/// Returns the line in the source that records the hash of a document. Documents carry no mark of their own, and a user may edit one. A
+/// document is replaced only if its hash matches.
 fn record(file: &str, text: &[u8]) -> String {
     let hash = digest(&SHA256, text);
     let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -367,7 +367,7 @@ fn record_of(file: &str) -> String {
     format!("// SHA-256 of {}: ", visible(file))
 }
 
-/// Whether two paths lead to one file that is there.
+/// Returns whether two paths lead to the same existing file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -1,5 +1,5 @@
-//! `castile lint`: what is broken in a contract, what breaks the rules of the Basic Profile, what other stacks stumble over, and
-//! which algorithms of its policies are weak.
+//! `castile lint`: finds errors in a contract, violations of the Basic Profile, constructs that other stacks have problems with, and weak
+//! algorithms in its policies.
 
 mod bindings;
 mod contract;
@@ -23,7 +23,7 @@ use crate::{outcome, output, problems, source};
 use contract::{Documents, Parts};
 use findings::Findings;
 
-/// Find what is broken in a contract, what other stacks stumble over, and what is weak in its policies
+/// Find errors in a contract, constructs that other SOAP stacks have problems with, and weak policies
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
@@ -31,24 +31,24 @@ pub(crate) struct Arguments {
     wsdl: PathBuf,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Leave out what breaks this rule, as R2706; may be repeated. docs/lint.md lists them
+    /// Ignore findings of this rule, such as R2706; may be repeated. docs/lint.md lists the rules
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Show each finding in full, and not the first of each rule with the places of the others
+    /// Show each finding in full. By default, only the first finding of each rule is shown in full, with the places of the others
     #[arg(long)]
     all: bool,
     /// Write JSON; docs/lint.md explains it
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
-    /// Print nothing: the exit code tells
+    /// Print nothing and only set the exit code
     #[arg(short, long)]
     quiet: bool,
-    /// The least severity that makes the exit code 1
+    /// The lowest severity that makes the exit code 1
     #[arg(long = "fail-if", value_name = "SEVERITY", default_value = "warning")]
     fail_if: Least,
 }
 
-/// How bad a finding is at least.
+/// The lowest severity of findings that fail the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Least {
     Error,
@@ -56,7 +56,7 @@ enum Least {
     Note,
 }
 
-/// Checks, and prints what was found.
+/// Checks the contract and prints the findings.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(check(arguments).map(Some), Ok)
 }
@@ -100,7 +100,7 @@ fn find(definitions: &Definitions, documents: &Documents, findings: &mut Finding
     policies::check(definitions, findings);
 }
 
-/// Errors if a rule is to be allowed that is none: it is a slip of the pen.
+/// Returns an error if `allowed` contains an unknown rule, which is likely a typo.
 fn expect_rules(allowed: &[String]) -> anyhow::Result<()> {
     let known = || rules::ALL.iter().map(|rule| rule.id).chain(rules::FRONT_END.iter().map(|(id, _)| *id));
     let Some(id) = allowed.iter().find(|id| known().all(|known| known != **id)) else { return Ok(()) };
@@ -119,7 +119,7 @@ mod tests {
 
     use super::rules;
 
-    /// What the front end calls its rules stands in its code as text that is nothing else.
+    /// The rule names of the front end are string literals in its code.
     #[test]
     fn the_rules_of_the_front_end_are_known() {
         fn read(folder: &Path, text: &mut String) {
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Each rule has a case that shows it, and docs/lint.md says of it what the code does.
+    /// Each rule has a case that shows it, and docs/lint.md describes it as the code does.
     #[test]
     fn every_rule_is_tested_and_told() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `castile load`: loads any SOAP service that a contract describes.
+//! `castile load`: a load test for any SOAP service that has a contract.
 
 mod feed;
 mod judge;
@@ -29,26 +29,26 @@ pub(crate) use pace::{hold, rate};
 use script::UserScript;
 use service::{Named, Service};
 
-/// A message of which places are filled for each request.
+/// A message template with places that are filled for each request.
 type Template = crate::template::Template<Place>;
 
-/// What a place is filled with.
+/// The source of the value at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// This column of the feed.
+    /// A column of the feed, by its index.
     Column(usize),
-    /// The value that was taken from an answer under this name.
+    /// A value extracted from an earlier answer, by its index.
     Extracted(usize),
 }
 
 impl Template {
-    /// Whether it has a place of the feed.
+    /// Returns whether the template has a place that is filled from the feed.
     fn is_fed(&self) -> bool {
         self.places().any(|place| matches!(place, Place::Column(_)))
     }
 }
 
-/// Load a SOAP service that a contract describes, and report: docs/load.md is the guide
+/// Load-test a SOAP service that has a contract, and report the results; docs/load.md is the guide
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
@@ -56,47 +56,49 @@ pub(crate) struct Arguments {
     wsdl: PathBuf,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// An operation to call; with several, a user calls them in this order, each as often in a round as its weight says
+    /// An operation to call. With several, each user calls them in the given order; WEIGHT is how often each is called in a round
     #[arg(long = "operation", value_name = "OP[=WEIGHT]", required = true)]
     operations: Vec<Named>,
-    /// Where to send [default: the address of the port]
+    /// The URL to send requests to [default: the address of the port]
     #[arg(long)]
     url: Option<String>,
-    /// The service, if there are several
+    /// The service to use if the contract has several
     #[arg(long, value_name = "NAME")]
     service: Option<String>,
-    /// The port [default: the first that speaks SOAP and has the operations]
+    /// The port to use [default: the first port that speaks SOAP and has the operations]
     #[arg(long, value_name = "NAME")]
     port: Option<String>,
-    /// Show the first request of each operation, and send nothing
+    /// Show the first request of each operation and send nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// A payload or a whole envelope, or a directory of them that are sent in turn [default: a sample made of the schema]
+    /// The message to send: a file with a payload or an envelope, or a folder of such files, which are sent in turn [default: a sample made
+    /// from the schema]
     #[arg(long = "message", value_name = "[OP=]FILE", help_heading = "Messages")]
     messages: Vec<PathBuf>,
-    /// A message, or a directory of them, with places to fill, written {{NAME}}: a column of the --feed, or a value of an --extract
+    /// A message, or a folder of messages, with placeholders. {{NAME}} is replaced by a column of --feed or a value of --extract
     #[arg(long = "template", value_name = "[OP=]FILE", help_heading = "Messages")]
     templates: Vec<PathBuf>,
-    /// Rows for the templates: a CSV file with names in its first row, or a file of JSON lines
+    /// Data for the templates: a CSV file with column names in the first row, or a file of JSON lines
     #[arg(long, value_name = "FILE", help_heading = "Messages")]
     feed: Option<PathBuf>,
-    /// What is done at the end of the feed, and who shares it [default: recycle,shared]
+    /// What to do at the end of the feed, and whether users share its rows [default: recycle,shared]
     #[arg(long, value_name = "MODE", value_delimiter = ',', requires = "feed", help_heading = "Messages")]
     feed_mode: Vec<feed::Mode>,
-    /// What a row of the feed is for
+    /// What takes a row of the feed
     #[arg(long, value_name = "WHAT", default_value = "request", requires = "feed", help_heading = "Messages")]
     feed_per: FeedPer,
-    /// Take a value from the answers of an operation, or of all, for later requests of the same user
+    /// Extract a value from the answers of OP, or of all operations, for later requests of the same user
     #[arg(long = "extract", value_name = "[OP:]NAME=XPATH", help_heading = "Messages")]
     extracts: Vec<String>,
-    /// What a prefix means in XPath [default: those of the contract's root element, soap, and tns for its namespace]
+    /// A namespace prefix for XPath expressions [default: the prefixes of the contract's root element, soap, and tns for its target
+    /// namespace]
     #[arg(long = "namespace", value_name = "PREFIX=URI", help_heading = "Messages")]
     namespaces: Vec<String>,
-    /// A line for the head of each HTTP request
+    /// A header field for each HTTP request
     #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Messages")]
     headers: Vec<String>,
-    /// A header block for each envelope: a file with its element
+    /// A SOAP header block for each envelope: a file that contains the element
     #[arg(long = "soap-header", value_name = "FILE", help_heading = "Messages")]
     blocks: Vec<PathBuf>,
 
@@ -106,19 +108,19 @@ pub(crate) struct Arguments {
     /// Whether answers must be faults
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
     expect: judge::Expected,
-    /// The status that answers must have; may be repeated [default: 200, or 202 where there is no answer; that of a fault]
+    /// A status code that answers may have; may be repeated [default: 200, or 202 without a response; with --expect fault 200, 400 or 500]
     #[arg(long, value_name = "CODE", value_parser = status, help_heading = "Assertions")]
     expect_status: Vec<u16>,
     /// A text that answers must contain; may be repeated
     #[arg(long, value_name = "TEXT", help_heading = "Assertions")]
     expect_contains: Vec<String>,
-    /// Answers must be valid by the schema; on a sample
+    /// Require answers to be valid against the schema; checked for a sample of the answers
     #[arg(long, help_heading = "Assertions")]
     expect_valid: bool,
-    /// An expression that must hold of answers; on a sample; may be repeated
+    /// An XPath expression that must be true for answers; checked for a sample of the answers; may be repeated
     #[arg(long, value_name = "XPATH", help_heading = "Assertions")]
     expect_xpath: Vec<String>,
-    /// One of so many answers is in the sample, and the first of each connection
+    /// The size of the sample: one in N answers, and the first answer of each connection
     #[arg(long, value_name = "N", default_value = "100", value_parser = count::<u64>, help_heading = "Assertions")]
     check_one_in: u64,
     #[command(flatten)]
@@ -128,35 +130,34 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     tls: tls::ClientArguments,
 
-    /// Where to write results.json and index.html, the report
+    /// The folder for the report: results.json and index.html
     #[arg(long, value_name = "DIR", help_heading = "Reports")]
     out: Option<PathBuf>,
-    /// Where to write the results as JSON
+    /// The file for the results as JSON
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     json: Option<PathBuf>,
 }
 
-/// What a row of a feed is for.
+/// What takes a row of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum FeedPer {
-    /// Each request of a template with places of the feed takes one
+    /// Each request made from a template with feed columns takes a row
     Request,
-    /// Each user takes one for a round of all operations
+    /// Each user takes a row for each round of all operations
     Round,
 }
 
-/// Loads, reports, and gives the exit code.
+/// Runs the load, reports the results, and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(prepare(arguments), |(bench, doubts)| {
         let mut results = measure(bench, &arguments.outcome)?;
-        // Who reads the report later has not seen what was told at the start.
+        // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, doubts);
         report(arguments, &results)
     })
 }
 
-/// Reads all that is needed, and sends nothing; gives what to run, and what may be wrong with the messages. There is no bench for a dry
-/// run.
+/// Reads all inputs without sending anything. Returns the bench to run and warnings about the messages, or `None` for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>> {
     if let Some(folder) = &arguments.out {
         outcome::expect_folder(folder)?;
@@ -202,7 +203,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
             begin: Arc::new(move |_| Box::new(UserScript::new(&mix))),
         },
     };
-    // The header lines that are given may have places to fill, so the mix writes them.
+    // Header fields from the command line may contain placeholders, so the mix writes them.
     let endpoint = arguments.login.endpoint(&url, &arguments.tls, "")?;
     arguments.load.expect_sources(endpoint.address.ip())?;
     let target = Target::foreign(&url, endpoint);
@@ -214,7 +215,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
         loads: vec![Load { search, ..Load::new(case, plan) }],
         targets: vec![target],
         placement: Placement::elsewhere(),
-        // How much load there is, and for how long, is said by who asks for it.
+        // The command line decides how much load there is and for how long, so no run is repeated.
         repeats: 0,
         command: bench::own_command(),
         interrupt: Interrupt::default(),
@@ -233,12 +234,12 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
         castile_wsdl::forgive(&mut diagnostics);
     }
-    // Warnings are of no use to those who load: `castile describe` shows them.
+    // Only errors matter here; `castile describe` shows the warnings.
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     problems::report(&shown, &diagnostics, Severity::Error)?;
     let Some(definitions) = definitions else { bail!("{shown} is no contract") };
     problems::warn_of_defects(&shown, defects);
-    // It serves all threads until the process ends.
+    // All threads use the definitions until the process ends.
     Ok(Box::leak(Box::new(definitions)))
 }
 
@@ -313,7 +314,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     Ok(Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge))
 }
 
-/// Reads `[OP:]NAME=XPATH`.
+/// Parses `[OP:]NAME=XPATH`.
 fn extract(
     given: &str,
     service: &Service,
@@ -339,7 +340,7 @@ fn extract(
     Ok(Extract { value, operation, expression: expression(text, prefixes)? })
 }
 
-/// What would be sent: the first request of each operation.
+/// Prints the first request of each operation.
 fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
     use castile_load::{NoRequest, Request, Script};
 
@@ -367,7 +368,7 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupt = bench.interrupt.clone();
     runtime.block_on(async {
-        // Seconds of load at nobody tell nothing more.
+        // A load without a reachable server measures nothing.
         for target in &bench.targets {
             target.reach(&bench.loads[0].plan).await.map_err(outcome::not_begun)?;
         }
@@ -387,15 +388,15 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
     })
 }
 
-/// Writes the reports, prints and judges the results, and gives the exit code. What took long is in files before anything is
-/// printed; when they can't be written, it is printed all the same.
+/// Writes the reports, prints and judges the results, and returns the exit code. Files are written first because the measurement took long.
+/// If that fails, the results are printed anyway.
 fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     let saved = save(arguments, results);
     out!("{}", results.table());
     for warning in &results.warnings {
         out!("{}", report::note(&format!("! {warning}")));
     }
-    // The first row is that of all operations.
+    // The first row is the total of all operations.
     let first = results.suites.iter().filter_map(|suite| suite.cases.first());
     for row in first.clone() {
         for reason in &row.reasons {
@@ -411,7 +412,7 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     arguments.outcome.judge(results, right, first.map(|row| row.errors).sum(), not_sent)
 }
 
-/// Writes the reports that are asked for, and returns where.
+/// Writes the requested reports and returns their paths.
 fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if let Some(directory) = &arguments.out {

@@ -1,4 +1,4 @@
-//! Who a client is to the server that it calls, and the proxy between them, for commands that send requests.
+//! The identity of a client and the proxy to the server, for commands that send requests.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,58 +14,59 @@ use castile_xml::visible;
 
 use crate::{problems, tls};
 
-/// What the driver writes itself, for it knows.
+/// Header fields that the driver sets itself.
 const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
 
-/// What says who somebody is. Secrets are in files, or typed when they are asked for: command lines are shown to all of the machine,
-/// and kept by shells and in reports.
+/// How a client authenticates. Secrets are in files or typed at a prompt, because other users of the machine can see command lines, and
+/// shells and reports store them.
 #[derive(Debug, clap::Args)]
 #[group(id = "login")]
 #[command(next_help_heading = "Login")]
 pub(crate) struct Arguments {
-    /// Log in with this name (Basic), and a password that is asked for
+    /// Log in with this name (Basic); the password is asked for unless --password-file is given
     #[arg(short, long, value_name = "NAME", value_parser = name)]
     user: Option<String>,
-    /// Take the password from the first line of this file; `-` is standard input
+    /// Read the password from the first line of this file; `-` is standard input
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
     /// Send the token in the first line of this file (Bearer); `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "user")]
     bearer: Option<PathBuf>,
-    /// Let each user keep the cookies that answers set, and send them back
+    /// Store the cookies that answers set, separately for each user, and send them back
     #[arg(long)]
     cookies: bool,
-    /// Go through this HTTP proxy. Those of the environment are not asked: what is measured is the server
+    /// Use this HTTP proxy. Proxies from the environment are ignored, because the server is what is measured
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
-    /// Log in to the proxy with NAME:PASSWORD, the first line of this file
+    /// Log in to the proxy with the NAME:PASSWORD in the first line of this file
     #[arg(long, value_name = "FILE", requires = "proxy")]
     proxy_login: Option<PathBuf>,
 }
 
-/// Who a client is, for a command that makes one call.
+/// How a client authenticates, for a command that makes one call.
 #[derive(Debug, clap::Args)]
 #[group(id = "credentials")]
 #[command(next_help_heading = "Login")]
 pub(crate) struct Credentials {
-    /// Log in with this name (Basic). Without a password behind it that is asked for: others on this machine can read command lines
+    /// Log in with this name (Basic). If no password is given, it is asked for. Other users of this machine can see passwords on the
+    /// command line
     #[arg(short, long, value_name = "NAME[:PASSWORD]")]
     user: Option<String>,
-    /// Take the password from the first line of this file; `-` is standard input
+    /// Read the password from the first line of this file; `-` is standard input
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
     /// Send the token in the first line of this file (Bearer); `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "user")]
     bearer: Option<PathBuf>,
-    /// Wait for the challenge of the server and answer it with Digest
+    /// Use Digest: wait for the challenge of the server and answer it
     #[arg(long, requires = "user")]
     digest: bool,
 }
 
 impl Credentials {
-    /// What the transport logs in with at a URL. Nothing is asked for in a dry run, which sends nothing.
+    /// Returns the credentials for the transport. A dry run sends nothing, so it doesn't ask for a password.
     pub(crate) fn credentials(&self, url: &str, is_dry: bool) -> anyhow::Result<Option<client::Credentials>> {
-        // Of Digest nobody on the way has the password.
+        // Digest doesn't send the password.
         if self.bearer.is_some() || self.user.is_some() && !self.digest {
             warn_in_clear(url);
         }
@@ -73,7 +74,7 @@ impl Credentials {
             return Ok(Some(client::Credentials::bearer(&first_line(file)?)?));
         }
         let Some(user) = &self.user else { return Ok(None) };
-        // No name has a colon (RFC 7617 §2).
+        // A name contains no colon (RFC 7617 §2).
         let (user, password) = match (user.split_once(':'), &self.password_file) {
             (Some(_), Some(_)) => bail!("--user has a password, and so has --password-file: expected one of them"),
             (Some((user, password)), None) => (user, password.to_owned()),
@@ -87,7 +88,8 @@ impl Credentials {
         }))
     }
 
-    /// The value of the header `Authorization` that a first request has, without the secret. Digest answers a challenge, so it has none.
+    /// Returns the value of `Authorization` in the first request, without the secret. Digest only answers a challenge, so its first request
+    /// has none.
     pub(crate) fn shown(&self) -> Option<&'static str> {
         match (&self.bearer, &self.user) {
             (Some(_), _) => Some("Bearer …"),
@@ -97,16 +99,16 @@ impl Credentials {
     }
 }
 
-/// The options of [`Arguments`].
+/// The options of [`Arguments`], for error messages.
 pub(crate) const OPTIONS: &str = "--user, --bearer, --cookies and --proxy";
 
 impl Arguments {
-    /// Whether anything is given.
+    /// Returns whether any option is given.
     pub(crate) fn is_given(&self) -> bool {
         self.user.is_some() || self.bearer.is_some() || self.cookies || self.proxy.is_some()
     }
 
-    /// The endpoint at a URL, spoken to as all these arguments say, with further header lines in each request.
+    /// Returns the endpoint at a URL with these options and the additional header fields.
     pub(crate) fn endpoint(&self, url: &str, tls: &tls::ClientArguments, headers: &str) -> anyhow::Result<Endpoint> {
         let proxy = self.proxy.as_deref().map(|proxy| self.resolved(proxy)).transpose()?;
         let endpoint = tls.endpoint(url, proxy)?;
@@ -120,7 +122,7 @@ impl Arguments {
         Ok(endpoint.with(Along { headers: lines.into(), cookies: self.cookies }))
     }
 
-    /// Refuses header lines that say who comes where these arguments say it, too.
+    /// Returns an error if the header fields contain an `Authorization` that these options set.
     pub(crate) fn expect_no_other(&self, headers: &str) -> anyhow::Result<()> {
         let has = |name: &str| headers.lines().any(|line| line.split(':').next().is_some_and(|found| found == name));
         if (self.user.is_some() || self.bearer.is_some()) && has("authorization") {
@@ -160,14 +162,14 @@ impl Arguments {
     }
 }
 
-/// Warns of a password or token that anybody on the way to this URL can read.
+/// Warns that a login is sent to this URL without encryption.
 fn warn_in_clear(url: &str) {
     let Some(host) = host_in_clear(url) else { return };
     let style = problems::WARNING;
     note!("{style}warning{style:#}: the login goes to {} in clear text, expected a URL of https", visible(&host));
 }
 
-/// The host of a URL that is spoken to without TLS, and not on this machine.
+/// Returns the host of a URL without TLS, unless the host is this machine.
 fn host_in_clear(url: &str) -> Option<String> {
     let uri: http::Uri = url.parse().ok()?;
     let host = uri.host().filter(|_| uri.scheme_str() == Some("http"))?;
@@ -178,7 +180,7 @@ fn host_in_clear(url: &str) -> Option<String> {
     (!is_near).then(|| host.to_owned())
 }
 
-/// A name is no place for a password.
+/// Parses a name, which must not contain a password.
 fn name(text: &str) -> Result<String, String> {
     match text.split_once(':') {
         None if text.is_empty() => Err("expected a name".to_owned()),
@@ -187,9 +189,9 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The first line of a file, or of standard input.
+/// Returns the first line of a file or of standard input.
 fn first_line(path: &Path) -> anyhow::Result<String> {
-    // No token is as long, and a file that is none may have no second line.
+    // Limits the read, because another kind of file may have no line end. No token is as long.
     const LONGEST: u64 = 64 << 10;
     let mut line = String::new();
     let read = match path == Path::new("-") {
@@ -207,7 +209,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
     Ok(line.to_owned())
 }
 
-/// What a person types on the terminal, which doesn't show it.
+/// Reads a line from the terminal without echo.
 #[cfg(unix)]
 fn asked(what: &str) -> anyhow::Result<String> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
@@ -233,7 +235,7 @@ fn asked(what: &str) -> anyhow::Result<String> {
     bail!("this system has no way to ask for the {what}, expected --password-file")
 }
 
-/// The header lines that a person gave, each with its end.
+/// Returns the header fields from the command line, each with its line end.
 pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
     let mut lines = String::new();
     for line in given {
@@ -250,13 +252,13 @@ pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
     Ok(lines)
 }
 
-/// Whether a header of this name may have a secret in it.
+/// Returns whether the value of this header field may be a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     const SECRETS: [&str; 7] = ["auth", "cookie", "key", "password", "secret", "session", "token"];
     SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret))
 }
 
-/// The arguments of a command for those who read its report: without the values of headers that are secrets.
+/// Returns the arguments of a command for its report, without the values of secret header fields.
 pub(crate) fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut is_header = false;
     let shown = |argument: String| {
@@ -334,7 +336,7 @@ mod tests {
         assert_eq!(endless, "the first line of /dev/zero has more than 64 KiB, expected a secret");
     }
 
-    /// Whatever is given as a header, it is a line, of a name and a value, or it is refused.
+    /// Any `--header` argument is either one line with a name and a value, or an error.
     #[test]
     fn changed_headers_are_a_line_each() {
         let seeds = [
@@ -355,7 +357,7 @@ mod tests {
         });
     }
 
-    /// A header that says by its name that it is a secret is in no report, however it is given.
+    /// A header field with a secret name never appears in a report, whatever the syntax of its option.
     #[test]
     fn changed_arguments_show_no_secret() {
         let seeds = [
@@ -367,13 +369,13 @@ mod tests {
         ];
         let words = ["load", "--header", "--soap-header", "http://a/", "-c", "8", "--user", "ada", "--header=X-A: b"];
         crate::changed::changed(&seeds, |text, random| {
-            // What is no header ends the command before there is a report.
+            // An invalid header ends the command before there is a report.
             if headers(&[text.to_owned()]).is_err() {
                 return;
             }
             let name = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
             let is_secret = ["auth", "cookie", "key", "token", "session"].iter().any(|secret| name.contains(secret));
-            // Pairs, as the parser of the command line takes them.
+            // Options and values in pairs, as the command line parser reads them.
             let mut given: Vec<String> = Vec::new();
             for _ in 0..random.below(4) {
                 match words[random.below(words.len())] {

@@ -1,6 +1,6 @@
-//! The one binary.
+//! The `castile` binary.
 
-// Where nobody reads what is printed, `output` sees to it.
+// All output goes through the macros of `output`, which handle a closed standard output.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ mod typed;
 mod users;
 mod validate;
 
-/// SOAP services in Rust: look at their contracts, generate their code, serve them, measure them.
+/// SOAP services in Rust: inspect contracts, generate code, call, mock and serve services, and measure them
 #[derive(Parser)]
 #[command(name = "castile", version)]
 struct Arguments {
@@ -81,7 +81,7 @@ enum Command {
     Complete(complete::Arguments),
     #[command(hide = true)]
     Floor(floor::Arguments),
-    /// Write the quakes that are made up for the seismic suite, for services that others wrote
+    /// Write the generated quakes of the seismic suite, for third-party services
     #[command(hide = true)]
     Quakes,
     #[command(hide = true)]

@@ -1,5 +1,4 @@
-//! What a person reads before using a command: its help with examples, completions for shells, and manual pages. All are made
-//! of the same definition.
+//! Help with examples, shell completions, and manual pages. All are made from the same definition.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +8,7 @@ use clap::CommandFactory;
 
 use crate::{outcome, output};
 
-/// Ends with what the parser of arguments says: help and version are output as any other, the rest is an error.
+/// Ends the program after a result of argument parsing: prints help and version to standard output, anything else as an error.
 pub(crate) fn end(error: clap::Error) -> ExitCode {
     if error.use_stderr() {
         error.exit();
@@ -18,7 +17,7 @@ pub(crate) fn end(error: clap::Error) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// An error of arguments that suggests only what the help lists.
+/// Removes hidden commands from the suggestions of an argument error.
 pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
     use clap::error::{ContextKind, ContextValue};
 
@@ -36,10 +35,10 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Lines of the help are no longer, however wide the terminal is: nobody likes to read those.
+/// The maximum width of help lines, because longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// Examples of each command that a person calls.
+/// Examples for each command that isn't hidden.
 const EXAMPLES: [(&str, &[&str]); 16] = [
     (
         "describe",
@@ -169,9 +168,9 @@ const EXAMPLES: [(&str, &[&str]); 16] = [
     ("man", &["castile man load", "castile man --out ~/.local/share/man/man1"]),
 ];
 
-/// The definition of all commands, with their examples and exit codes.
+/// Returns the definition of all commands, with their examples and exit codes.
 pub(crate) fn command() -> clap::Command {
-    // A number that is too small is wrong as a number, not as an option.
+    // A negative number is reported as a wrong number, not as an unknown option.
     let command = crate::Arguments::command().mut_subcommands(|one| {
         one.mut_args(|argument| match argument.get_action().takes_values() {
             true => argument.allow_negative_numbers(true),
@@ -192,10 +191,10 @@ fn listed(examples: &[&str]) -> String {
     std::iter::once("Examples:").chain(examples.iter().copied()).collect::<Vec<_>>().join("\n  ")
 }
 
-/// What stands behind the functions of a script for zsh.
+/// The text after the functions of a script for zsh.
 const ZSH_END: &str = "\nif [ \"$funcstack[1]\"";
 
-/// Write the completions of a shell to standard output
+/// Write the completions for a shell to standard output
 #[derive(clap::Args)]
 pub(crate) struct Completions {
     /// The shell
@@ -203,13 +202,13 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// Writes them.
+    /// Writes the completions.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut visible(), "castile", &mut text);
         let mut text = String::from_utf8(text).context("the completions are no text")?;
         if self.shell == clap_complete::Shell::Zsh {
-            // Its end registers a function, and ours is another one.
+            // The end registers clap's completion function; ours registers another.
             let end = text.rfind(ZSH_END).context("found another end of zsh's completions than was expected")?;
             text.truncate(end);
         }
@@ -243,7 +242,7 @@ impl Man {
         if let Some(folder) = &self.out {
             outcome::expect_folder(folder)?;
             let pages = pages(&command, folder)?;
-            // None is written where one would replace a file of others.
+            // Nothing is written if any page would replace a foreign file.
             let is_own = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("\n.TH castile");
             pages.iter().try_for_each(|(path, _)| castile_load::report::expect_own(path, is_own))?;
             outcome::make_folder(folder)?;
@@ -268,7 +267,7 @@ impl Man {
     }
 }
 
-/// The pages of a command and of all below it, each with its file.
+/// Returns the pages of a command and all its subcommands, each with its path.
 fn pages(command: &clap::Command, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let mut pages = vec![(folder.join(format!("{name}.1")), page(command)?)];
@@ -278,14 +277,14 @@ fn pages(command: &clap::Command, folder: &Path) -> anyhow::Result<Vec<(PathBuf,
     Ok(pages)
 }
 
-/// A page in the language of `man`.
+/// Renders a page as roff.
 fn page(command: &clap::Command) -> anyhow::Result<String> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
     String::from_utf8(text).context("the page is no text")
 }
 
-/// The definition without what only this program calls.
+/// Returns the definition without hidden commands.
 fn visible() -> clap::Command {
     let all = command();
     let shown: Vec<_> = all.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();

@@ -38,16 +38,16 @@ use rules::{Of, Reader};
 use service::{Mock, Mocked, Shared};
 use store::Store;
 
-/// Where the page is that shows what came in.
+/// The path of the page that shows received requests.
 const LOG: &str = "/requests";
 
 /// The namespace of WS-Security's header block.
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
-/// How long an answer may take beside the time that it is to take.
+/// How long an answer may take, in addition to its latency.
 const AT_WORK: Duration = Duration::from_secs(60);
 
-/// Serve a contract without its service: answers are samples, or come from files
+/// Serve a contract without its implementation: answers are samples or come from files
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
@@ -55,45 +55,45 @@ pub(crate) struct Arguments {
     wsdl: PathBuf,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Serve this service alone
+    /// Serve only this service
     #[arg(long, value_name = "NAME")]
     service: Option<String>,
-    /// The folder with answers, OPERATION.json or OPERATION.xml, and with rules.toml, which says when others are given [default: answers are
-    /// samples made of the schema]
+    /// The folder with answers, OPERATION.json or OPERATION.xml, and with rules.toml, which selects answers by request [default: answers
+    /// are samples made from the schema]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// How long answers take: a time, such as 50ms, or any between two, such as 20ms..80ms
+    /// The latency of answers: a time, such as 50ms, or a random time in a range, such as 20ms..80ms
     #[arg(long, value_name = "TIME[..TIME]", default_value = "0")]
     latency: Latency,
     /// The share of requests that are answered with a fault, such as 5%
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     fault_rate: f64,
-    /// Let latencies and faults come as in another run with this number, if requests do
+    /// The seed for random latencies and faults; equal requests in the same order get the same latencies and faults
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Answer requests that are not as the contract says with a fault; this is the default
+    /// Answer requests that violate the contract with a fault; this is the default
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
-    /// Answer requests that are not as the contract says as well, if it can be told which operation they are for
+    /// Also answer requests that violate the contract, if their operation can be determined
     #[arg(long)]
     lenient: bool,
-    /// Check the facets of values in requests and answers: lengths, patterns, bounds, enumerations
+    /// Check values in requests and answers against their facets: lengths, patterns, bounds, enumerations
     #[arg(long)]
     facets: bool,
-    /// Write a line for each request to standard error, as is done in a terminal
+    /// Write a line for each request to standard error; this is the default in a terminal
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
     server: server::Arguments,
 }
 
-/// Serves until it is asked to end.
+/// Serves until a signal asks the process to end.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut options = Options::default();
     options.facets = arguments.facets;
     (options.documents, options.page) = (true, true);
     let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
-    // It serves until the process ends.
+    // The contract is used until the process ends.
     let contract: &'static Contract = Box::leak(Box::new(contract));
     let services = contract::services(contract, Wanted { service: arguments.service.as_deref(), port: None })?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     let routes = routes.configure(|options| {
         options.request_timeout = AT_WORK + longest.unwrap_or_default();
-        // Nobody's identity is at stake here, and clients of services with logins send it as a block that must be understood.
+        // The mock checks no identity, but clients of services with logins send this block with mustUnderstand.
         options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
     });
     let mut setup = arguments.server.load()?;
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         setup.log_by_default();
     }
     let routes = setup.configure(routes, Some(LOG))?;
-    // All services have the same.
+    // All services have the same address.
     let routes = routes.configure(|options| {
         shared.address.get_or_init(|| options.address.clone());
     });
@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     setup.serve(routes, None)
 }
 
-/// The operations of each service, with what they answer, what is in the store, and what is wrong with that.
+/// Returns the operations of each service with their answers, the initial store, and all problems of the data folder.
 fn mocked(
     contract: &'static Contract,
     services: &[&'static Service],
@@ -204,7 +204,7 @@ fn mocked(
     labels.dedup();
     let unused = reader.unused(&labels);
     reader.problems.extend(unused);
-    // Two services may have an operation, whose files are the same.
+    // Two services may share an operation and its files, so a problem may be reported twice.
     let mut problems: Vec<String> = Vec::new();
     for problem in reader.problems {
         if !problems.contains(&problem) {
@@ -221,11 +221,11 @@ fn mocked(
     (mocked.collect(), store, problems)
 }
 
-/// Where the mock has pages of its own.
+/// The paths of the mock's own pages.
 const OWN: [&str; 4] = ["/requests", "/health", "/ready", "/metrics"];
 
-/// The path of a service at a port: that of its address in the contract, so that clients need another host and port and nothing else.
-/// `None` if one that is served there already has its operations: an endpoint takes all versions.
+/// Returns the path of a service at a port: the path of its address in the contract, so that clients change only host and port. Returns
+/// `None` if a service with the same operations is already served there, because an endpoint accepts all SOAP versions.
 fn path(service: &Service, address: &str, served: &[(String, &Service)]) -> Option<String> {
     let named = format!("/{}", service.description().name);
     let address = address.parse::<Uri>().ok();
@@ -286,7 +286,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         Contract::open(path, &Files::new(), &options).ok()
     }
 
-    /// What a person writes wrongly is told, and nothing worse happens.
+    /// Wrong input from a user is reported and causes no panic.
     #[test]
     fn rules_and_answers_may_be_anything() {
         let contract = contract();
@@ -308,14 +308,14 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         assert!(wrong > 0);
     }
 
-    /// The contracts of the suites and of the features of the generator.
+    /// The contracts of the suites and of the generator's feature tests.
     fn contracts() -> Vec<PathBuf> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let files = |folder: &str| std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
         let features = files("codegen/tests/features").map(|feature| feature.join("service.wsdl"));
         let mut contracts: Vec<PathBuf> = files("suites/contracts").chain(features).collect();
         contracts.retain(|path| path.extension().is_some_and(|extension| extension == "wsdl") && path.exists());
-        // One requires WS-Addressing; the other says twice what may come once.
+        // One requires WS-Addressing; the other declares an element twice that may occur once.
         contracts.retain(|path| {
             !["addressing", "ambiguous"].iter().any(|feature| path.ends_with(format!("{feature}/service.wsdl")))
         });
@@ -323,7 +323,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         contracts
     }
 
-    /// Each operation of each contract takes its sample, and answers with one.
+    /// Each operation of each contract accepts its sample and answers with one.
     #[tokio::test]
     async fn samples_are_answered_with_samples() {
         let (mut answered, mut different) = (0, Vec::new());
@@ -364,7 +364,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         assert!(different.is_empty(), "{} of {answered}\n{}", different.len(), different.join("\n"));
     }
 
-    /// What `castile sample` writes is taken as an answer, as JSON and as an envelope.
+    /// The output of `castile sample` is accepted as an answer, both as JSON and as an envelope.
     #[test]
     fn samples_are_answers() {
         let mut checked = 0;
@@ -377,7 +377,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                     let Some((definitions, bound)) = contract.bound(service, operation) else { continue };
                     let Some((_, shape)) = crate::sample::message(bound, true) else { continue };
                     let (version, name) = (service.description().version, operation.label());
-                    // What is called as several are answers those without a file of their own, too.
+                    // If several operations share a name, its file answers those without a file of their own, too.
                     if service.operations().iter().filter(|other| other.name() == name).count() > 1 {
                         continue;
                     }
@@ -396,7 +396,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         assert!(checked > 200, "{checked}");
     }
 
-    /// A message made of the schema.
+    /// A message made from the schema.
     fn request(contract: &Contract, service: &Service, operation: &'static Operation) -> Option<String> {
         let (definitions, bound) = contract.bound(service, operation)?;
         let (message, shape) = crate::sample::message(bound, false)?;
@@ -432,7 +432,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
         let contract = contract();
         let service = &contract.services[0];
         assert_eq!(path(service, service.description().address, &[]).as_deref(), Some("/orders"));
-        // An endpoint takes all versions.
+        // An endpoint accepts all SOAP versions.
         assert_eq!(path(service, service.description().address, &[("/orders".to_owned(), service)]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! `castile peers`: the stacks that others wrote, built, started and proved right before anybody measures them.
+//! `castile peers`: builds, starts and checks third-party SOAP stacks before they are measured.
 
 pub(crate) mod check;
 mod clients;
@@ -14,42 +14,42 @@ pub(crate) use self::peer::Peer;
 use crate::problems::in_full;
 use crate::{outcome, process};
 
-/// Build and check the stacks that Castile is compared with
+/// Build and check the SOAP stacks that Castile is compared with
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Where the peers are, each in a directory of its own
+    /// The folder of the peers; each peer has a folder in it
     #[arg(long, global = true, value_name = "DIR", default_value = Peer::DIRECTORY)]
     peers: PathBuf,
 }
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Say which peers there are, and what they serve (the default)
+    /// List the peers and what they serve (the default)
     List,
-    /// Fetch what peers consist of, generate their code from our contracts, and compile it
+    /// Fetch the parts of peers, generate their code from our contracts, and compile it
     Build {
-        /// Which ones [default: all]
+        /// The peers to build [default: all]
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Start peers, send them every case of the suites they serve, and judge every answer
+    /// Start peers, send them every case of the suites they serve, and check every answer
     Check {
-        /// Which ones [default: all]
+        /// The peers to check [default: all]
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Measure the clients of peers and ours on the same server: calls in a second of processor time
+    /// Measure the clients of peers and Castile's client on the same server: calls per second of processor time
     Clients(clients::Arguments),
 }
 
-/// Does what was asked; an interruption ends it, and with it what it started.
+/// Runs the action. An interruption ends it and everything it started.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
-            // Signals are waited for before anything is started.
+            // Signal handlers are installed before anything is started.
             biased;
             result = process::asked_to_end() => {
                 result.context("can't wait for signals")?;
@@ -93,7 +93,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds all that can be built. Those that can't are told, and in the end what installs all that they miss.
+/// Builds all peers that can be built. Reports those that can't, and at the end the command that installs everything they lack.
 async fn build(peers: &[Peer]) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     let mut missing = BTreeSet::new();

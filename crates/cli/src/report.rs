@@ -1,4 +1,4 @@
-//! `castile report`: the page of a bench again, or several benches side by side.
+//! `castile report`: writes the page of a bench again, or compares benches.
 
 use std::path::PathBuf;
 
@@ -7,20 +7,20 @@ use castile_load::report::{Comparison, Results};
 
 use crate::{outcome, output};
 
-/// Write the page of a bench again, or compare benches and say how sure their differences are
+/// Write the page of a bench again, or compare benches and show how significant their differences are
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The results.json of each bench or load, or its directory; the first is what the others are compared with. How sure a
-    /// difference is takes two runs of each at least: a bench has them, a load has one
+    /// The results.json of a bench or load, or its folder. The others are compared with the first. The significance of a difference needs
+    /// at least two runs of each: a bench has them, a load has one
     #[arg(value_name = "RUN.json", required = true)]
     benches: Vec<PathBuf>,
-    /// Where to write results.json and index.html, or comparison.html
+    /// The folder for results.json and index.html, or comparison.html
     #[arg(short, long, value_name = "DIR", default_value = "castile-report")]
     out: PathBuf,
-    /// Print results or comparison as JSON, and write no files
+    /// Print the results or the comparison as JSON, and write no files
     #[arg(long)]
     json: bool,
-    /// Print the results of one bench as Markdown, the tables of its targets side by side, and write no files
+    /// Print the results of one bench as Markdown, with the tables of its targets side by side, and write no files
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
@@ -60,8 +60,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Leaves out of the names what all have in common: `runs/before/results.json` and `runs/after/results.json` are
-/// called `before` and `after`.
+/// Removes the common parts of the names: `runs/before/results.json` and `runs/after/results.json` become `before` and `after`.
 fn name_shortly(benches: &mut [(String, Results)]) {
     let split = |name: &str| -> Vec<String> { name.split('/').map(str::to_owned).collect() };
     let mut names: Vec<Vec<String>> = benches.iter().map(|(name, _)| split(name)).collect();

@@ -16,7 +16,7 @@ use crate::shape::{self, Shape};
 use crate::typed::{self, Occurs, Typed};
 use crate::{envelope, indented, outcome, output, problems, source};
 
-/// How many steps are taken for all messages. What is begun before takes a million more at most.
+/// The limit of steps for all messages. A message that begins below it may take a million more.
 const MOST_STEPS: usize = 10_000_000;
 
 /// Print example messages of the operations of a service
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The contract: a WSDL 1.1 file or a bundle; `-` is standard input
     #[arg(value_name = "WSDL")]
     wsdl: PathBuf,
-    /// The operation, by its name in the contract; NAME.2 is the second of those that share a name
+    /// The operation, by its name in the contract. If several operations share a name, NAME.2 is the second
     #[arg(value_name = "OPERATION", conflicts_with = "all")]
     operation: Option<String>,
     /// Print messages of all operations
@@ -33,30 +33,30 @@ pub(crate) struct Arguments {
     all: bool,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// The service, where several have the operation
+    /// The service to use if several have the operation
     #[arg(long, value_name = "NAME")]
     service: Option<String>,
-    /// Print what is answered
+    /// Print the response instead of the request
     #[arg(long)]
     response: bool,
     /// Print the faults that the contract declares
     #[arg(long, conflicts_with_all = ["response", "comments"])]
     fault: bool,
-    /// Print what stands in the body, as JSON; of a fault what stands in its detail
+    /// Print the content of the body as JSON; for a fault, the content of its detail
     #[arg(long)]
     json: bool,
-    /// Say of each element which type it has, how often it may come, and whether it may be nil
+    /// Add a comment to each element with its type, how often it may occur, and whether it may be nil
     #[arg(long, conflicts_with = "json")]
     comments: bool,
     /// Write a file for each operation to this folder
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace files that have something else in them
+    /// Replace files even if their content has changed
     #[arg(long, requires = "out")]
     force: bool,
 }
 
-/// Prints, or writes, what is asked for.
+/// Prints or writes the requested messages.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut options = Options::default();
     options.documents = true;
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// A name that nothing else has and that any file may have. Two services may have operations of one name, and so may one service.
+/// Returns an unused name that is valid as a file name. Operations of two services, or of one, may share a name.
 fn own_name(names: &mut Names, service: &str, operation: &str) -> String {
     let operation = output::file_name(operation);
     match names.contains_key(&operation) {
@@ -113,10 +113,10 @@ fn own_name(names: &mut Names, service: &str, operation: &str) -> String {
     }
 }
 
-/// Names that are taken, each with the number that another one of the name would have.
+/// The names in use, each with the number for its next duplicate.
 type Names = HashMap<String, usize>;
 
-/// The name, or with a number behind it if it is taken.
+/// Returns the name, with a number appended if it is taken.
 fn numbered(names: &mut Names, name: String) -> String {
     let Some(next) = names.get(&name) else {
         names.insert(name.clone(), 2);
@@ -134,14 +134,14 @@ fn numbered(names: &mut Names, name: String) -> String {
     }
 }
 
-/// A message: an envelope, or what stands in its body or in the detail of its fault. A value takes many times the memory of its
-/// text.
+/// A message: an envelope, or the content of its body or of its fault's detail. It is kept as text, because a value takes many times the
+/// memory.
 enum Sample {
     Xml(String),
     Json(String),
 }
 
-/// The operations that are asked for, with their services.
+/// Returns the requested operations with their services.
 fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
     let wanted = Wanted { service: arguments.service.as_deref(), port: None };
     if let Some(operation) = &arguments.operation {
@@ -157,7 +157,7 @@ fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Ser
     Ok(all)
 }
 
-/// A message of an operation; `None` of a response that doesn't come.
+/// Returns a message of an operation, or `None` if a response is requested and the operation has none.
 fn sample(
     contract: &Contract,
     service: &Service,
@@ -190,7 +190,7 @@ fn sample(
     Ok(Some(Sample::Xml(text)))
 }
 
-/// What stands in the body of a request, for somebody who fills it in.
+/// Returns the body of a sample request as a template for the user to fill in.
 pub(crate) fn template(contract: &Contract, service: &Service, operation: &Operation) -> anyhow::Result<String> {
     let name = operation.name();
     let (definitions, bound) =
@@ -203,7 +203,7 @@ pub(crate) fn template(contract: &Contract, service: &Service, operation: &Opera
     commented(&text, &definitions.schema, &shape)
 }
 
-/// Samples of the header blocks of a message.
+/// Returns samples of the header blocks of a message.
 fn blocks(
     definitions: &Definitions,
     sampler: Sampler<'_>,
@@ -221,7 +221,7 @@ fn blocks(
     blocks.collect()
 }
 
-/// A message for each fault that an operation declares, with its name.
+/// Returns a message for each fault that an operation declares, with its name.
 fn faults(
     contract: &Contract,
     service: &Service,
@@ -246,7 +246,7 @@ fn faults(
     samples.collect()
 }
 
-/// A message of an operation, and what stands in it.
+/// Returns a message of an operation and the shape of its content.
 pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&BindingMessage, Shape)> {
     let message = if is_response { &bound.output } else { &bound.input };
     let message = message.as_ref()?;
@@ -257,13 +257,13 @@ pub(crate) fn message(bound: &BindingOperation, is_response: bool) -> Option<(&B
     Some((message, shape))
 }
 
-/// An envelope that says of each element which type it has, at the end of the line in which it begins.
+/// Adds a comment about its type to each element of an envelope, at the end of the line where the element begins.
 fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
     let mut comments: Vec<(usize, String)> = Vec::new();
     typed::walk(schema, shape, &document, |Typed { element, type_id, occurs, is_nillable, others, .. }| {
         let values = type_id.and_then(|id| listed(schema, id));
-        // Two hyphens end a comment.
+        // `--` is not allowed in a comment.
         let others = Some(others.join(" or ")).filter(|others| !others.is_empty() && !others.contains("--"));
         let others = others.map(|others| format!("or {others}"));
         let nillable = is_nillable.then(|| "nillable".to_owned());
@@ -276,7 +276,7 @@ fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<Strin
         }
     })?;
     comments.sort_by_key(|(end, _)| *end);
-    // What stands beside text is in one line: only the first one there is told.
+    // Elements in mixed content may share a line; only the first one gets a comment.
     comments.dedup_by_key(|(end, _)| *end);
     let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
     for (end, comment) in comments {
@@ -288,21 +288,21 @@ fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<Strin
     Ok(out)
 }
 
-/// The name of a type. One without a name is told by what it restricts or extends; that it is `xs:anyType` says nothing.
+/// Returns the name of a type. An anonymous type is described by its named base, unless that is `xs:anyType`.
 fn type_name(schema: &Schema, id: TypeId) -> Option<String> {
     let (name, kind) = match schema[id].name() {
         Some(name) => (name, ""),
         None => (schema.bases(id).find_map(|base| schema[base].name())?, "a kind of "),
     };
     let is_built_in = name.namespace() == XSD_NAMESPACE;
-    // Two hyphens end a comment.
+    // `--` is not allowed in a comment.
     if name.local().contains("--") || is_built_in && name.local() == "anyType" && !kind.is_empty() {
         return None;
     }
     Some(format!("{kind}{}{}", if is_built_in { "xs:" } else { "" }, name.local()))
 }
 
-/// The values that an enumeration lists, where they are few and short.
+/// Returns the values of an enumeration, if they are few and short.
 fn listed(schema: &Schema, id: TypeId) -> Option<String> {
     const MOST: usize = 8;
     const LONGEST: usize = 100;
@@ -316,7 +316,7 @@ fn listed(schema: &Schema, id: TypeId) -> Option<String> {
     is_told.then(|| format!("one of {told}"))
 }
 
-/// How often something may come; nothing if it comes once.
+/// Returns how often an element may occur, or `None` for exactly once.
 fn often(occurs: Occurs) -> Option<String> {
     Some(match occurs {
         (1, Some(1)) => return None,
@@ -340,7 +340,7 @@ fn print(samples: &[(String, Sample)], are_named: bool, is_json: bool) -> anyhow
                 }
                 out!("{}", visible_lines(text));
             }
-            // All together are one document.
+            // All messages together form one JSON document.
             Sample::Json(text) if are_named => {
                 let (before, behind) =
                     (if number == 1 { "{\n" } else { "" }, if number == samples.len() { "\n}" } else { "," });
@@ -353,7 +353,7 @@ fn print(samples: &[(String, Sample)], are_named: bool, is_json: bool) -> anyhow
     Ok(())
 }
 
-/// Writes a file for each. None replaces a file with something else in it, unless that is asked for.
+/// Writes a file for each sample. A file with other content is replaced only if `replaces` is set.
 fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow::Result<()> {
     outcome::expect_folder(folder)?;
     let files = samples.iter().map(|(name, sample)| {
@@ -386,7 +386,7 @@ mod tests {
         let mut own = |service: &str, operation: &str| own_name(&mut names, service, operation);
         let all = [own("S", "A"), own("S", "A"), own("S", "A"), own("T", "A"), own("S", "A.B")];
         assert_eq!(all, ["A", "S.A", "S.A.2", "T.A", "A.B"]);
-        // Names may have dots: this is a fault of A, and one of A.B.
+        // Names may contain dots: `A.B.C` may be a fault of A or of A.B.
         let faults = ["A.B.C", "A.B.C", "A.B.C"].map(|name| numbered(&mut names, name.to_owned()));
         assert_eq!(faults, ["A.B.C", "A.B.C.2", "A.B.C.3"]);
     }

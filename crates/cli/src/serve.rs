@@ -18,14 +18,14 @@ use crate::server;
 /// Serve the services of the benchmark suites
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The quakes of the seismic suite, a line for each, packed by gzip or not [default: quakes that are made up]
+    /// The quakes of the seismic suite: a file with one quake per line, optionally compressed with gzip [default: generated quakes]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     #[command(flatten)]
     server: server::Arguments,
 }
 
-/// Serves until it is asked to end, and then finishes what is in flight.
+/// Serves until a signal asks the process to end, then finishes the requests in progress.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let quakes = match &arguments.data {
         None => seismic::Service::default(),
@@ -34,16 +34,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     };
     let setup = arguments.server.load()?;
-    // They are made up now, and not by the first request, for which every connection would wait.
+    // The quakes are generated now, because the first request would block every connection for it.
     quakes.catalogue();
-    // It knows nothing of HTTP, logins among it.
+    // The binary service has no HTTP and so no logins.
     let binary = (!setup.asks_for_login()).then(|| quakes.clone());
     let routes = setup.configure(castile_suites::routes_with(&quakes), None)?;
     let routes = setup.beside(routes, "/client", Client);
     setup.serve(routes, binary)
 }
 
-/// Answers with the address of the client, as the server takes it: whoever sets up a proxy wants to see that.
+/// Answers with the client's address as the server sees it, to check the setup of a proxy.
 #[derive(Clone)]
 struct Client;
 

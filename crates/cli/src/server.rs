@@ -1,4 +1,4 @@
-//! What the servers of this binary have in common that people start: who is served, how, and until when.
+//! The parts that `serve` and `mock` share: the listener, the clients that are admitted, and the shutdown.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -26,36 +26,36 @@ use crate::problems::{WARNING, counted};
 use crate::quantity::time;
 use crate::{outcome, process, tls, users};
 
-/// How many requests that were cut off are listed.
+/// The maximum number of cut-off requests that are listed.
 const LISTED: usize = 20;
 
-/// How a server listens, and whom it serves.
+/// How a server listens, and which clients it serves.
 #[derive(clap::Args)]
 #[group(id = "server")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     process: process::Arguments,
-    /// A host that clients may use, as their URLs name it, with its port unless that is 80, or 443 with TLS. Contracts name the one that is
-    /// asked, or else the first [default: the address that a connection came to]
+    /// A host that clients may use in URLs, with its port unless that is 80, or 443 with TLS. Served contracts name the host that the
+    /// client asked for if it is listed, else the first one [default: the local address of the connection]
     #[arg(long = "host", value_name = "HOST[:PORT]", value_parser = host)]
     hosts: Vec<String>,
-    /// The size above which answers go as gzip to clients that take it, such as 64KiB [default: none goes so]
+    /// Compress answers above this size with gzip, such as 64KiB, if the client accepts it [default: no compression]
     #[arg(long, value_name = "SIZE")]
     gzip_above: Option<Size>,
-    /// How many times larger a request of gzip may be than what came of it; 0 takes no gzip
+    /// How many times larger a gzip request may become when it is decompressed; 0 rejects gzip requests
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().gzip_ratio)]
     gzip_ratio: u32,
-    /// The memory that requests share: messages that come, what is made of them, and answers that are not sent yet, such as
-    /// 512MiB [default: half of what the machine or the container has]
+    /// The memory limit for all requests together: received messages, decoded values, and answers that are not yet sent, such as 512MiB
+    /// [default: half of the memory of the machine or container]
     #[arg(long, value_name = "SIZE")]
     memory: Option<Size>,
-    /// How long requests at work are waited for when the server is asked to end
+    /// How long a shutdown waits for requests in progress
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     grace: Duration,
-    /// Answer GET of /metrics with the metrics of all requests, as text for Prometheus
+    /// Serve metrics of all requests at /metrics, in the text format of Prometheus
     #[arg(long)]
     metrics: bool,
-    /// Write a line to standard error for each request: for people, or as JSON
+    /// Write a line for each request to standard error: text for people, or JSON
     #[arg(long, value_name = "FORMAT", value_enum)]
     access_log: Option<LogFormat>,
     #[command(flatten)]
@@ -66,39 +66,39 @@ pub(crate) struct Arguments {
     tls: tls::ServerArguments,
 }
 
-/// How an access log is written.
+/// The format of an access log.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum LogFormat {
     Text,
     Json,
 }
 
-/// What stands in front of the server.
+/// The proxies in front of the server.
 #[derive(clap::Args)]
 #[group(id = "front")]
 #[command(next_help_heading = "Proxies in front")]
 struct Front {
-    /// A header that the proxy in front sets on every request, or takes away: contracts name the host, scheme or path that it says. May
-    /// be repeated [default: none is trusted]
+    /// A header that the proxy sets or removes on every request. Served contracts use the host, scheme or path in it. May be repeated
+    /// [default: no header is trusted]
     #[arg(long = "proxy-header", value_name = "HEADER", value_enum)]
     headers: Vec<Trusted>,
-    /// The address of a proxy, or the network that proxies are in: a request is from whom they say in Forwarded or X-Forwarded-For,
-    /// whichever --proxy-header names. May be repeated
+    /// The address of a proxy, or a network of proxies. Requests from there belong to the client named in Forwarded or X-Forwarded-For,
+    /// whichever --proxy-header selects. May be repeated
     #[arg(long = "trusted-proxy", value_name = "NETWORK", requires = "headers")]
     proxies: Vec<String>,
-    /// The address of a proxy that hands on bytes, or the network that such proxies are in: each connection must come from one and begin
-    /// with the PROXY protocol, versions 1 or 2. May be repeated
+    /// The address of a proxy that forwards bytes, or a network of such proxies. Each connection must come from one and begin with the
+    /// PROXY protocol, version 1 or 2. May be repeated
     #[arg(long = "proxy-protocol", value_name = "NETWORK")]
     bytes_from: Vec<String>,
 }
 
 impl Front {
-    /// The headers that contracts are told by.
+    /// Returns the headers that determine the address in served contracts.
     fn address(&self) -> Vec<ProxyHeader> {
         self.headers.iter().filter_map(|header| header.address()).collect()
     }
 
-    /// Those who say whose a request is.
+    /// Returns the proxies, with the header that identifies the client.
     fn proxies(&self) -> anyhow::Result<Option<Proxies>> {
         const USAGE: &str = "one --proxy-header that says whose a request is";
         let is_for = |header: &&Trusted| matches!(header, Trusted::Forwarded | Trusted::XForwardedFor);
@@ -121,7 +121,7 @@ impl Front {
     }
 }
 
-/// A header of a proxy by its name.
+/// A proxy header that can be trusted, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Trusted {
     Forwarded,
@@ -133,7 +133,7 @@ enum Trusted {
 }
 
 impl Trusted {
-    /// The header, if it says something of the address that was asked.
+    /// Returns the header if it has a part of the requested address.
     fn address(self) -> Option<ProxyHeader> {
         Some(match self {
             Trusted::Forwarded => ProxyHeader::Forwarded,
@@ -146,7 +146,7 @@ impl Trusted {
     }
 }
 
-/// What is served with, made of the arguments.
+/// The settings of a server, made from the arguments.
 pub(crate) struct Setup {
     process: process::Arguments,
     address: Address,
@@ -166,7 +166,7 @@ impl Arguments {
     /// Reads the files that the arguments name.
     ///
     /// # Errors
-    /// One can't be used, or the arguments contradict each other.
+    /// A file can't be used, or the arguments contradict each other.
     pub(crate) fn load(self) -> anyhow::Result<Setup> {
         let login = self.login.load()?;
         let proxies = self.front.proxies()?;
@@ -194,18 +194,18 @@ impl Setup {
         self.login.is_some()
     }
 
-    /// What requests and answers are charged to.
+    /// Returns the budget that requests and answers are charged to.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Writes a line for each request, if nothing else was said of that.
+    /// Writes a line for each request, unless the arguments name another format.
     pub(crate) fn log_by_default(&mut self) {
         self.access_log = self.access_log.or(Some(LogFormat::Text));
     }
 
-    /// Routes with all that the arguments ask for, and a page that lists the services unless clients must log in. It leads to another page,
-    /// which shows what came in, if there is one.
+    /// Configures the routes by the arguments, and adds a page that lists the services unless clients must log in. The page links to the
+    /// request log at `log`, if there is one.
     ///
     /// # Errors
     /// The page can't be written.
@@ -221,13 +221,13 @@ impl Setup {
                 let page = Bytes::from(page(&routes, log).context("can't write the page that lists the services")?);
                 routes.page(move |_| html(page.clone()))
             }
-            // It would tell strangers what there is.
+            // Without a login, the page would list the services to anyone.
             Some(_) => routes,
         };
         Ok(routes.health("/health").ready("/ready", || true))
     }
 
-    /// Routes with a page beside the services, for those who may use them.
+    /// Adds a page to the routes. If clients must log in, the page requires the login too.
     pub(crate) fn beside<T>(&self, routes: Routes, path: &str, page: T) -> Routes
     where
         T: tower_service::Service<http::Request<Body>, Response = Response<Body>, Error = Infallible>,
@@ -240,11 +240,11 @@ impl Setup {
         }
     }
 
-    /// Serves routes that were [configured](Self::configure), and beside them the binary service if there is one, until the process is
-    /// asked to end, and then finishes what is in flight.
+    /// Serves routes that were [configured](Self::configure), and the binary service if there is one. When the process is asked to end, it
+    /// finishes the requests in progress.
     ///
     /// # Errors
-    /// The server can't begin.
+    /// The server can't start.
     pub(crate) fn serve(self, mut routes: Routes, binary: Option<seismic::Service>) -> anyhow::Result<ExitCode> {
         let paths: Vec<String> = routes.endpoints().map(|(path, _)| path.to_owned()).collect();
         let mut server = Server::new().budget(self.budget.clone()).shutdown_grace(self.grace);
@@ -287,7 +287,7 @@ impl Setup {
     }
 }
 
-/// Serves, over TLS if there is one.
+/// Serves, over TLS if that is configured.
 async fn serve<L: Listener>(
     server: Server,
     listener: L,
@@ -301,7 +301,7 @@ async fn serve<L: Listener>(
     }
 }
 
-/// Says what was cut off, the oldest requests first.
+/// Reports the requests that were cut off, oldest first.
 fn report(shutdown: &Shutdown, grace: Duration) {
     let Shutdown { cut_off, stuck, .. } = shutdown;
     let count = counted(cut_off.len() + stuck, "request");
@@ -326,7 +326,7 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// Services, operations and links to the contracts.
+/// Renders the page with services, operations and links to the contracts.
 fn page(routes: &Routes, log: Option<&str>) -> Result<String, minijinja::Error> {
     let services: Vec<_> = routes
         .endpoints()
@@ -368,7 +368,7 @@ mod tests {
         for expected in ["benchmark1?wsdl", "wstest?wsdl", "echoMeshInterfaceObjects", "GetOrder"] {
             assert!(page.contains(expected), "{expected} in {page}");
         }
-        // Without one, browsers ask for /favicon.ico, which is not there.
+        // Without an icon link, browsers request /favicon.ico, which doesn't exist.
         assert!(page.contains("<link rel=\"icon\" href=\"data:,\">"));
         assert!(page.contains("overflow-wrap: anywhere"), "a namespace may be wider than a phone");
     }

@@ -1,4 +1,4 @@
-//! TLS on the command line: what a server is set up with, and whom a client trusts.
+//! TLS options of the command line: the certificates of a server, and what a client trusts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use tokio::time::sleep;
 
 use crate::problems::WARNING;
 
-/// How often the files of a server are looked at.
+/// How often the files of a server are checked for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What a server is set up with.
+/// The certificates and keys of a server.
 #[derive(clap::Args)]
 #[group(id = "server_tls")]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct ServerArguments {
-    /// Serve https with this certificate and its chain, in PEM. It is loaded again when the file changes, which is looked for
-    /// every 5 s, and on SIGHUP
+    /// Serve https with this certificate and its chain, in PEM. The file is reloaded on SIGHUP and when it has changed, which is checked
+    /// every 5 s
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// The key to the certificate, in PEM and not encrypted
+    /// The key of the certificate, in PEM and not encrypted
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Require certificates of clients, issued by one of the authorities in this PEM file
+    /// Require client certificates, issued by one of the authorities in this PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
-    /// Check certificates of clients, and serve clients without one too
+    /// Check client certificates, but also serve clients without one
     #[arg(long, requires = "client_ca")]
     client_cert_optional: bool,
-    /// Refuse the certificates of clients that a revocation list in this PEM file names
+    /// Reject client certificates that are on a revocation list in this PEM file
     #[arg(long, value_name = "FILE", requires = "client_ca")]
     client_crl: Option<PathBuf>,
 }
 
 impl ServerArguments {
-    /// What is given, if TLS is asked for.
+    /// Loads the files. Returns `None` if TLS isn't requested.
     pub(crate) fn load(&self) -> anyhow::Result<Option<ServerTls>> {
         let (Some(chain), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
         let mut options = TlsOptions::new(Identity::new(Pem::file(chain), Pem::file(key)));
@@ -61,24 +61,24 @@ impl ServerArguments {
     }
 }
 
-/// TLS of a server, and the files that it is loaded from.
+/// The TLS configuration of a server, and the files it is loaded from.
 pub(crate) struct ServerTls {
     pub(crate) tls: Tls,
     files: Arc<[PathBuf]>,
 }
 
 impl ServerTls {
-    /// Loads the files again when they change, and when SIGHUP asks for it, until the runtime ends. From now on SIGHUP doesn't end
-    /// the process.
+    /// Reloads the files when they change, and on SIGHUP, until the runtime ends. From this call on, SIGHUP doesn't end the process.
     pub(crate) fn keep_loaded(&self) {
         tokio::spawn(keep_loaded(self.tls.clone(), self.files.clone(), HangUps::new()));
     }
 }
 
-/// What can't be used is reported once and tried again at each look, and what was loaded before stays.
+/// Reloads the files in a loop. A file that can't be used is reported once and retried at each check; the previous configuration stays in
+/// use.
 async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
     let mut reported = None;
-    // What is loaded may be older, so the first look loads.
+    // The loaded configuration may already be out of date, so the first check reloads it.
     let mut seen = None;
     loop {
         let is_asked = tokio::select! {
@@ -87,7 +87,7 @@ async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
         };
         let (tls, files, before) = (tls.clone(), files.clone(), seen.take());
         let looking = tokio::task::spawn_blocking(move || {
-            // First, so that the next look finds what changes in the meantime.
+            // Read before loading, so that the next check detects a change in the meantime.
             let now = Some(stamps(&files));
             if now == before && !is_asked {
                 return (now, None);
@@ -118,17 +118,17 @@ async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
     }
 }
 
-/// What tells that a file changed. To read revocation lists each time would take longer.
+/// The metadata that shows that a file changed. Reading revocation lists at each check would take longer.
 #[derive(PartialEq)]
 struct Stamp {
     modified: SystemTime,
     size: u64,
-    /// Which file it is, and when anything about it changed: one may be replaced by another of the same time and size.
+    /// Device, inode and change time: a file may be replaced by one with the same size and modification time.
     #[cfg(unix)]
     inode: (u64, u64, i64, i64),
 }
 
-/// Of a file that isn't there, there is none.
+/// Returns the stamp of each file, or `None` for a missing file.
 fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     #[cfg(unix)]
     use std::os::unix::fs::MetadataExt;
@@ -145,7 +145,7 @@ fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     files.iter().map(stamp).collect()
 }
 
-/// The times that the process is sent SIGHUP, where there is one.
+/// The SIGHUP signals of the process, on systems that have them.
 struct HangUps {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
@@ -170,30 +170,30 @@ impl HangUps {
     }
 }
 
-/// Whom a client trusts, and who it is.
+/// The authorities that a client trusts, and the client's certificate.
 #[derive(Debug, clap::Args)]
 #[group(id = "trust")]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct Trust {
-    /// Trust the authorities in this PEM file alone, and not those of the system; may be repeated
+    /// Trust only the authorities in this PEM file instead of those of the system; may be repeated
     #[arg(long = "ca", value_name = "FILE")]
     pub(crate) authorities: Vec<PathBuf>,
-    /// The client's certificate and its chain, in PEM, for servers that ask for one
+    /// The client's certificate and its chain, in PEM, for servers that request one
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
-    /// The key to the client's certificate, in PEM and not encrypted
+    /// The key of the client's certificate, in PEM and not encrypted
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(crate) client_key: Option<PathBuf>,
 }
 
 impl Trust {
-    /// Whether anything is given.
+    /// Returns whether any option is given.
     pub(crate) fn is_given(&self) -> bool {
         !self.authorities.is_empty() || self.client_cert.is_some()
     }
 
-    /// TLS for documents that are fetched, if anything is given. Contracts come from servers within organisations, whose
-    /// authorities the system knows.
+    /// Returns the TLS settings for fetching documents, if any option is given. Contracts often come from servers within an organisation,
+    /// whose authorities the system knows.
     pub(crate) fn for_fetching(&self) -> anyhow::Result<Option<client::Tls>> {
         self.is_given().then(|| Ok(client::Tls::with_options(self.options())?)).transpose()
     }
@@ -210,34 +210,34 @@ impl Trust {
     }
 }
 
-/// How a client of one server speaks TLS.
+/// The TLS options of a client that calls one server.
 #[derive(Debug, clap::Args)]
 #[group(id = "client_tls")]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct ClientArguments {
     #[command(flatten)]
     trust: Trust,
-    /// The name that the server is asked for and that its certificate must have [default: the host of the URL]
+    /// The server name to request, which the certificate must have [default: the host of the URL]
     #[arg(long, value_name = "NAME")]
     server_name: Option<String>,
 }
 
-/// The options of [`ClientArguments`].
+/// The options of [`ClientArguments`], for error messages.
 pub(crate) const FOR_CLIENTS: &str = "--ca, --client-cert and --server-name";
 
 impl ClientArguments {
-    /// Whether anything is given.
+    /// Returns whether any option is given.
     pub(crate) fn is_given(&self) -> bool {
         self.trust.is_given() || self.server_name.is_some()
     }
 
-    /// The endpoint at a URL of http, or of https to be spoken to as these arguments say, through a proxy if there is one.
+    /// Returns the endpoint at an http or https URL, with these TLS options, through the proxy if there is one.
     pub(crate) fn endpoint(&self, url: &str, proxy: Option<Proxy>) -> anyhow::Result<Endpoint> {
         let tls = self.for_url(url)?.map(|tls| Arc::new(Driver(tls)) as Arc<dyn castile_load::Tls>);
         Ok(Endpoint::resolve_through(url, tls.as_ref(), proxy)?)
     }
 
-    /// TLS for a URL, if that is one of https.
+    /// Returns the TLS settings for a URL, or `None` for http.
     pub(crate) fn for_url(&self, url: &str) -> anyhow::Result<Option<client::Tls>> {
         if !url.starts_with("https://") {
             if self.is_given() {

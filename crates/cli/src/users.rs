@@ -1,4 +1,4 @@
-//! Who may call `castile serve`: schemes of HTTP authentication, and a file of users.
+//! Authentication of clients: HTTP schemes and a file of users.
 
 use std::collections::{HashMap, HashSet};
 use std::future::{Ready, ready};
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use aws_lc_rs::digest::{SHA256, digest};
 use castile::http::server::Authentication;
 
-/// What people are told that they log in to.
+/// The realm that clients show to their users.
 const REALM: &str = "castile";
 
 /// How clients log in.
@@ -16,12 +16,12 @@ const REALM: &str = "castile";
 #[group(id = "login")]
 #[command(next_help_heading = "Authentication")]
 pub(crate) struct Arguments {
-    /// Serve clients that log in, and no others. May be repeated: clients choose. Basic and Bearer send secrets in clear, so they are for
-    /// servers behind TLS
+    /// Serve only clients that log in with this scheme. If repeated, clients choose one of the schemes. Basic and Bearer send secrets
+    /// unencrypted, so use them with TLS
     #[arg(long = "auth", value_name = "SCHEME", value_enum, requires = "users")]
     schemes: Vec<Scheme>,
-    /// Who may log in, a line for each: NAME:PASSWORD, or NAME:TOKEN for Bearer. Empty lines and those that begin with # say nothing. It is
-    /// read at the start
+    /// The users, one per line: NAME:PASSWORD, or NAME:TOKEN for Bearer. Empty lines and lines that begin with # are ignored. The file is
+    /// read at start
     #[arg(long, value_name = "FILE", requires = "schemes")]
     users: Option<PathBuf>,
 }
@@ -34,12 +34,12 @@ enum Scheme {
     Bearer,
     /// A name and a proof of the password, with SHA-256 (RFC 7616)
     Digest,
-    /// Digest for clients that know nothing newer than MD5 too (RFC 2617)
+    /// Digest, also with MD5 for clients that support nothing newer (RFC 2617)
     DigestMd5,
 }
 
 impl Arguments {
-    /// What is asked of clients, if anything is.
+    /// Returns the required authentication, or `None` if none is configured.
     pub(crate) fn load(&self) -> anyhow::Result<Option<Authentication>> {
         let Some(file) = &self.users else { return Ok(None) };
         let text = std::fs::read_to_string(file).with_context(|| format!("can't read {}", file.display()))?;
@@ -49,11 +49,11 @@ impl Arguments {
     }
 }
 
-/// Names and what only they know, in the order of the file.
+/// Names and their secrets, in the order of the file.
 struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// What is wrong is told without what the line holds, which may be a password.
+    /// Parses a file of users. Errors don't quote the line, which may contain a password.
     fn read(text: &str, file: &Path) -> anyhow::Result<Self> {
         let file = file.display();
         let mut users: Vec<(String, String)> = Vec::new();
@@ -99,7 +99,7 @@ impl Users {
         })
     }
 
-    /// The hashes of what they show: how long it takes to look one up tells nothing of what it is of.
+    /// Returns the hashes of the credentials that clients send. The time of a lookup by hash reveals nothing about the credentials.
     fn hashes(&self, shown: impl Fn(&str, &str) -> String) -> HashSet<[u8; 32]> {
         self.0.iter().map(|(name, secret)| hash(&shown(name, secret))).collect()
     }
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(error, "users: found one token for two names, expected one of its own for each");
     }
 
-    /// Whatever stands in a file of users, those who may log in are those in it, and no secret is told.
+    /// Whatever the file contains, only the users in it can log in, and no secret is printed.
     #[test]
     fn changed_files_let_nobody_else_in() {
         let seeds = [

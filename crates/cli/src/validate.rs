@@ -1,4 +1,4 @@
-//! `castile validate`: whether messages and documents are what a contract says, and all that is wrong with them.
+//! `castile validate`: checks messages and documents against a contract and reports all problems.
 
 mod contract;
 mod message;
@@ -21,13 +21,13 @@ use contract::{Asked, Contract};
 use package::Package;
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
-/// A message with its attachments is held as a whole.
+/// A message is held in memory with its attachments.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Say whether messages are what a contract allows, and all that is wrong with them
+/// Check whether messages are valid by a contract, and report all problems
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The messages: envelopes, packages of an envelope and its attachments, or documents by themselves; `-` is standard input
+    /// The messages: envelopes, MIME packages of an envelope and its attachments, or XML documents; `-` is standard input
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<PathBuf>,
     /// The contract: a WSDL 1.1 file, a bundle, or an XML Schema; `-` is standard input
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     contract: PathBuf,
     #[command(flatten)]
     catalogs: source::Catalogs,
-    /// Expect a message of this operation
+    /// Expect messages of this operation
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
     /// Expect requests
@@ -44,10 +44,10 @@ pub(crate) struct Arguments {
     /// Expect responses or faults
     #[arg(long)]
     response: bool,
-    /// The Content-Type of messages whose files don't begin with one
+    /// The Content-Type of messages whose file doesn't begin with one
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
-    /// Tell no more than this many problems of a message
+    /// The maximum number of problems to report for each message
     #[arg(long, value_name = "COUNT", default_value = "100", value_parser = most)]
     most: u16,
     /// Write JSON
@@ -60,12 +60,12 @@ fn most(text: &str) -> Result<u16, String> {
     most.ok_or_else(|| "expected a whole number from 1 to 10000".to_owned())
 }
 
-/// What came of a message.
+/// The result for one message.
 #[derive(Serialize)]
 struct Verdict {
     file: String,
     valid: bool,
-    /// What it is: `request`, `response`, `fault` or `document`; none if that can't be told.
+    /// The kind of message: `request`, `response`, `fault` or `document`; `None` if it can't be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ struct Verdict {
     problems: Vec<Told>,
 }
 
-/// A problem, as JSON has it.
+/// A problem in the JSON output.
 #[derive(Serialize)]
 struct Told {
     rule: &'static str,
@@ -85,7 +85,7 @@ struct Told {
     message: String,
 }
 
-/// The text of a message, and what is wrong with it.
+/// The text of a message, and its problems.
 struct Judged {
     text: String,
     kind: Option<&'static str>,
@@ -94,7 +94,7 @@ struct Judged {
     problems: Vec<Problem>,
 }
 
-/// Judges all messages, and tells what is wrong with each.
+/// Validates all messages and reports the problems of each.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::of(prepare(arguments).map(Some), |contract| judge_all(&contract, arguments))
 }
@@ -126,10 +126,10 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
     Ok(contract)
 }
 
-/// The exit code says whether all are valid.
+/// Validates all messages. The exit code says whether all are valid.
 fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
     let asked = asked(arguments);
-    // What a contract's schema is made into serves all messages.
+    // The validator compiles the schema once for all messages.
     let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_most_problems(asked.most);
     let mut verdicts = Vec::new();
     let (mut invalid, mut unjudged) = (0, 0);
@@ -187,7 +187,7 @@ fn judge(
     Ok(Judged { text, kind, operation, version, problems })
 }
 
-/// A message of which there is no text.
+/// The result for a message whose text can't be read.
 fn unreadable(rule: &'static str, error: &anyhow::Error) -> Judged {
     let message = problems::in_full(error);
     let problem = Problem { rule, path: String::new(), line: 1, column: 1, offset: 0, message };
@@ -223,7 +223,7 @@ fn verdict(file: &Path, judged: Judged) -> Verdict {
     }
 }
 
-/// Prints what is wrong as the compiler prints its own, and one line on the whole.
+/// Prints the problems in the style of compiler diagnostics, and one line about the whole message.
 fn tell(file: &Path, judged: &Judged, most: usize) {
     let shown = match file == Path::new("-") {
         true => "standard input".to_owned(),

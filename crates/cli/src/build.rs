@@ -1,12 +1,12 @@
-//! How this program was built: what reports say of it.
+//! How this program was built, for reports.
 
 use castile_load::report::Build;
 
-/// Servers under test and the floor share the allocator, as all processes of this binary do.
+/// All processes of this binary use this allocator, including servers under test and the floor.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Its build script found out.
+/// Returns what the build script recorded.
 pub(crate) fn of_this() -> Build {
     Build {
         commit: option_env!("CASTILE_COMMIT").map(str::to_owned),

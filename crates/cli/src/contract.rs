@@ -1,4 +1,4 @@
-//! Contracts that are read while the command runs, and what is chosen of them.
+//! Reading contracts at run time, and choosing services, ports and operations.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::{problems, source};
 const UNBOUND: &str =
     "the contract has no port and no binding that speaks SOAP, so nothing says how its operations are called";
 
-/// Reads a contract. What is wrong in it is told.
+/// Reads a contract and reports its problems.
 ///
 /// # Errors
-/// It is none, or nothing in it can be used.
+/// The file isn't a contract, or nothing in it can be used.
 pub(crate) fn open(path: &Path, catalogs: &source::Catalogs, options: &Options) -> anyhow::Result<Contract> {
     let (path, files) = catalogs.contract(path)?;
     open_with(&path, &files, options)
@@ -33,7 +33,7 @@ fn open_with(path: &Path, files: &Files, options: &Options) -> anyhow::Result<Co
         }
         Err(planned) => {
             let shown = path.display().to_string();
-            // `castile describe`, which shows all of it, makes no plan.
+            // `castile describe` shows all problems, and makes no plan.
             let (definitions, diagnostics) = read(path, files);
             problems::report(&shown, &diagnostics, Severity::Error)?;
             if definitions.is_some_and(|definitions| definitions.bindings.is_empty()) {
@@ -45,7 +45,7 @@ fn open_with(path: &Path, files: &Files, options: &Options) -> anyhow::Result<Co
     }
 }
 
-/// Reads a contract. Errors are warnings where what they are in can be left out.
+/// Reads a contract. Errors become warnings if the parts they are in can be left out.
 pub(crate) fn read(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>) {
     let (definitions, mut diagnostics) = castile_wsdl::open(path, files);
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
@@ -54,10 +54,10 @@ pub(crate) fn read(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diag
     (definitions, diagnostics)
 }
 
-/// Reads a contract for one operation, which is less work. It is read whole if that fails, since what is wrong is then told.
+/// Reads a contract for one operation, which is less work. If that fails, reads the whole contract to report its problems.
 ///
 /// # Errors
-/// It is none, or nothing in it can be used.
+/// The file isn't a contract, or nothing in it can be used.
 pub(crate) fn open_for(
     operation: &str,
     path: &Path,
@@ -73,7 +73,7 @@ pub(crate) fn open_for(
     }
 }
 
-/// What is wanted of a contract: a service of this name, and one with a port of this name.
+/// The service and the port that the command line names.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wanted<'w> {
     pub(crate) service: Option<&'w str>,
@@ -81,8 +81,7 @@ pub(crate) struct Wanted<'w> {
 }
 
 impl Wanted<'_> {
-    /// The port that is meant: that of the name, or else the first one that speaks the version and says where it is. Without such a one
-    /// it is the first.
+    /// Returns the named port, or else the first port with this SOAP version and an address, or else the first port.
     pub(crate) fn port_of(self, service: &Service, version: Option<Version>) -> Option<Port> {
         let ports = service.ports();
         let first = ports.first();
@@ -96,10 +95,10 @@ impl Wanted<'_> {
     }
 }
 
-/// The services, or those that are wanted.
+/// Returns all services, or the named one.
 ///
 /// # Errors
-/// There are none of them.
+/// There is no such service.
 pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow::Result<Vec<&'c Service>> {
     if contract.services.is_empty() {
         bail!(UNBOUND);
@@ -120,7 +119,7 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
     Ok(found)
 }
 
-/// Says which of several operations of one name is meant by that: the first of these labels.
+/// Prints a note that the first of several operations with the same name was chosen.
 pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
     if let [first, other, ..] = labels
         && *first == name
@@ -130,10 +129,10 @@ pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
     }
 }
 
-/// The operation of this name, and its service. Of several that a service has of one name a number says which.
+/// Returns the operation of this name with its service. A number selects one of several operations with the same name.
 ///
 /// # Errors
-/// There is none, or no service of this name.
+/// There is no such operation or no such service.
 pub(crate) fn find(
     contract: &Contract,
     wanted: Wanted<'_>,
@@ -174,7 +173,7 @@ pub(crate) fn find(
     bail!(castile_wsdl::unknown_operation(operation, &known))
 }
 
-/// The labels of the operations that have this name.
+/// Returns the labels of all operations with this name.
 fn labels_of(service: &Service, name: &str) -> Vec<&'static str> {
     service.operations().iter().filter(|operation| operation.name() == name).map(Operation::label).collect()
 }

@@ -1,4 +1,4 @@
-//! What came of a measurement: written into files, judged, and told as an exit code. It is the same for `bench` and `load`.
+//! The result of a measurement: written to files, judged, and turned into an exit code. `bench` and `load` share it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use castile_xml::visible;
 
 use crate::{build, problems};
 
-/// The exit codes of all commands, for the help; docs/commands.md says it at length.
+/// The exit codes of all commands, for the help; docs/commands.md explains them.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes of all commands:
   0  all is well, with warnings at most
@@ -19,14 +19,14 @@ Exit codes of all commands:
   2  it could not begin: an argument, a contract or another input is wrong
   3  not all was done: what was measured, written or served is incomplete";
 
-/// What came of it is not right: a criterion for failing holds, or answers were wrong and no criterion was about that.
+/// The exit code of a bad result: a `--fail-if` holds, or answers were wrong and no criterion covers errors.
 pub(crate) const FAILED: u8 = 1;
-/// An argument, a contract or another input is not as it must be; nothing was done. It is clap's as well.
+/// The exit code if an argument, a contract or another input is wrong and nothing was done. clap uses it, too.
 const USAGE: u8 = 2;
-/// It was begun, and not done to its end.
+/// The exit code of work that was started and not finished.
 pub(crate) const INCOMPLETE: u8 = 3;
 
-/// An error that has another exit code than [`USAGE`].
+/// An error with an exit code other than [`USAGE`].
 #[derive(Debug)]
 struct Coded {
     code: u8,
@@ -41,56 +41,56 @@ impl fmt::Display for Coded {
 
 impl std::error::Error for Coded {}
 
-/// An error of what was begun and not done to its end.
+/// Makes an error for work that was started and not finished.
 pub(crate) fn incomplete(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: INCOMPLETE, error: error.into() }.into()
 }
 
-/// An error of what could not begin.
+/// Makes an error for work that could not start.
 pub(crate) fn not_begun(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: USAGE, error: error.into() }.into()
 }
 
-/// An error of what was done, and came out wrong.
+/// Makes an error for work that was finished with a bad result.
 pub(crate) fn wrong(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: FAILED, error: error.into() }.into()
 }
 
-/// The exit code of a command that ended with this error.
+/// Returns the exit code of a command that ended with this error.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     error.downcast_ref().map_or(USAGE, |coded: &Coded| coded.code)
 }
 
-/// What results are judged by, and where they are written for other programs.
-// A name of its own, since it becomes part of the arguments of a command.
+/// The criteria for results, and the files for other programs.
+// The group has its own id, because it is flattened into the arguments of a command.
 #[derive(clap::Args)]
 #[group(id = "outcome")]
 pub(crate) struct Arguments {
-    /// A condition for exit code 1, as p99>200ms, errors>0, error-rate>1% or rps<500; may be repeated
+    /// A condition for exit code 1, such as p99>200ms, errors>0, error-rate>1% or rps<500; may be repeated
     #[arg(long = "fail-if", value_name = "CRITERION", help_heading = "Assertions")]
     fail_if: Vec<Criterion>,
-    /// Where to write the results as JUnit's XML
+    /// The file for the results as JUnit XML
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     junit: Option<PathBuf>,
-    /// Where to write the results as CSV
+    /// The file for the results as CSV
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     csv: Option<PathBuf>,
 }
 
 impl Arguments {
-    /// Notes in the results what comes of the conditions.
+    /// Stores the outcome of the conditions in the results.
     pub(crate) fn note(&self, results: &mut Results) {
         results.judge(&self.fail_if);
         results.build = Some(build::of_this());
     }
 
-    /// The conditions for failing.
+    /// Returns the conditions for failing.
     pub(crate) fn fail_if(&self) -> &[Criterion] {
         &self.fail_if
     }
 
-    /// Whether the files that are asked for can be written, as far as that is known before, and none twice: those of a report in
-    /// `out`, and results as `json`, among them.
+    /// Checks early that the requested files can be written and that no file is named twice. This includes the report in `out` and the
+    /// results as `json`.
     pub(crate) fn expect_files(&self, out: Option<&Path>, json: Option<&Path>) -> anyhow::Result<()> {
         self.junit.iter().try_for_each(|path| expect_file(path, Form::Junit))?;
         self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))?;
@@ -106,7 +106,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Writes the files that are asked for, and returns where. `wrong` says how many answers of a row were.
+    /// Writes the requested files and returns their paths. `wrong` returns the number of wrong answers of a row.
     pub(crate) fn write(&self, results: &Results, wrong: fn(&Row) -> u64) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         if let Some(path) = &self.junit {
@@ -118,11 +118,11 @@ impl Arguments {
         Ok(files)
     }
 
-    /// The exit code for what was measured, with so many right answers and so many wrong or missing ones, since so many requests
-    /// could not be sent among them.
+    /// Returns the exit code for a measurement with these numbers of right answers and of wrong or missing answers. `not_sent` of the
+    /// latter are requests that could not be sent.
     ///
     /// # Errors
-    /// That there was no right answer, or that not all was measured.
+    /// There was no right answer, or the measurement is incomplete.
     pub(crate) fn judge(&self, results: &Results, right: u64, wrong: u64, not_sent: u64) -> anyhow::Result<u8> {
         if right == 0 {
             bail!("no right answer came, so there is nothing that was measured");
@@ -147,7 +147,7 @@ impl Arguments {
     }
 }
 
-/// Prepares a measurement, makes it, and gives the exit code; there is nothing to measure in a dry run. What fails is told.
+/// Prepares a measurement, runs it, and returns the exit code. `prepared` is `None` for a dry run. Errors are reported.
 pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T) -> anyhow::Result<u8>) -> ExitCode {
     let (code, error) = match prepared.map(|prepared| prepared.map(measure)) {
         Ok(None) => return ExitCode::SUCCESS,
@@ -159,7 +159,7 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     ExitCode::from(code)
 }
 
-/// Whether a report can be written at the end of what may take a day, as far as that is known before. No file of others is replaced.
+/// Checks before a long measurement that a report can be written, and that it doesn't replace a foreign file.
 pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         bail!("found - for a file, expected its name: `castile report DIR --json` prints results");
@@ -168,14 +168,14 @@ pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
     Ok(form.expect_own(path)?)
 }
 
-/// Where a file is, or will be.
+/// Returns the canonical path of a file, which need not exist.
 fn resolved(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether there may be a file of this name.
+/// Checks that a file can be created at this path.
 pub(crate) fn expect_place(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     if path.is_dir() {
@@ -187,7 +187,7 @@ pub(crate) fn expect_place(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Whether there is a folder of this name, or may be one.
+/// Checks that this path is a folder or doesn't exist.
 pub(crate) fn expect_folder(path: &Path) -> anyhow::Result<()> {
     match path.exists() && !path.is_dir() {
         true => bail!("{} is a file, expected a folder", path.display()),
@@ -195,30 +195,30 @@ pub(crate) fn expect_folder(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Makes a folder, if it isn't there.
+/// Creates a folder, if it doesn't exist.
 pub(crate) fn make_folder(path: &Path) -> anyhow::Result<()> {
     let made = std::fs::create_dir_all(path);
     made.with_context(|| format!("can't make the folder {}", path.display())).map_err(incomplete)
 }
 
-/// Writes a file, and returns where.
+/// Writes a file and returns its path.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     castile_load::report::write_whole(path, text).with_context(|| format!("can't write {}", path.display()))?;
     Ok(path.to_owned())
 }
 
-/// Says which files were written.
+/// Prints the paths of the written files.
 pub(crate) fn list(files: &[PathBuf]) {
     for file in files {
         out!("{}", visible(&file.display().to_string()));
     }
 }
 
-/// Tells why it failed.
+/// Prints an error.
 pub(crate) fn tell(what: &str, text: impl std::fmt::Display) {
     let style = problems::ERROR;
     let text = text.to_string();
-    // It may quote an answer.
+    // The text may quote an answer.
     let text = castile_xml::visible_lines(&text);
     note!("{style}{what}{style:#}: {text}");
 }

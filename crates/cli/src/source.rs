@@ -1,4 +1,4 @@
-//! Contracts as commands take them: a WSDL or a bundle, with catalogs for what it imports.
+//! The contract arguments of commands: a WSDL or a bundle, with catalogs for its imports.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use castile_xml::tree::Document;
 
 use crate::output;
 
-/// Where the documents are that a contract imports.
+/// Where the documents that a contract imports are.
 #[derive(clap::Args)]
 pub(crate) struct Catalogs {
-    /// Where imported documents are kept: an OASIS XML catalog, or lines of URL, tab, path; may be repeated
+    /// Where imported documents are stored: an OASIS XML catalog, or a file with lines of URL, tab, path; may be repeated
     #[arg(long = "catalog", value_name = "FILE")]
     catalogs: Vec<PathBuf>,
 }
 
 impl Catalogs {
-    /// Files, found as the catalogs say; never the network.
+    /// Returns a resolver that finds documents through the catalogs, and never uses the network.
     pub(crate) fn files(&self) -> anyhow::Result<Files> {
         let mut files = Files::new();
         for path in &self.catalogs {
@@ -30,20 +30,20 @@ impl Catalogs {
         Ok(files)
     }
 
-    /// The path of a contract, and files that have it if it is read from standard input.
+    /// Returns the path of a contract, and a resolver that contains the contract if it is read from standard input.
     ///
     /// # Errors
-    /// It can't be read, or is something else.
+    /// The document can't be read, or isn't a contract.
     pub(crate) fn contract(&self, given: &Path) -> anyhow::Result<(PathBuf, Files)> {
         let (path, files, kind) = self.contract_or_schema(given)?;
         expect_kind(&path, &kind)?;
         Ok((path, files))
     }
 
-    /// The path of a contract or a schema, files that have it if it is read from standard input, and what it is.
+    /// Returns the path of a contract or schema, a resolver that contains it if it is read from standard input, and its kind.
     ///
     /// # Errors
-    /// It can't be read, or is clearly something else.
+    /// The document can't be read, or is clearly neither a contract nor a schema.
     pub(crate) fn contract_or_schema(&self, given: &Path) -> anyhow::Result<(PathBuf, Files, Kind)> {
         let mut files = self.files()?;
         let (path, kind) = match given == Path::new("-") {
@@ -54,22 +54,22 @@ impl Catalogs {
     }
 }
 
-/// What a file turns out to be.
+/// The kind of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A bundle, a WSDL, or something that its reader knows best what to say of.
+    /// A bundle, a WSDL, or a document whose reader reports the best error.
     Contract,
     /// An XML Schema.
     Schema {
-        /// `targetNamespace`, empty for none.
+        /// The `targetNamespace`, or an empty string.
         target_namespace: String,
     },
 }
 
-/// Looks into the file that a command was given.
+/// Returns the kind of the document in a file.
 ///
 /// # Errors
-/// It can't be read, or is clearly something else.
+/// The file can't be read, or is clearly neither a contract nor a schema.
 pub(crate) fn kind(path: &Path) -> anyhow::Result<Kind> {
     let shown = path.display();
     let text = path.to_string_lossy();
@@ -85,15 +85,15 @@ pub(crate) fn kind(path: &Path) -> anyhow::Result<Kind> {
     kind_of(&shown.to_string(), &bytes)
 }
 
-/// Reads a document from standard input, and gives it to `files` under the path that it has there: what it imports is
-/// looked for in the folder of the process.
+/// Reads a document from standard input and adds it to `files` under the returned path. Its imports are resolved relative to the working
+/// directory.
 ///
 /// # Errors
-/// It can't be read, or is clearly something else.
+/// The document can't be read, or is clearly neither a contract nor a schema.
 pub(crate) fn standard_input(files: &mut Files) -> anyhow::Result<(PathBuf, Kind)> {
     const NAME: &str = "standard input";
     let mut bytes = Vec::new();
-    // One byte more is too much for the reader, who says so.
+    // With one byte over the limit, the reader reports that the document is too large.
     let most = castile_xsd::Limits::default().document_bytes as u64 + 1;
     std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("standard input can't be read")?;
     let kind = kind_of(NAME, &bytes)?;
@@ -101,9 +101,9 @@ pub(crate) fn standard_input(files: &mut Files) -> anyhow::Result<(PathBuf, Kind
     Ok((PathBuf::from(NAME), kind))
 }
 
-/// What the file `name` holds, by its bytes.
+/// Returns the kind of the file `name` from its bytes.
 pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
-    // What isn't text or not well-formed is told by the reader, which knows the place.
+    // The reader reports documents that aren't text or not well-formed, with the position.
     let Ok(text) = castile_xsd::decode(bytes) else { return Ok(Kind::Contract) };
     if is_html(&text) {
         bail!("{name} is an HTML page, expected a WSDL: a sign-in or error page may have been saved in its place");
@@ -130,7 +130,7 @@ pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> anyhow::Result<Kind> {
     }
 }
 
-/// Errors if it is a URL that nothing here can fetch.
+/// Returns an error if the text is a URL with a scheme that can't be fetched.
 fn expect_file(text: &str) -> anyhow::Result<()> {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -144,7 +144,7 @@ fn expect_file(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Errors unless it is a contract.
+/// Returns an error unless the file is a contract.
 pub(crate) fn expect_contract(path: &Path) -> anyhow::Result<()> {
     expect_kind(path, &kind(path)?)
 }
@@ -160,7 +160,7 @@ fn expect_kind(path: &Path, kind: &Kind) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The prefixes that the root of a contract declares.
+/// Returns the prefixes that the root element of a contract declares.
 pub(crate) fn prefixes(definitions: &Definitions) -> Vec<(String, String)> {
     let document = definitions.sources.texts().next().and_then(|text| Document::parse(text).ok());
     let declared = document.iter().flat_map(|document| document.root().namespaces());
@@ -168,7 +168,7 @@ pub(crate) fn prefixes(definitions: &Definitions) -> Vec<(String, String)> {
     named.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned())).collect()
 }
 
-/// The prefixes that expressions on messages may use: those of the contract's root element, `soap` for the envelope, `tns` for the
+/// Returns the prefixes that expressions on messages may use: those of the contract's root element, `soap` for the envelope, `tns` for the
 /// target namespace.
 pub(crate) fn prefixes_of_messages(definitions: &Definitions, version: Version) -> Vec<(String, String)> {
     let mut known = vec![
@@ -183,16 +183,16 @@ pub(crate) fn prefixes_of_messages(definitions: &Definitions, version: Version) 
     known
 }
 
-/// Whether an argument or a location is a URL that could be fetched.
+/// Returns whether an argument or a location is a URL that can be fetched.
 pub(crate) fn is_url(text: &str) -> bool {
     let has = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     has("http://") || has("https://")
 }
 
-/// By how it begins: an HTML page is seldom well-formed XML.
+/// Returns whether a document begins like an HTML page, which is often not well-formed XML.
 pub(crate) fn is_html(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
-    // A declaration and comments may stand before.
+    // A declaration and comments may come first.
     while let Some(end) = match rest {
         _ if rest.starts_with("<?") => rest.find("?>").map(|at| at + 2),
         _ if rest.starts_with("<!--") => rest.find("-->").map(|at| at + 3),

@@ -1,4 +1,4 @@
-//! What a person may change of a profile.
+//! Command line options that override a profile.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 use crate::load::{hold, rate};
 use crate::quantity::{count, some_time, time};
 
-/// How many runs of a case there may be.
+/// The maximum number of runs of a case.
 const MOST_RUNS: usize = 1_000;
 
-/// Options that override what a profile says.
-// A name of its own, since it becomes part of the arguments of a command.
+/// Options that override a profile.
+// The group has its own id, because it is flattened into the arguments of a command.
 #[derive(clap::Args)]
 #[group(id = "adjust")]
 pub(crate) struct Arguments {
-    /// Connections open at a time, or users; where users are searched for, those of the first step
+    /// The number of connections or users; in a search for users, the number in the first step
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     connections: Option<usize>,
     /// How long to warm up before each run; a bare number is seconds
@@ -25,41 +25,41 @@ pub(crate) struct Arguments {
     /// How long each run is measured; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     duration: Option<Duration>,
-    /// Runs of each case against each target; they take turns
+    /// The number of runs of each case against each target; targets take turns
     #[arg(long, value_name = "N", value_parser = runs)]
     runs: Option<usize>,
-    /// How long users think between requests; a bare number is seconds
+    /// How long users wait between requests; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = time)]
     think: Option<Duration>,
     /// Use a new connection for each request
     #[arg(long)]
     no_keepalive: bool,
-    /// Send this many requests per second, whatever the server does, and measure latency from the time each was due
+    /// Send this many requests per second regardless of the server's speed, and measure latency from the time each was due
     #[arg(long, value_name = "R", value_parser = rate)]
     rate: Option<f64>,
-    /// Only what this client sends
+    /// Run only the loads of this client
     #[arg(long, value_name = "CLIENT", value_parser = client)]
     client: Option<Client>,
-    /// Only what is driven by this method: closed, open, users, ramp or sequence; may be repeated
+    /// Run only the loads of this method: closed, open, users, ramp or sequence; may be repeated
     #[arg(long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = method)]
     methods: Vec<Method>,
 }
 
 impl Arguments {
-    /// Whether a driver can have so many connections.
+    /// Checks that the driver can open this many connections.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.connections
             .map_or(Ok(()), |connections| hold("--connections", connections, castile_load::allow_descriptors()))
     }
 
-    /// The loads as they are to be.
+    /// Applies the options to the loads.
     pub(crate) fn apply(&self, loads: Vec<Load>) -> Vec<Load> {
         let mut applied: Vec<Load> = Vec::new();
         for mut load in loads {
             self.change(&mut load);
             let wanted = self.client.is_none_or(|client| client == client_of(&load))
                 && (self.methods.is_empty() || self.methods.contains(&method_of(&load)));
-            // What differed in what was changed is the same now.
+            // Loads that differed only in the overridden settings are now equal.
             let again = applied.iter().any(|other| {
                 let what = |load: &Load| {
                     let case = &load.case;
@@ -75,7 +75,7 @@ impl Arguments {
         applied
     }
 
-    /// A method that was asked for and drives none of these loads.
+    /// Returns a requested method that none of these loads uses.
     pub(crate) fn unused_method(&self, loads: &[Load]) -> Option<&'static str> {
         let is_unused = |method: Method| !loads.iter().any(|load| method_of(load) == method);
         let found = METHODS.iter().find(|(_, method)| self.methods.contains(method) && is_unused(*method));
@@ -102,7 +102,7 @@ impl Arguments {
             load.plan.warmup = time;
         }
         if let Some(runs) = self.runs {
-            // A sequence has its warm-up in the first.
+            // The first run of a sequence is its warm-up.
             load.runs = if method == Method::Sequence { runs + load.discard } else { runs };
             load.discard = load.discard.min(load.runs - 1);
         }

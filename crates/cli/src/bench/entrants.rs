@@ -1,5 +1,5 @@
-//! Who is measured beside each other: Castile, or another endpoint; peers; Castile across a network; the HTTP floor. Servers are
-//! started anew for each suite.
+//! The participants of a bench: Castile or another endpoint, peers, Castile across a network, and the HTTP floor. Servers are started anew
+//! for each suite.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,24 +17,24 @@ use super::secured::Secured;
 use crate::peers::{Peer, check};
 use crate::{problems, process};
 
-/// Those who take part, as they were asked for.
+/// The participants that the command line selects.
 #[derive(Debug)]
 pub(super) struct Entrants {
-    /// Somebody else's endpoint in the place of Castile's server.
+    /// Another endpoint instead of Castile's server.
     pub(super) url: Option<(String, Endpoint)>,
     pub(super) peers: Vec<Peer>,
     pub(super) network: Option<Network>,
     pub(super) with_floor: bool,
-    /// Whether peers are warmed that get faster under load.
+    /// Whether to warm up peers that get faster under load.
     pub(super) warms: bool,
-    /// The quakes.
+    /// The file of quakes.
     pub(super) data: Option<PathBuf>,
-    /// TLS, if Castile and the floor are to speak it.
+    /// TLS, if Castile and the floor use it.
     pub(super) tls: Option<Secured>,
 }
 
 impl Entrants {
-    /// The names of those that answer a load, in the order in which they take turns first.
+    /// Returns the names of the targets of a load, in the order of their first turns.
     pub(super) fn names(&self, load: &Load) -> Vec<String> {
         let mut names = Vec::new();
         if load.against != Against::Floor {
@@ -48,7 +48,7 @@ impl Entrants {
         names
     }
 
-    /// The peers that are warmed for the loads of a suite, each with the time that this takes at least.
+    /// Returns the peers to warm up for the loads of a suite, each with its minimum warm-up time.
     pub(super) fn warmed<'a>(&'a self, loads: &'a [Load]) -> impl Iterator<Item = (&'a Peer, Duration)> {
         let of = |peer: &'a Peer| Some((peer, self.warmup(peer)?.planned(served(peer, loads))));
         self.peers.iter().filter_map(of).filter(|(_, time)| !time.is_zero())
@@ -58,13 +58,13 @@ impl Entrants {
         (self.warms && !peer.warmup().is_zero()).then(|| Warmup::of(peer.warmup()))
     }
 
-    /// The peers that are measured before they are as fast as they get.
+    /// Returns the peers that are measured before they reach their full speed.
     pub(super) fn cold(&self, loads: &[Load]) -> Vec<String> {
         let is_cold = |peer: &&Peer| !self.warms && served(peer, loads).any(|load| load.plan.warmup < peer.warmup());
         self.peers.iter().filter(is_cold).map(|peer| peer.name.clone()).collect()
     }
 
-    /// Starts all for a bench, proves the answers of each right, and tells which peers take no part, with the reason.
+    /// Starts all participants and checks the answers of each. Returns messages about the peers that were dropped, with the reason.
     pub(super) async fn start(
         &self,
         bench: &mut Bench,
@@ -129,7 +129,7 @@ impl Entrants {
         Ok(dropped)
     }
 
-    /// The server under test.
+    /// Starts the server under test, or connects to `--url`.
     pub(super) fn own(&self, placement: &Placement) -> anyhow::Result<Target> {
         match &self.url {
             Some((url, endpoint)) => Ok(Target::foreign(url, endpoint.clone())),
@@ -147,7 +147,8 @@ impl Entrants {
             Some(warmup) => target.warmed_by(warmup),
             None => target,
         };
-        // What our client reads is not kept, so the same is asked by messages, of which can be seen that nothing is left out.
+        // The typed client doesn't store what it reads. So the same cases are also requested as raw messages, which show that nothing is
+        // left out.
         let is_served =
             |case: &Case| served.iter().any(|load| (&load.case.name, &load.case.style) == (&case.name, &case.style));
         let suite = served.first().map(|load| castile_suites::cases(&load.case.suite));
@@ -157,7 +158,7 @@ impl Entrants {
         Ok(target)
     }
 
-    /// Starts a command of this binary as one of those who are measured.
+    /// Starts a command of this binary as a participant.
     fn start_own(
         &self,
         placement: &Placement,
@@ -179,12 +180,12 @@ impl Entrants {
 const CASTILE: &str = "castile";
 const LANGUAGE: &str = "Rust";
 
-/// The loads that are for a peer.
+/// Returns the loads that a peer serves.
 fn served<'a>(peer: &'a Peer, loads: &'a [Load]) -> impl Iterator<Item = &'a Load> {
     loads.iter().filter(|load| load.against != Against::Floor && peer.serves(&load.case))
 }
 
-/// Starts a command of this binary as a server on a free port of the loopback interface, or across a network.
+/// Starts a command of this binary as a server, on a free port of the loopback interface or across a network.
 pub(crate) fn start_own(
     placement: &Placement,
     name: &str,
@@ -201,7 +202,7 @@ fn own_command(name: &str, network: Option<Network>, more: &[OsString]) -> anyho
     Ok(command)
 }
 
-/// What is known of targets, from suite to suite.
+/// The targets of all suites, each with the times of its first answers.
 #[derive(Debug, Default)]
 pub(super) struct Known(Vec<(report::Target, Vec<f64>)>);
 
@@ -227,20 +228,20 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(if values.len() % 2 == 1 { *upper } else { (values[middle - 1] + upper) / 2.0 })
 }
 
-/// The files that the floor answers with: for each load that it takes part in, what the server under test answered.
+/// The answers of the floor: for each load in which it takes part, a file with the answer of the server under test.
 #[derive(Debug)]
 pub(super) struct Answers {
     _directory: tempfile::TempDir,
     files: Vec<Option<PathBuf>>,
 }
 
-/// The part of a suite.
+/// The answers for one suite.
 #[derive(Debug)]
 pub(super) struct Floor<'a>(&'a [Option<PathBuf>]);
 
 impl Answers {
-    /// The floor is driven for each load with one message; when it is spared once for all that are driven alike and move as many
-    /// bytes, for to the floor content is nothing but its length.
+    /// Writes the answer files. The floor takes part in loads with one message. If `is_spared` is set, it takes part only once for loads
+    /// with the same settings and sizes, because only the size of the content matters to it.
     pub(super) fn of(loads: &[Load], answers: &[Vec<Bytes>], is_spared: bool) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
         let mut files = Vec::new();
@@ -266,12 +267,12 @@ impl Answers {
         Ok(Answers { _directory: directory, files })
     }
 
-    /// Whether the floor takes part in the load of this number.
+    /// Returns whether the floor takes part in this load.
     pub(super) fn has(&self, load: usize) -> bool {
         self.files.get(load).is_some_and(Option::is_some)
     }
 
-    /// For these loads; `None` where it has no part in them.
+    /// Returns the answers for a range of loads, or `None` if the floor takes part in none of them.
     pub(super) fn floor(&self, loads: std::ops::Range<usize>) -> Option<Floor<'_>> {
         let files = self.files.get(loads)?;
         files.iter().any(Option::is_some).then_some(Floor(files))
@@ -279,7 +280,7 @@ impl Answers {
 }
 
 impl Floor<'_> {
-    /// What the floor is started with, and which of its answers is for which load.
+    /// Returns the arguments that start the floor, and the number of its answer for each load.
     fn arguments(&self) -> (Vec<OsString>, Vec<Option<usize>>) {
         let files = self.0.iter().flatten();
         let arguments = files.flat_map(|file| ["--answer".into(), file.into()]).collect();

@@ -1,4 +1,4 @@
-//! How the suites are driven: the table of profiles, and what each makes of a suite's published methods.
+//! How the suites are driven: the table of profiles, and how each applies the published methods of a suite.
 
 use std::time::Duration;
 
@@ -6,39 +6,39 @@ use castile_load::report::{Client, Method};
 use castile_load::{Against, Axis, Case, Driver, Goal, Load, Pace, Plan, Search, Start, Stop};
 use castile_suites::Suite;
 
-/// How much time a bench takes, and what its figures are worth.
+/// How long a bench takes, and how reliable its results are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Profile {
-    /// Every operation of all suites in about three minutes, each for a moment
+    /// Every operation of all suites, each for a moment; takes about three minutes
     #[default]
     Quick,
-    /// Figures worth quoting, in about half an hour
+    /// Results that can be quoted; takes about half an hour
     Standard,
-    /// As the articles did it, to the letter: hours
+    /// Exactly as in the published articles; takes hours
     Published,
 }
 
-/// What is the same for all suites in a profile of ours.
+/// The settings of a profile that all suites share.
 struct Schedule {
-    /// Warm-up and window of a run.
+    /// The warm-up of a run. The window is how long a run is measured.
     warmup: Duration,
     window: Duration,
-    /// The runs of a row in a bench of all cases, and in one of chosen cases, which has the time for more pairs.
+    /// The runs of a row in a bench of all cases. A bench of chosen cases has time for more.
     runs: usize,
     runs_of_chosen: usize,
-    /// The slices of a window in which targets take turns.
+    /// The slices of a window, after each of which the next target takes its turn.
     slice: Duration,
     /// Passes over a sequence, of which the first is discarded.
     sequences: usize,
-    /// The window of a step where users think.
+    /// The window of a step of users with think time.
     step: Duration,
-    /// By how much a step has more users than the one before.
+    /// The factor by which users grow from step to step.
     growth: f64,
     /// How many times faster a ramp and its users are than published.
     faster: u32,
-    /// How long a ramp may take.
+    /// The duration of a ramp.
     ramp: Duration,
-    /// Requests of a run of `ab`.
+    /// The requests of a run of `ab`.
     requests: u64,
 }
 
@@ -72,16 +72,16 @@ const STANDARD: Schedule = Schedule {
 
 /// The suite that was published with `ab`.
 const BY_AB: &str = "benchmark1";
-/// Where a search for the peak begins, as a multiple of the machines that users were at: 20 at each make 1,000 a second
-/// together, as the report says.
+/// The users per machine of the publication at which a search for the peak begins. According to the report, 20 on each machine make 1,000
+/// requests per second together.
 const USERS_PER_MACHINE: usize = 20;
-/// More users than any search here tries: each may have a socket or two.
+/// More users than any search here tries. Each may need one or two sockets.
 const MOST_USERS: f64 = 32_000.0;
-/// The least that a step must gain for the search to go on.
+/// The minimum gain of a step for a search to continue.
 const GAIN: f64 = 0.05;
-/// The connections that compare messages where only a ramp was published: its users of a minute.
+/// The number of connections for comparing messages if only a ramp was published: its users of one minute.
 const CONNECTIONS: usize = 25;
-/// How long a request may take where it isn't the article that says.
+/// The request timeout if the article doesn't define one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Schedule {
@@ -91,9 +91,9 @@ impl Schedule {
 }
 
 impl Profile {
-    /// What is driven of a suite, and how; with `ab` where a suite was published with it and it is there.
+    /// Returns the loads of a suite. `ab` is included if the suite was published with it and it is installed.
     ///
-    /// A quick bench of everything drives some methods for some cases only; one of chosen cases all of theirs.
+    /// A quick bench of everything drives some methods for some cases only. A quick bench of chosen cases drives all their methods.
     pub(crate) fn loads(self, suite: &Suite, with_ab: bool, everything: bool) -> Vec<Load> {
         let spare = self == Profile::Quick && everything;
         let mut loads = Vec::new();
@@ -127,7 +127,7 @@ impl Profile {
         loads
     }
 
-    /// `load`, made by `ab` instead of Castile.
+    /// Returns `load` with `ab` as its driver instead of Castile.
     fn by_ab(self, load: &Load) -> Load {
         let (requests, runs, discard) = match self {
             Profile::Quick => (QUICK.requests, 1, 0),
@@ -139,7 +139,7 @@ impl Profile {
     }
 }
 
-/// The cases of a suite for a client.
+/// Returns the cases of a suite for a client.
 fn cases_of(suite: &Suite, client: Client) -> Vec<Case> {
     match client {
         Client::Typed => (suite.typed)(),
@@ -151,7 +151,7 @@ fn without_floor(load: Load) -> Load {
     Load { against: Against::Servers, ..load }
 }
 
-/// Short windows. What the article drove with typed clients has a row of the raw driver beside it, and that the floor.
+/// Returns closed loads with short windows. For a method with typed clients, the raw driver and the floor get rows as well.
 fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let plan =
         Plan { warmup: schedule.warmup, stop: Stop::after(schedule.window), timeout: TIMEOUT, ..method.plan.clone() };
@@ -163,10 +163,10 @@ fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, s
     }
     let mut raw = (suite.cases)();
     match (spare, plan.keep_alive) {
-        // Without keep-alive, all cases cost about the same more.
+        // Without keep-alive, all cases have about the same extra cost.
         (true, false) => raw = first_and_last(raw),
         (true, true) => {}
-        // Also what was too much for a machine that an article had.
+        // This includes cases that were too much for a machine in an article.
         (false, true) => {
             raw.extend((suite.forms)());
             raw.extend((suite.extras)());
@@ -184,7 +184,7 @@ fn first_and_last(mut cases: Vec<Case>) -> Vec<Case> {
     cases
 }
 
-/// Each list of requests once in each pass, by each client.
+/// Returns loads that send each list of requests once per pass, for each client.
 fn sequences(suite: &Suite, method: &castile_suites::Method, passes: usize) -> Vec<Load> {
     let load = |case: Case| {
         let stop = Stop::requests((case.count() * method.plan.connections) as u64);
@@ -195,9 +195,9 @@ fn sequences(suite: &Suite, method: &castile_suites::Method, passes: usize) -> V
     (suite.typed)().into_iter().chain(raw).filter(|case| (method.applies)(&case.name)).map(load).collect()
 }
 
-/// Steps of more and more users, until throughput stops growing.
+/// Returns searches that add users step by step until throughput stops growing.
 fn users(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method) -> Vec<Load> {
-    // After two periods every user has begun and thought once.
+    // After two periods, every user has started and thought once.
     let plan = Plan {
         warmup: method.plan.pace.period() * 2,
         stop: Stop::after(schedule.step),
@@ -219,7 +219,7 @@ fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth:
     cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name)).map(load).collect()
 }
 
-/// Ramps that are faster than published, so that they end, beside short closed runs of the same messages.
+/// Returns ramps that are faster than published, so that they end, and short closed runs of the same messages.
 fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let cases = cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name));
     let cases: Vec<Case> = cases.collect();
@@ -248,7 +248,7 @@ fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, sp
     loads
 }
 
-/// As the article did it. Where its clients were typed, the floor is still driven by the raw driver: it has no types.
+/// Returns the loads as in the article. If its clients were typed, the raw driver is used for the floor, which has no types.
 fn published(suite: &Suite, method: &castile_suites::Method) -> Vec<Load> {
     if method.method == Method::Sequence {
         return sequences(suite, method, method.passes);

@@ -1,4 +1,4 @@
-//! The schedule of a bench in words: what `--dry-run` shows.
+//! The schedule of a bench as text, for `--dry-run`.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::adjust::{client_of, method_of};
 use super::entrants::Entrants;
 use super::suites_of;
 
-/// A line for each load and for each target that is warmed, and how long all take together, as far as that is planned.
+/// Returns a line for each load and each target that is warmed up, and the total planned time.
 pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     let mut text = String::new();
     let mut total = Duration::ZERO;
     for loads in suites_of(loads) {
         for (peer, least) in entrants.warmed(loads) {
-            // Writing to a string can't fail.
+            // Writing to a `String` can't fail.
             let _ = writeln!(text, "{} {} is warmed, {} at least", loads[0].case.suite, peer.name, time(least));
         }
         total += warming(loads, entrants);
@@ -56,7 +56,7 @@ pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     text
 }
 
-/// How long the loads of a suite wait for targets that are warmed, at least.
+/// Returns the minimum time to warm up targets for the loads of a suite.
 pub(super) fn warming(loads: &[Load], entrants: &Entrants) -> Duration {
     entrants.warmed(loads).map(|(_, least)| least).sum()
 }
@@ -102,7 +102,7 @@ fn runs(load: &Load) -> String {
     }
 }
 
-/// A length of time, no finer than a schedule is meant.
+/// Formats a duration in milliseconds, the precision of schedules.
 pub(crate) fn time(time: Duration) -> String {
     humantime::format_duration(Duration::from_millis(time.as_millis() as u64)).to_string()
 }

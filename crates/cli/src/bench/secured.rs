@@ -1,4 +1,4 @@
-//! `castile bench --tls`: Castile and the floor with one certificate, and a driver that trusts it.
+//! `castile bench --tls`: a certificate for Castile and the floor, and a driver that trusts it.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use castile::http::client::{Roots, Tls, TlsOptions};
 use castile::http::tls::Pem;
 use castile_suites::tls::Driver;
 
-/// A certificate for localhost with an ECDSA key on P-256, good until 2109. Its key is no secret, so it is for nothing else.
+/// A certificate for localhost with an ECDSA key on P-256, valid until 2109. The key is public, so don't use it for anything else.
 const CERTIFICATE: &str = include_str!("secured/certificate.pem");
 const KEY: &str = include_str!("secured/key.pem");
 
-/// What servers are started with, and how the driver speaks to them.
+/// The certificate files for the servers, and the TLS settings of the driver.
 #[derive(Debug)]
 pub(super) struct Secured {
     folder: tempfile::TempDir,
@@ -20,7 +20,7 @@ pub(super) struct Secured {
 }
 
 impl Secured {
-    /// TLS with sessions that are resumed, or with a full handshake for each connection.
+    /// Sets up TLS, either with session resumption or with a full handshake for each connection.
     pub(super) fn new(full_handshakes: bool) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir().context("no place for the certificate of the servers")?;
         for (name, text) in [("certificate.pem", CERTIFICATE), ("key.pem", KEY)] {
@@ -34,7 +34,7 @@ impl Secured {
         Ok(Secured { folder, client: Arc::new(Driver(Tls::with_options(options)?)) })
     }
 
-    /// The arguments of a server that speaks it.
+    /// Returns the arguments that make a server use the certificate.
     pub(super) fn arguments(&self) -> [OsString; 4] {
         let file = |name: &str| self.folder.path().join(name).into();
         ["--tls-cert".into(), file("certificate.pem"), "--tls-key".into(), file("key.pem")]

@@ -1,4 +1,4 @@
-//! What came, for people and for programs.
+//! Printing of answers, for people and for programs.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -23,17 +23,17 @@ use super::{Arguments, parts};
 use crate::indented::MOST_INDENTED;
 use crate::{describe, outcome, output, problems};
 
-/// The exit code of a fault: it was done, and came out wrong.
+/// The exit code of a fault.
 const FAULT: u8 = 1;
 
-/// How long a binary value may be that stays in an answer which is saved, in bytes.
+/// The maximum size, in bytes, of a binary value that stays in a saved answer.
 const LARGE: usize = 64 << 10;
 
-/// What the files of a saved answer are called, with a number behind.
+/// The names of files in a saved answer; a number is appended.
 const ATTACHMENT: &str = "attachment";
 const VALUE: &str = "value";
 
-/// Prints an answer, which is none where the operation has no response.
+/// Prints an answer. It is `None` if the operation has no response.
 pub(super) async fn print(
     operation: &Operation,
     answer: Result<Option<Response<Value>>, CallError>,
@@ -76,7 +76,7 @@ pub(super) async fn print(
             Ok(FAULT)
         }
         Err(error) => {
-            // What the contract doesn't allow is what somebody wants to see.
+            // `--raw` also shows an answer that violates the contract.
             if arguments.raw {
                 tap.print_response();
             }
@@ -91,7 +91,7 @@ pub(super) async fn print(
     }
 }
 
-/// A value as it is printed: lines of a tree, or of JSON.
+/// Formats a value as lines of a tree, or as JSON.
 fn shown(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<String> {
     match is_for_people {
         false => describe::json(value),
@@ -103,7 +103,7 @@ fn shown(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<String> 
     }
 }
 
-/// Prints the header blocks of an answer on standard error.
+/// Prints the header blocks of an answer to standard error.
 fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
     for block in response.headers()? {
         note!("header block: {}", castile_xml::visible_lines(&block.block.xml()));
@@ -111,7 +111,7 @@ fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a fault says.
+/// The parts of a fault in the JSON output.
 #[derive(Serialize)]
 struct Told<'f> {
     code: Cow<'f, str>,
@@ -124,10 +124,10 @@ struct Told<'f> {
     detail: Option<FaultDetail>,
 }
 
-/// A fault as it is printed.
+/// Formats a fault.
 fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<String> {
     let code = match &fault.code {
-        // Somebody else's name means nothing without its namespace.
+        // A foreign fault code needs its namespace.
         FaultCode::Other(name) => name.to_string().into(),
         code => Version::Soap12.fault_code(code).into(),
     };
@@ -148,7 +148,7 @@ fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> any
     let (code, reason) = (visible(&told.code), castile_xml::visible_lines(told.reason));
     let mut lines = format!("{style}fault{style:#} {code}: {reason}\n");
     for subcode in &told.subcodes {
-        // A `String` takes all that is written.
+        // Writing to a `String` can't fail.
         let _ = writeln!(lines, "  subcode: {}", visible(subcode));
     }
     if let Some(detail) = &told.detail {
@@ -157,7 +157,7 @@ fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> any
     Ok(lines)
 }
 
-/// The files that a saved answer begins with.
+/// Returns the names of the first files of a saved answer.
 pub(super) fn first_files(folder: &Path) -> [PathBuf; 2] {
     [ATTACHMENT, VALUE].map(|kind| file(folder, kind, 1))
 }
@@ -166,12 +166,12 @@ fn file(folder: &Path, kind: &str, number: usize) -> PathBuf {
     folder.join(format!("{kind}-{number}"))
 }
 
-/// Writes a file. What is there may be somebody's.
+/// Writes a new file. An existing file is never replaced.
 fn write_new(file: &Path, content: &[u8]) -> io::Result<()> {
     File::create_new(file)?.write_all(content)
 }
 
-/// Writes binary values into a folder, and gives the names of their files: of an answer with MTOM all, of others those that are large.
+/// Writes binary values to files in a folder and returns their names. With MTOM, all values are written; without it, only large ones.
 fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Option<String>> + use<> {
     let folder = folder.to_owned();
     let mut number = 0;
@@ -189,7 +189,7 @@ fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Opti
     }
 }
 
-/// Writes the attachments of an answer into a folder, and tells of each. Without one it says how many come within the time that is left.
+/// Writes the attachments of an answer to a folder and reports each. Without a folder, reports how many arrive within the remaining time.
 async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duration) -> anyhow::Result<()> {
     let Some(folder) = folder else {
         let mut number = 0;
@@ -212,7 +212,7 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duratio
         }
         return Ok(());
     };
-    /// One after the other is held while it is written.
+    /// The maximum size of an attachment. Attachments are in memory one at a time.
     const MOST: usize = 1 << 30;
     let mut number = 0;
     while let Some(attachment) = attachments.next().await? {
@@ -228,7 +228,7 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duratio
     Ok(())
 }
 
-/// JSON whose members are in order.
+/// A JSON value that keeps the order of members.
 enum Tree {
     Leaf(String),
     Items(Vec<Tree>),
@@ -236,7 +236,7 @@ enum Tree {
 }
 
 impl Tree {
-    /// What is written as JSON, which nests as deep as values do: they have a limit of their own.
+    /// Converts a value to a tree. JSON's recursion limit is disabled, because values have their own depth limit.
     fn of(value: &impl Serialize) -> serde_json::Result<Self> {
         let text = serde_json::to_string(value)?;
         let mut deserializer = serde_json::Deserializer::from_str(&text);
@@ -244,7 +244,7 @@ impl Tree {
         Tree::deserialize(&mut deserializer)
     }
 
-    /// Appends its lines.
+    /// Appends the lines of the tree.
     fn write(&self, name: &str, depth: usize, lines: &mut String) {
         deeper::<Tree, _>(|| self.write_here(name, depth, lines));
     }
@@ -253,7 +253,7 @@ impl Tree {
         const NAME: anstyle::Style = anstyle::Style::new().bold();
         let indent = "  ".repeat(depth.min(MOST_INDENTED));
         let name_shown = visible(name);
-        // A `String` takes all that is written.
+        // Writing to a `String` can't fail.
         let _ = match self {
             Tree::Leaf(text) if name.is_empty() => writeln!(lines, "{indent}{}", castile_xml::visible_lines(text)),
             Tree::Leaf(text) => writeln!(lines, "{indent}{NAME}{name_shown}{NAME:#}: {}", visible(text)),
@@ -340,7 +340,7 @@ mod tests {
 
     use super::*;
 
-    /// A limit for JSON of others refused it.
+    /// The recursion limit for foreign JSON once rejected such answers.
     #[test]
     fn answers_may_nest_as_deep_as_values() {
         const DEPTH: usize = 600;
@@ -360,7 +360,7 @@ mod tests {
         &contract.services[0].operations()[0]
     }
 
-    /// Without the colours of a terminal.
+    /// Removes terminal colours.
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
     }
@@ -410,7 +410,7 @@ room
         assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), expected);
         let json: serde_json::Value = serde_json::from_str(&fault_shown(operation(), &fault, false).unwrap()).unwrap();
         assert_eq!(json["fault"]["detail"]["$"], "why");
-        // The namespace of what isn't SOAP's own was thrown away.
+        // The namespace of foreign fault codes was once dropped.
         let code = FaultCode::Other(Box::new(QName::new("urn:x", "Full").unwrap()));
         let fault = Fault::new(code, "no room");
         assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), "fault {urn:x}Full: no room\n");

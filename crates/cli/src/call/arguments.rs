@@ -1,4 +1,4 @@
-//! Values on the command line: where they stand in the request, and what they are.
+//! Values on the command line: their paths in the request, and their types.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::path::{Step, steps};
 
-/// The content of an element beside its attributes, or of a request that has nothing else.
+/// The member for the content of an element with attributes, or for a request that is a single value.
 const CONTENT: &str = "$";
-/// Items of an array are not made beyond this many: a number may be mistyped.
+/// The maximum number of items that an index creates in an array, in case the index is a typo.
 const ITEMS: usize = 10_000;
 
-/// Puts values, each as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, into an object, which stands for a request of the operation. A request
-/// that is a value by itself takes it as `$`.
+/// Adds values, each given as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, to the JSON object of a request. If the request is a single simple
+/// value, its path is `$`.
 pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation) -> anyhow::Result<()> {
     let is_value = operation.request_is_simple();
     let mut seen: Vec<&str> = Vec::new();
@@ -53,13 +53,13 @@ pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation)
     Ok(())
 }
 
-/// The content of a file as the type of this place takes it.
+/// Returns the content of a file as text for the type at this path.
 fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<String> {
     let steps = steps(path)?;
     let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
     let kind = match operation.simple_in_request(&names) {
         Some(simple) => simple.kind(),
-        // That there is no such place is told with all that there is.
+        // An unknown path is reported later, with the list of known paths.
         None if operation.find_in_request(&names).is_err() => SimpleKind::Base64Binary,
         None => bail!("{path} has no simple type that the content of a file could be of, expected {path}:=JSON"),
     };
@@ -76,7 +76,7 @@ fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<Stri
     }
 }
 
-/// Where the `=` stands behind a path. A namespace in braces may have one, too.
+/// Returns the position of the `=` after a path. A namespace in braces may contain `=`.
 fn end_of_path(argument: &str) -> Option<usize> {
     let mut is_namespace = false;
     argument.bytes().position(|byte| {
@@ -214,7 +214,7 @@ mod tests {
             (operation("mtom"), "typed.$", &text, Ok(r#"{"typed":{"$":"w6QK"}}"#.to_owned())),
             (operation("datatypes"), "hexBinary", &bytes, Ok(r#"{"hexBinary":"41FF"}"#.to_owned())),
             (simple, "name.@lang", &text, Ok(r#"{"name":{"@lang":"ä\n"}}"#.to_owned())),
-            // It is told when the request is read.
+            // This is reported when the request is read.
             (simple, "nothing", &text, Ok(r#"{"nothing":"w6QK"}"#.to_owned())),
             (
                 simple,

@@ -1,4 +1,4 @@
-//! Cookies that a file keeps from one call to the next.
+//! Cookies that a file stores between calls.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use castile::http::client::Transport;
 use http::Uri;
 use tempfile::NamedTempFile;
 
-/// The file, and the one that takes its place when the answer is there. Nobody else on the machine may read that: a cookie logs in.
+/// The cookie file, and the temporary file that replaces it after the answer. Only the user may read the new file, because a cookie may be
+/// a login.
 pub(super) struct Jar {
     transport: Transport,
     file: PathBuf,
@@ -16,10 +17,10 @@ pub(super) struct Jar {
 }
 
 impl Jar {
-    /// Gives `transport` the cookies of a file, which need not exist.
+    /// Loads the cookies of a file, which need not exist, into `transport`.
     ///
     /// # Errors
-    /// The file holds something else, or its folder takes no other one.
+    /// The file isn't a cookie file, or no file can be created in its folder.
     pub(super) fn open(transport: &Transport, file: &Path) -> anyhow::Result<Self> {
         if file.try_exists().with_context(|| format!("{} can't be read", file.display()))? {
             let kept = transport.keep_cookies(&super::text(file)?);
@@ -30,12 +31,12 @@ impl Jar {
         Ok(Jar { transport: transport.clone(), file: file.to_owned(), next })
     }
 
-    /// The header of cookies that the transport sends to a URL, without their values. `None` if it sends none.
+    /// Returns the `Cookie` header that the transport sends to a URL, without the values. `None` if it sends none.
     pub(super) fn shown(&self, url: &str) -> Option<String> {
         shown(&self.transport.cookies(), url)
     }
 
-    /// Writes what the transport has now.
+    /// Writes the current cookies of the transport to the file.
     pub(super) fn keep(mut self) -> anyhow::Result<()> {
         let written = self.next.write_all(self.transport.cookies().as_bytes());
         let kept = written.and_then(|()| self.next.persist(&self.file).map_err(|error| error.error));
@@ -44,7 +45,8 @@ impl Jar {
     }
 }
 
-/// Of cookies as a transport writes them: a line for each, of the URL that set it, a tab, and `NAME=VALUE; Path=PATH`.
+/// Returns the names of the cookies for a URL. The input has a line for each cookie: the URL that set it, a tab, and `NAME=VALUE;
+/// Path=PATH`.
 fn shown(cookies: &str, url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     let origin = origin(&url)?;
@@ -59,7 +61,7 @@ fn shown(cookies: &str, url: &str) -> Option<String> {
             sent.push((path, pair.split('=').next().unwrap_or_default()));
         }
     }
-    // The more specific path comes first.
+    // The cookie with the more specific path comes first.
     sent.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
     let shown: Vec<String> = sent.iter().map(|(_, name)| format!("{name}=…")).collect();
     (!shown.is_empty()).then(|| shown.join("; "))

@@ -1,4 +1,4 @@
-//! A request that a person writes in an editor.
+//! A request that the user writes in an editor.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,10 +12,10 @@ use tempfile::NamedTempFile;
 
 use crate::{envelope, output, sample};
 
-/// Opens an editor with a sample of the request, and reads what it leaves. What can't be read is kept in its file.
+/// Opens an editor with a sample request and reads the result. If the result can't be read, its file is kept.
 ///
 /// # Errors
-/// The editor fails, what it leaves is empty or no request, or the file can't be kept.
+/// The editor fails, the result is empty or not a valid request, or the file can't be kept.
 pub(super) fn request(
     contract: &Contract,
     service: &Service,
@@ -53,14 +53,14 @@ pub(super) fn request(
     }
 }
 
-/// Keeps what was written, and says where.
+/// Keeps the temporary file and prints its path.
 pub(super) fn keep(file: NamedTempFile) -> anyhow::Result<()> {
     let (_, kept) = file.keep().context("the request can't be kept")?;
     note!("what you wrote is in {}", visible(&output::shell_quoted(&kept.to_string_lossy())));
     Ok(())
 }
 
-/// Whether anything but comments and white space is in a text.
+/// Returns whether a text contains anything except comments and white space.
 fn has_element(text: &str) -> bool {
     let mut rest = text.trim_start();
     while let Some((_, behind)) = rest.strip_prefix("<!--").and_then(|comment| comment.split_once("-->")) {
@@ -69,7 +69,7 @@ fn has_element(text: &str) -> bool {
     !rest.is_empty()
 }
 
-/// Runs the editor of the environment. Its name may have arguments with it, as for other programs that ask for one.
+/// Runs the editor named by the environment. The variable may contain arguments after the program name, as is common.
 fn edit(file: &Path) -> anyhow::Result<()> {
     let named =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));

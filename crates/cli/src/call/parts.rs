@@ -1,22 +1,22 @@
-//! What a message has beside its envelope, for people.
+//! Descriptions of the parts of a message.
 
 use bytes::Bytes;
 use castile_mime::{Event, Limits, Parser, PartHead, Related};
 
 use crate::problems;
 
-/// What a part is: its media type, its Content-ID and its size.
+/// Describes a part: its media type, Content-ID and size.
 pub(super) fn described(head: &PartHead, size: usize) -> String {
     let media_type = head.content_type().unwrap_or("no media type");
     let id = head.content_id().map_or_else(|| "no Content-ID".to_owned(), |id| format!("Content-ID {id}"));
     format!("{media_type}, {id}, {}", problems::counted(size, "byte"))
 }
 
-/// The envelope of a package that this program wrote, and what its other parts are. `None` if it is no package.
+/// Returns the envelope of a package that this program wrote, and descriptions of its other parts. `None` if it isn't a package.
 pub(super) fn opened(content_type: &str, body: &Bytes) -> Option<(Vec<u8>, Vec<String>)> {
     let related = Related::parse(content_type).ok()?;
     let mut limits = Limits::default();
-    // They are for what others write.
+    // Default limits are for foreign packages.
     (limits.parts, limits.head_size) = (u32::MAX, usize::MAX);
     let mut parser = Parser::new(related.boundary(), limits);
     parser.feed(body.clone());
@@ -25,7 +25,7 @@ pub(super) fn opened(content_type: &str, body: &Bytes) -> Option<(Vec<u8>, Vec<S
     let mut parts: Vec<(PartHead, usize)> = Vec::new();
     loop {
         match parser.next().ok()?? {
-            // The envelope comes first.
+            // The envelope is the first part.
             Event::Part(head) if envelope.is_some() => parts.push((head, 0)),
             Event::Part(_) => envelope = Some(Vec::new()),
             Event::Data(data) => match parts.last_mut() {

@@ -1,4 +1,4 @@
-//! A transport that keeps what goes over it, for those who want to see it.
+//! A transport that records what it carries, for display.
 
 use std::fmt::Write;
 use std::future::Future;
@@ -22,14 +22,14 @@ use crate::{login, output};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How much of an answer is held to be shown, in bytes.
+/// The maximum size, in bytes, of an answer that is recorded for display.
 const MOST: usize = 64 << 20;
 
-/// A transport, and what it carried.
+/// A transport and its recording.
 #[derive(Clone)]
 pub(super) struct Tap {
     transport: Transport,
-    /// The header lines that the transport adds, as they may be shown.
+    /// The header fields that the transport adds, without secrets.
     added: Arc<[(HeaderName, String)]>,
     /// Whether nothing is sent.
     is_dry: bool,
@@ -41,20 +41,20 @@ pub(super) struct Tap {
 struct Carried {
     request: Option<Message>,
     response: Option<Message>,
-    /// The media type of the answer, empty if it has none.
+    /// The media type of the answer; empty if it has none.
     answered_as: String,
     times: Option<Times>,
 }
 
-/// How long a call took.
+/// The timings of a call.
 struct Times {
     begun: Instant,
-    /// To the head of the answer.
+    /// The time until the head of the answer.
     first_byte: Option<Duration>,
     connection: Option<ConnectTimes>,
 }
 
-/// The head of a message of HTTP as text, and its body.
+/// The head of an HTTP message as text, and its body.
 struct Message {
     head: String,
     body: Bytes,
@@ -62,12 +62,13 @@ struct Message {
 }
 
 impl Tap {
-    /// What goes over `transport` is kept where that is asked for, with the header lines that are added.
+    /// Makes a tap that sends through `transport`. With `records`, it records the messages. `added` has the header fields that the
+    /// transport adds.
     pub(super) fn new(transport: Transport, records: bool, added: Vec<(HeaderName, String)>) -> Self {
         Tap { transport, added: added.into(), is_dry: false, records, carried: Arc::default() }
     }
 
-    /// Nothing goes over `transport`. What would is kept, with the header lines that are added.
+    /// Makes a tap that sends nothing and records the request. `added` has the header fields that the transport would add.
     pub(super) fn dry(transport: Transport, added: Vec<(HeaderName, String)>) -> Self {
         Tap { transport, added: added.into(), is_dry: true, records: true, carried: Arc::default() }
     }
@@ -76,18 +77,18 @@ impl Tap {
         self.carried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a request was handed to it.
+    /// Returns whether the tap received a request.
     pub(super) fn is_used(&self) -> bool {
         let carried = self.carried();
         carried.request.is_some() || carried.times.is_some()
     }
 
-    /// Whether the answer came as an XOP document, whose binary values are in parts of their own.
+    /// Returns whether the answer is an XOP package, whose binary values are in separate parts.
     pub(super) fn has_mtom(&self) -> bool {
         self.carried().answered_as.to_ascii_lowercase().contains("application/xop+xml")
     }
 
-    /// Prints the request of a dry run, if there is one.
+    /// Prints the request of a dry run. Returns whether there is one.
     pub(super) fn print_request(&self) -> bool {
         match &self.carried().request {
             Some(message) => {
@@ -98,7 +99,7 @@ impl Tap {
         }
     }
 
-    /// Tells what was carried on standard error.
+    /// Prints the recorded messages to standard error.
     pub(super) fn tell(&self) {
         let Carried { request, response, .. } = &*self.carried();
         for (sign, message) in [('>', request), ('<', response)] {
@@ -111,18 +112,18 @@ impl Tap {
         }
     }
 
-    /// Tells how long the call took that ends now, on standard error.
+    /// Prints the timings of the call, which ends now, to standard error.
     pub(super) fn tell_times(&self) {
         if let Some(times) = &self.carried().times {
             times.lines(times.begun.elapsed()).iter().for_each(|line| note!("{line}"));
         }
     }
 
-    /// Prints the body of the answer as it came.
+    /// Prints the body of the answer unchanged, or escaped in a terminal.
     pub(super) fn print_response(&self) {
         if let Some(Message { body, .. }) = &self.carried().response {
             if std::io::stdout().is_terminal() {
-                // A stranger wrote it.
+                // The text is untrusted.
                 out!("{}", visible_lines(&String::from_utf8_lossy(body)));
                 return;
             }
@@ -135,7 +136,7 @@ impl Tap {
 }
 
 impl Times {
-    /// A line for each, at the end of the call.
+    /// Returns a line for each time, at the end of the call.
     fn lines(&self, total: Duration) -> [String; 5] {
         let Times { first_byte, connection, .. } = self;
         let times = [
@@ -153,12 +154,12 @@ impl Times {
 }
 
 impl Message {
-    /// The head and the body.
+    /// Formats the head and the body.
     fn shown(&self, is_for_people: bool) -> String {
         format!("{}\n{}", self.head, self.shown_body(is_for_people))
     }
 
-    /// The envelope, indented for people. Attachments are told and not shown, since their bytes are no text.
+    /// Formats the envelope, indented for people. Attachments are listed instead of shown, because they may not be text.
     fn shown_body(&self, is_for_people: bool) -> String {
         let (envelope, parts) = match parts::opened(&self.content_type, &self.body) {
             Some((envelope, parts)) => (envelope.into(), parts),
@@ -167,7 +168,7 @@ impl Message {
         let mut envelope = String::from_utf8_lossy(&envelope).into_owned();
         if is_for_people {
             let indented = castile_plan::indented(&envelope);
-            // What is no XML has no elements.
+            // `indented` returns an empty string for text that isn't XML.
             if !indented.is_empty() {
                 envelope = indented;
             }
@@ -179,13 +180,13 @@ impl Message {
     }
 }
 
-/// A URL without its query, which may hold a key.
+/// Returns a URL without its query, which may contain a key.
 fn shown_url(url: &Uri) -> String {
     let url = url.to_string();
     url.split_once('?').map(|(before, _)| format!("{before}?…")).unwrap_or(url)
 }
 
-/// Header lines, in which secrets are not shown.
+/// Formats header fields without secrets.
 fn lines(headers: &HeaderMap) -> String {
     let mut lines = String::new();
     for (name, value) in headers {
@@ -193,7 +194,7 @@ fn lines(headers: &HeaderMap) -> String {
             true => "…".into(),
             false => String::from_utf8_lossy(value.as_bytes()),
         };
-        // A `String` takes all that is written.
+        // Writing to a `String` can't fail.
         let _ = writeln!(lines, "{name}: {shown}");
     }
     lines
@@ -222,7 +223,7 @@ impl Service<Request<Body>> for Tap {
                     let body = body.collect().await?.to_bytes();
                     let mut shown = format!("{} {}\n{}", head.method, shown_url(&head.uri), lines(&head.headers));
                     for (name, value) in tap.added.iter() {
-                        // What is said with --header stands.
+                        // A header field given with --header takes precedence.
                         if !head.headers.contains_key(name) {
                             shown += &format!("{name}: {value}\n");
                         }

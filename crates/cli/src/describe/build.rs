@@ -1,4 +1,4 @@
-//! The models of WSDL and XML Schema to the form that is shown.
+//! Converts the models of WSDL and XML Schema to the form that `describe` shows.
 
 use std::cell::Cell;
 
@@ -16,14 +16,14 @@ use castile_xsd::{AttributeId, ElementId, ExpandedName, Schema, TypeId};
 use super::contract as to;
 use crate::source;
 
-/// So much is told, in particles, attributes, values and names that may stand in place of another: groups that refer to one
-/// another can stand for any number of them. A text counts one for each 64 bytes.
+/// The maximum number of particles, attributes, values and substitutes in a description. Groups that refer to one another could expand to
+/// any number of them. A text counts as one per 64 bytes.
 const MAX_PARTICLES: usize = 500_000;
 
-/// A contract as a WSDL says it.
+/// Converts the contract of a WSDL.
 ///
 /// # Errors
-/// It is too large.
+/// The contract is too large.
 pub(super) fn of_definitions(
     file: &str,
     definitions: &Definitions,
@@ -90,10 +90,10 @@ pub(super) fn of_definitions(
     })
 }
 
-/// A contract that is a schema alone.
+/// Converts a contract that is only a schema.
 ///
 /// # Errors
-/// It is too large.
+/// The contract is too large.
 pub(super) fn of_schema(file: &str, schema: &Schema, diagnostics: &[Diagnostic]) -> anyhow::Result<to::Contract> {
     let build = Build::new(schema);
     let mut types = Vec::new();
@@ -120,7 +120,7 @@ type MessageName<'n> = dyn Fn(castile_wsdl::MessageId) -> String + 'n;
 
 struct Build<'d> {
     schema: &'d Schema,
-    /// How many were made so far.
+    /// The number of particles so far.
     particles: Cell<usize>,
 }
 
@@ -268,7 +268,7 @@ impl Build<'_> {
         }
     }
 
-    /// A text that is told, counted.
+    /// Returns the text after adding its size to the count.
     fn counted(&self, text: String) -> String {
         self.count(text.len() / 64);
         text

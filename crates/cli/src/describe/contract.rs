@@ -1,16 +1,16 @@
-//! The stable form of a contract that `castile describe --json` writes; docs/describe.md explains it, and the tree for
-//! people is drawn from it.
+//! The stable form of a contract, which `castile describe --json` writes. docs/describe.md explains it. The tree for people is drawn from
+//! it as well.
 //!
-//! Names are expanded names, `{namespace}local`. What is absent, false or empty is left out.
+//! Names are expanded names, `{namespace}local`. Values that are absent, false or empty are omitted.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The version of this form: it goes up when something changes its meaning or goes away, not when something is added.
+/// The version of this form. It increases when something changes its meaning or is removed, not when something is added.
 pub(crate) const FORMAT: u32 = 1;
 
-/// All of it.
+/// The whole contract.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Contract {
     pub(crate) format: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Contract {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) target_namespace: String,
-    /// The prefixes that its root declares, each with its namespace: those that expressions of `castile load` may use.
+    /// The prefixes that the root element declares, with their namespaces. Expressions of `castile load` may use them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) prefixes: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,23 +27,23 @@ pub(crate) struct Contract {
     pub(crate) bindings: Vec<Binding>,
     pub(crate) port_types: Vec<PortType>,
     pub(crate) messages: Vec<Message>,
-    /// Global ones.
+    /// Global elements.
     pub(crate) elements: Vec<Element>,
-    /// Those without a name too, and none that XML Schema brings.
+    /// Named and anonymous types, without those built into XML Schema.
     pub(crate) types: Vec<Type>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<Extension>,
-    /// Services, ports and bindings that are broken or depend on what is.
+    /// Services, ports and bindings that are broken or depend on broken parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOut>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<Problem>,
 }
 
-/// What can't be used, because it is broken or depends on what is.
+/// A part that can't be used, because it is broken or depends on a broken part.
 #[derive(Debug, Serialize)]
 pub(crate) struct LeftOut {
-    /// The name of an operation, else what it is and its name.
+    /// The name of an operation, or else the kind and the name of the part.
     pub(crate) name: String,
     pub(crate) reason: String,
     /// `file, line n`
@@ -83,7 +83,7 @@ pub(crate) struct Binding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) documentation: Option<String>,
     pub(crate) operations: Vec<BindingOperation>,
-    /// Operations that are broken or depend on what is.
+    /// Operations that are broken or depend on broken parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOut>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,17 +102,17 @@ pub(crate) enum Protocol {
 #[derive(Debug, Serialize)]
 pub(crate) struct BindingOperation {
     pub(crate) name: String,
-    /// What it is called where only one may be meant, if that is not its name: an operation before it has that, too.
+    /// The unambiguous name of the operation, if an earlier operation has the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
-    /// Which it is of its port type.
+    /// The index of the operation in its port type.
     #[serde(skip)]
     pub(crate) number: usize,
     /// `one-way`, `request-response`, `solicit-response` or `notification`.
     pub(crate) pattern: &'static str,
     /// `document` or `rpc`.
     pub(crate) style: &'static str,
-    /// Of the wrapped convention.
+    /// Whether the operation follows the wrapped convention.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) wrapped: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +135,7 @@ pub(crate) struct BindingMessage {
     pub(crate) message: String,
     #[serde(rename = "use")]
     pub(crate) use_: &'static str,
-    /// Of the wrapper element of rpc style.
+    /// The namespace of the wrapper element in rpc style.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) namespace: Option<String>,
     pub(crate) body: Vec<Part>,
@@ -147,7 +147,7 @@ pub(crate) struct BindingMessage {
     pub(crate) extensions: Vec<Extension>,
 }
 
-/// A part has an element or a type.
+/// A message part, which has an element or a type.
 #[derive(Debug, Serialize)]
 pub(crate) struct Part {
     pub(crate) name: String,
@@ -177,7 +177,7 @@ pub(crate) struct Header {
 #[derive(Debug, Serialize)]
 pub(crate) struct Attachment {
     pub(crate) part: String,
-    /// Any of them; none stands for all.
+    /// The allowed media types; none means any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) media_types: Vec<String>,
 }
@@ -230,7 +230,7 @@ pub(crate) struct OperationMessage {
 pub(crate) struct Message {
     pub(crate) name: String,
     pub(crate) parts: Vec<Part>,
-    /// Why it can't be used: a part of it may lack.
+    /// Why the fault can't be used: for example, a part of it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) defect: Option<Defect>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -243,7 +243,7 @@ pub(crate) struct Defect {
     pub(crate) place: String,
 }
 
-/// An element, global or where it stands in a type.
+/// An element, either global or local to a type.
 #[derive(Debug, Serialize)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -256,7 +256,7 @@ pub(crate) struct Element {
     pub(crate) is_abstract: bool,
     #[serde(flatten)]
     pub(crate) value: Value,
-    /// The global elements that may stand in its place.
+    /// The global elements that may substitute this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) substitutes: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -265,7 +265,7 @@ pub(crate) struct Element {
     pub(crate) documentation: Option<String>,
 }
 
-/// At most one of the two is there.
+/// The value constraint. At most one of the two fields is set.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Value {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,12 +287,12 @@ pub(crate) struct IdentityConstraint {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Type {
-    /// Its name, or `#` and a number if it has none.
+    /// The type's name, or `#` and a number for an anonymous type.
     pub(crate) id: String,
     pub(crate) base: String,
     #[serde(flatten)]
     pub(crate) kind: Kind,
-    /// The types whose base it is: they may stand in its place, by `xsi:type`.
+    /// The types derived from this one, which may replace it by `xsi:type`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) derived: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -310,10 +310,10 @@ pub(crate) enum Kind {
 pub(crate) struct Simple {
     #[serde(flatten)]
     pub(crate) variety: Variety,
-    /// Facets but those below, those of the bases too: name and value.
+    /// All facets except those below, including those of base types: name and value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) facets: Vec<Facet>,
-    /// A value matches one of each inner list.
+    /// A value matches at least one pattern of each inner list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) patterns: Vec<Vec<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -323,7 +323,7 @@ pub(crate) struct Simple {
 #[derive(Debug, Serialize)]
 #[serde(tag = "variety", rename_all = "snake_case")]
 pub(crate) enum Variety {
-    /// With the nearest built-in type.
+    /// The nearest built-in type.
     Atomic {
         builtin: &'static str,
     },
@@ -354,16 +354,16 @@ pub(crate) struct Complex {
     pub(crate) derivation: &'static str,
     #[serde(rename = "abstract", skip_serializing_if = "is_false")]
     pub(crate) is_abstract: bool,
-    /// Character data may stand among the elements.
+    /// Whether character data may be between the elements.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) mixed: bool,
-    /// The simple type of its content.
+    /// The simple type of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<String>,
-    /// Its elements, those of its bases too; groups stand where they are referred to.
+    /// The elements, including those of base types. Group references are replaced by the groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<Particle>,
-    /// Its attributes, those of its bases too.
+    /// The attributes, including those of base types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attributes: Vec<Attribute>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -382,9 +382,9 @@ pub(crate) struct Particle {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Term {
-    /// One of its own.
+    /// A local element.
     Element(Box<Element>),
-    /// The name of a global one.
+    /// The name of a global element.
     Reference(String),
     Sequence(Vec<Particle>),
     Choice(Vec<Particle>),
@@ -394,7 +394,7 @@ pub(crate) enum Term {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Wildcard {
-    /// `##any`, `##other` with what it excludes, or those allowed.
+    /// `##any`, `##other` with the excluded namespaces, or the allowed namespaces.
     pub(crate) namespaces: String,
     /// `strict`, `lax` or `skip`.
     pub(crate) process_contents: &'static str,
@@ -409,7 +409,7 @@ pub(crate) struct Attribute {
     pub(crate) required: bool,
     #[serde(flatten)]
     pub(crate) value: Value,
-    /// What `wsdl:arrayType` says.
+    /// The value of `wsdl:arrayType`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) array_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -421,7 +421,7 @@ pub(crate) struct Extension {
     pub(crate) name: String,
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) required: bool,
-    /// The element as it stands.
+    /// The element as written in the contract.
     pub(crate) source: String,
 }
 
@@ -432,7 +432,7 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<&'static str>,
     pub(crate) file: String,
-    /// From 1; 0 if the document as a whole is meant.
+    /// Counted from 1; 0 for a problem of the whole document.
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) message: String,

@@ -14,21 +14,21 @@ use super::contract::FORMAT;
 use super::paint::{DIM, HEAD};
 use crate::{generate, output, problems};
 
-/// The lines that belong to nothing that is listed.
+/// The name for lines that belong to no listed entry.
 const AROUND: &str = "imports, modules and blank lines";
-/// How many are shown where not all are asked for.
+/// The number of entries shown by default.
 const SHOWN: usize = 20;
 
-/// The costs as `--json` writes them; docs/describe.md explains it.
+/// The JSON form of the costs; docs/describe.md explains it.
 #[derive(Serialize)]
 struct Costs<'c> {
     format: u32,
     file: &'c str,
-    /// Of all that `castile gen` writes.
+    /// The number of lines that `castile gen` writes.
     lines: usize,
-    /// The lines with other faults, where these are fewer: by what `--faults` is called with.
+    /// The number of lines for other values of `--faults`, if it is smaller.
     with_faults: BTreeMap<&'static str, usize>,
-    /// The largest first; together they are all lines.
+    /// The entries, largest first. Together they are all lines.
     costs: Vec<Entry>,
 }
 
@@ -39,7 +39,7 @@ struct Entry {
     alone: usize,
 }
 
-/// Writes the costs, and what choosing faults makes of them, unless nothing can be generated.
+/// Prints the costs, and how much smaller the code is with other values of `--faults`. Fails if nothing can be generated.
 pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> anyhow::Result<()> {
     let mut options = Options::default();
     options.operations = arguments.operations.clone();
@@ -69,7 +69,7 @@ pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> a
     Ok(())
 }
 
-/// The lines that `castile gen` writes; `None` where nothing can be generated.
+/// Returns the number of lines that `castile gen` writes, or `None` if nothing can be generated.
 fn lines(wsdl: &Path, files: &Files, options: &Options) -> Option<usize> {
     let generated = castile_codegen::generate_from(wsdl, files, options).ok()?;
     Some(generate::text(&generated).lines().count())
@@ -81,7 +81,7 @@ fn text(costs: &Costs<'_>, shown: usize) -> String {
          {DIM}{:>9} {:>9}{DIM:#}\n",
         costs.lines, "alone", "lines"
     );
-    // Writing to a string can't fail.
+    // Writing to a `String` can't fail.
     for Entry { name, lines, alone } in costs.costs.iter().take(shown) {
         let _ = writeln!(out, "{alone:>9} {lines:>9}  {}", visible(name));
     }

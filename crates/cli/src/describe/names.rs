@@ -1,28 +1,29 @@
-//! Expanded names as people read them: with short prefixes, none for the contract's own namespace.
+//! Expanded names for display: with short prefixes, and without a prefix in the contract's own namespace.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use castile_xml::XML_NAMESPACE;
 use castile_xsd::XSD_NAMESPACE;
 
-/// Gives prefixes out as namespaces come up.
+/// Assigns prefixes to namespaces when they are first used.
 #[derive(Debug)]
 pub(super) struct Names {
     target_namespace: String,
     prefixes: HashMap<String, String>,
     taken: HashSet<String>,
-    /// The contract's own: a prefix for a namespace.
+    /// The contract's own prefixes by namespace.
     declared: HashMap<String, String>,
-    /// How often each word was wanted for a prefix.
+    /// How often each word was requested as a prefix.
     times: HashMap<String, usize>,
-    /// In the order they came up: prefix and namespace.
+    /// Prefix and namespace, in the order of first use.
     used: Vec<(String, String)>,
 }
 
 impl Names {
-    /// For a contract that declares these prefixes, each with its namespace: they are used before others are made up.
+    /// Makes an assigner for a contract that declares these prefixes with their namespaces. Declared prefixes are preferred to invented
+    /// ones.
     pub(super) fn new(target_namespace: &str, declared: &BTreeMap<String, String>) -> Self {
-        // Nobody needs to be told what these two stand for.
+        // These two prefixes are well known, so they aren't listed.
         let known = [(XSD_NAMESPACE, "xs"), (XML_NAMESPACE, "xml")];
         let mut names = Self {
             target_namespace: target_namespace.to_owned(),
@@ -40,7 +41,7 @@ impl Names {
         names
     }
 
-    /// `prefix:local`, or `local` alone in the contract's namespace and in none.
+    /// Returns `prefix:local`, or only `local` in the contract's namespace and in no namespace.
     pub(super) fn short(&mut self, name: &str) -> String {
         let (namespace, local) = split(name);
         if namespace.is_empty() || namespace == self.target_namespace {
@@ -56,7 +57,7 @@ impl Names {
         format!("{prefix}:{local}")
     }
 
-    /// A prefix that nothing else has.
+    /// Invents a unique prefix.
     fn made_up(&mut self, namespace: &str) -> String {
         let wanted = prefix_of(namespace);
         let times = self.times.entry(wanted.clone()).or_insert(0);
@@ -69,19 +70,19 @@ impl Names {
         }
     }
 
-    /// The prefixes that were given out, with their namespaces.
+    /// Returns the assigned prefixes with their namespaces.
     pub(super) fn used(&self) -> &[(String, String)] {
         &self.used
     }
 }
 
-/// The namespace, empty for none, and the local name of `{namespace}local`.
+/// Splits `{namespace}local` into namespace and local name. The namespace is empty if there is none.
 pub(super) fn split(name: &str) -> (&str, &str) {
     let parts = name.strip_prefix('{').and_then(|rest| rest.rsplit_once('}'));
     parts.unwrap_or(("", name))
 }
 
-/// The last word of a namespace that says something: `types` of `http://example.com/services/2006/types`.
+/// Returns the last meaningful word of a namespace: `types` for `http://example.com/services/2006/types`.
 fn prefix_of(namespace: &str) -> String {
     let says_something = |word: &&str| {
         let lower = word.to_ascii_lowercase();

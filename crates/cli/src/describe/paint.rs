@@ -1,4 +1,4 @@
-//! The colours of the tree: few, and none that says what the words don't.
+//! The colours of the tree. They only repeat what the words say.
 
 use anstyle::{AnsiColor, Style};
 
@@ -10,5 +10,5 @@ pub(super) const NAME: Style = AnsiColor::Green.on_default();
 pub(super) const TYPE: Style = AnsiColor::Cyan.on_default();
 /// How often something occurs.
 pub(super) const OCCURS: Style = AnsiColor::Yellow.on_default();
-/// What is of less interest.
+/// Less important text.
 pub(super) const DIM: Style = Style::new().dimmed();

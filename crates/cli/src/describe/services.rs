@@ -1,4 +1,4 @@
-//! A contract as text: services, ports and operations with their messages, then the types that were left for later.
+//! A contract as text: services, ports and operations with their messages, then the types that aren't nested in them.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -14,17 +14,17 @@ use super::paint::{DIM, HEAD, NAME, TYPE};
 use super::tree::{Node, printable};
 use super::types::{Later, Types};
 
-/// How much is told.
+/// How much of the contract to show.
 pub(super) struct Extent {
-    /// How many named types are told within one another.
+    /// How many levels of named types are nested.
     pub(super) depth: usize,
-    /// All documentation, not the first line of an operation's alone.
+    /// Whether to show all documentation instead of the first line of each operation's.
     pub(super) documentation: bool,
-    /// Elements and types that no operation reaches, too.
+    /// Whether to show elements and types that no operation uses.
     pub(super) all: bool,
 }
 
-/// The whole text, with colours.
+/// Returns the whole description, with colours.
 pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     let mut tell = Tell {
         contract,
@@ -55,7 +55,7 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
         out.push('\n');
         node.draw(DIM, &mut out);
     }
-    // Writing to a string can't fail.
+    // Writing to a `String` can't fail.
     if unreached > 0 {
         let _ = writeln!(
             out,
@@ -81,12 +81,12 @@ struct Tell<'c> {
     extent: &'c Extent,
     bindings: HashMap<&'c str, &'c Binding>,
     messages: HashMap<&'c str, &'c Message>,
-    /// Bindings and port types that were told, by name.
+    /// The names of bindings and port types that were shown.
     shown: HashSet<&'c str>,
 }
 
 impl<'c> Tell<'c> {
-    /// What stands before the trees. To be asked for last: it lists the prefixes that came up.
+    /// Returns the header of the description. Call it last, because it lists the prefixes that were used.
     fn head(&self) -> String {
         let contract = self.contract;
         let mut out = format!("{HEAD}{}{HEAD:#}", visible(&contract.file));
@@ -139,7 +139,7 @@ impl<'c> Tell<'c> {
         Node { line, more, children }
     }
 
-    /// Bindings that no port uses.
+    /// Shows the bindings that no port uses.
     fn unused_bindings(&mut self) -> Vec<Node> {
         let contract = self.contract;
         let unused: Vec<&Binding> = contract.bindings.iter().filter(|one| self.shown.insert(&one.name)).collect();
@@ -230,7 +230,7 @@ impl<'c> Tell<'c> {
         node
     }
 
-    /// Port types that no binding binds.
+    /// Shows the port types without a binding.
     fn unbound_port_types(&mut self) -> Vec<Node> {
         let contract = self.contract;
         let bound: HashSet<&str> = contract.bindings.iter().map(|binding| binding.port_type.as_str()).collect();
@@ -279,7 +279,7 @@ impl<'c> Tell<'c> {
         Node::new(format!("extension {TYPE}{}{TYPE:#}{required}", self.types.names.short(&extension.name)))
     }
 
-    /// The elements and named types of the contract's own schemas that have not been told.
+    /// Returns the elements and named types of the contract's own schemas that weren't shown.
     fn rest(&self) -> Vec<Later<'c>> {
         let contract = self.contract;
         let builtin: HashSet<&str> = castile_xsd::builtin_namespaces().chain([castile_xsd::XSD_NAMESPACE]).collect();
@@ -289,11 +289,11 @@ impl<'c> Tell<'c> {
         elements.chain(types).filter(|one| !self.types.is_told(*one)).collect()
     }
 
-    /// Tells them, and what they refer to.
+    /// Shows these elements and types, and those they refer to.
     fn all_of(&mut self, rest: Vec<Later<'c>>) -> Vec<Node> {
         let mut nodes = Vec::new();
         for one in rest {
-            // What stands further up may have told it.
+            // An earlier entry may have shown it.
             if !self.types.is_told(one) {
                 nodes.push(self.types.root(one));
             }
@@ -302,7 +302,7 @@ impl<'c> Tell<'c> {
         nodes
     }
 
-    /// The first line, or all that there is, where it is asked for.
+    /// Returns the first line of documentation, or all lines if requested.
     fn documentation(&self, text: Option<&str>) -> Vec<String> {
         let count = if self.extent.documentation { usize::MAX } else { 1 };
         let lines = text.into_iter().flat_map(str::lines).filter(|line| !line.trim().is_empty()).take(count);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use castile_xml::visible;
 
-/// A line, what continues it, and what stands below it.
+/// A line, its continuation lines, and its children.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     pub(super) line: String,
@@ -24,13 +24,13 @@ impl Node {
         self
     }
 
-    /// Draws the node at the left margin and all below it.
+    /// Draws the node at the left margin, with everything below it.
     pub(super) fn draw(&self, branches: Style, out: &mut String) {
-        // Writing to a string can't fail.
+        // Writing to a `String` can't fail.
         let _ = writeln!(out, "{}", printable(&self.line));
         self.continuation("", branches, out);
-        // Not by recursion, for contracts nest as deep as they like: what stands left of a node, whether it is the last
-        // of its parent's, and the node.
+        // Contracts may nest arbitrarily deep, so this uses a stack instead of recursion. An entry is the text to the left of a node,
+        // whether the node is its parent's last child, and the node.
         let mut open = Vec::new();
         self.open_children("", &mut open);
         while let Some((left, is_last, node)) = open.pop() {
@@ -42,7 +42,7 @@ impl Node {
         }
     }
 
-    /// Puts the children on the stack, the first on top.
+    /// Pushes the children onto the stack, the first one on top.
     fn open_children<'n>(&'n self, left: &str, open: &mut Vec<(String, bool, &'n Node)>) {
         let last = self.children.len().saturating_sub(1);
         let children = self.children.iter().enumerate().rev();
@@ -57,8 +57,8 @@ impl Node {
     }
 }
 
-/// A line with our colours in it and without anything else that a terminal could take for its own. XML 1.0 has no escape
-/// character, so that those of the line are ours.
+/// Keeps our colour codes in a line and makes all other control characters visible. XML 1.0 allows no escape character, so those in the
+/// line are ours.
 pub(super) fn printable(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut out = visible(parts.next().unwrap_or_default()).into_owned();

@@ -1,4 +1,4 @@
-//! Elements and types as trees: each type is told once, and referred to from then on.
+//! Elements and types as trees. Each type is shown once and referred to afterwards.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -10,36 +10,36 @@ use super::paint::{DIM, NAME, OCCURS, TYPE};
 use super::tree::Node;
 use crate::describe::contract::{PartContent, Wildcard};
 
-/// The type was told further up.
+/// Marks a type that was shown above.
 const ABOVE: &str = " ↑";
-/// The type is told further down.
+/// Marks a type that is shown below.
 const BELOW: &str = " ↓";
-/// The type is being told: it contains itself.
+/// Marks a type that contains itself.
 const WITHIN: &str = " ↻";
 
-/// So many characters may the values of an enumeration have in one line.
+/// The maximum width of a line with enumeration values.
 const WIDTH: usize = 90;
 
-/// Tells elements and types, and remembers which.
+/// Shows elements and types, and remembers which ones.
 pub(super) struct Types<'c> {
     pub(super) names: Names,
     types: HashMap<&'c str, &'c Type>,
     elements: HashMap<&'c str, &'c Element>,
-    /// How many named types are told within one another.
+    /// How many levels of named types are nested.
     depth: usize,
     documentation: bool,
     told: HashSet<&'c str>,
-    /// The global elements that were told, by name.
+    /// The names of the global elements that were shown.
     mentioned: HashSet<&'c str>,
-    /// Those that are being told.
+    /// The types that are currently being shown.
     within: Vec<&'c str>,
     later: VecDeque<Later<'c>>,
-    /// How many bytes were told of types, about.
+    /// The approximate size, in bytes, of the types shown so far.
     size: usize,
     queued: HashSet<&'c str>,
 }
 
-/// What was referred to and is still to be told.
+/// An element or type that was referred to and isn't shown yet.
 #[derive(Clone, Copy)]
 pub(super) enum Later<'c> {
     Element(&'c Element),
@@ -63,12 +63,12 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// Whether so much was told that types are only named from then on.
+    /// Returns whether the size limit is reached. From then on, types are only named.
     pub(super) fn is_full(&self) -> bool {
         self.size > Limits::default().output
     }
 
-    /// What a part is: an element, or a name of a type.
+    /// Shows a message part: an element, or the name of a type.
     pub(super) fn part(&mut self, name: &'c str, content: &'c PartContent) -> Node {
         match content {
             PartContent::Element(element) => self.reference(element, "", self.depth),
@@ -81,7 +81,7 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// Whether an element or a type has been told.
+    /// Returns whether an element or a type was shown.
     pub(super) fn is_told(&self, what: Later<'c>) -> bool {
         match what {
             Later::Element(element) => self.mentioned.contains(element.name.as_str()),
@@ -89,7 +89,7 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// The next that was only referred to so far.
+    /// Shows the next element or type that was only referred to so far.
     pub(super) fn next_later(&mut self) -> Option<Node> {
         loop {
             let later = self.later.pop_front()?;
@@ -99,7 +99,7 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// An element or a type at the left margin.
+    /// Shows an element or a type at the left margin.
     pub(super) fn root(&mut self, what: Later<'c>) -> Node {
         match what {
             Later::Element(element) => {
@@ -126,19 +126,19 @@ impl<'c> Types<'c> {
         }
     }
 
-    /// A global element where it is referred to.
+    /// Shows a global element at a reference.
     fn reference(&mut self, name: &'c str, occurs: &str, depth: usize) -> Node {
         match self.elements.get(name) {
             Some(element) => self.element(element, occurs, depth),
-            // An element that isn't defined was reported.
+            // An undefined element was reported as a problem.
             None => Node::new(format!("{NAME}{}{NAME:#}{occurs}", self.names.short(name))),
         }
     }
 
-    /// A global element.
+    /// Shows a global element.
     fn element(&mut self, element: &'c Element, occurs: &str, depth: usize) -> Node {
         let name = self.names.short(&element.name);
-        // Elements that refer to one another go as deep as types that do.
+        // Elements that refer to one another nest as deep as types do.
         let is_anonymous = element.type_id.starts_with('#') && self.mark(&element.type_id) == BELOW;
         if is_anonymous && depth == 0 {
             self.queue(Later::Element(element));
@@ -148,7 +148,7 @@ impl<'c> Types<'c> {
         self.named(name, element, occurs, if is_anonymous { depth - 1 } else { depth })
     }
 
-    /// An element of a type's own. Its namespace is that of the type, or none: nobody needs to read it every time.
+    /// Shows a local element. Its namespace is that of the type or none, so it isn't shown.
     fn local(&mut self, element: &'c Element, occurs: &str, depth: usize) -> Node {
         self.named(split(&element.name).1.to_owned(), element, occurs, depth)
     }
@@ -196,10 +196,10 @@ impl<'c> Types<'c> {
         Node { line, more, children }
     }
 
-    /// A type where it is used: what follows the name, what stands below, and further lines.
+    /// Shows a type at its use. Returns the text after the name, the children, and further lines.
     fn of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
         let told = self.told_of_type(type_id, depth);
-        // With what is drawn around a line.
+        // 40 bytes account for the branches around a line.
         self.size += 40 + told.0.len();
         told
     }
@@ -297,7 +297,7 @@ impl<'c> Types<'c> {
         (text, children, more)
     }
 
-    /// The name of a base; an anonymous one is what was redefined.
+    /// Returns the name of a base type. An anonymous base is a redefined type.
     fn base(&mut self, type_id: &str) -> String {
         if type_id.starts_with('#') { "what it redefines".to_owned() } else { self.names.short(type_id) }
     }
@@ -344,7 +344,7 @@ impl<'c> Types<'c> {
         Node { line, more, children: Vec::new() }
     }
 
-    /// What the values of a simple type are, but for an enumeration.
+    /// Describes the values of a simple type, except an enumeration.
     fn simple(&mut self, simple: &'c Simple) -> String {
         let mut text = match &simple.variety {
             Variety::Atomic { builtin } => format!("{TYPE}xs:{builtin}{TYPE:#}"),
@@ -363,14 +363,14 @@ impl<'c> Types<'c> {
         text
     }
 
-    /// A simple type that another is made of.
+    /// Describes a simple type that is part of another simple type.
     fn value_type(&mut self, type_id: &'c str) -> String {
         let (text, _, more) = self.of_type(type_id, 0);
         let values: String = more.iter().map(|line| format!(" {line}")).collect();
         format!("{}{values}", text.trim_start())
     }
 
-    /// The values of an enumeration, in lines that are not too long.
+    /// Returns the values of an enumeration, in lines of limited width.
     fn enumeration(&mut self, simple: &Simple) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         let mut length = WIDTH;
@@ -408,7 +408,7 @@ impl<'c> Types<'c> {
         text
     }
 
-    /// Documentation as further lines, where it is asked for.
+    /// Returns documentation as further lines, if requested.
     fn documentation(&mut self, text: Option<&str>) -> Vec<String> {
         let lines = text.filter(|_| self.documentation && !self.is_full()).into_iter().flat_map(str::lines);
         let lines: Vec<String> = lines.map(|line| format!("{DIM}{line}{DIM:#}")).collect();
@@ -421,13 +421,13 @@ impl<'c> Types<'c> {
     }
 }
 
-/// The type of the items of `{urn:orders}Item[,][2]`. A namespace may have brackets, too.
+/// Returns the item type of an array type such as `{urn:orders}Item[,][2]`. The namespace may contain brackets.
 fn item_type(array_type: &str) -> &str {
     let name = array_type.rfind('}').map_or(0, |end| end + 1);
     array_type[name..].find('[').map_or(array_type, |dimensions| &array_type[..name + dimensions])
 }
 
-/// `[0..1]`, or nothing for exactly once.
+/// Returns `[0..1]` and the like, or an empty string for exactly once.
 fn occurs(particle: &Particle) -> String {
     let text = match (particle.min, particle.max) {
         (1, Some(1)) => return String::new(),

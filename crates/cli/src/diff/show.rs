@@ -3,7 +3,7 @@
 use castile_diff::{Change, Changes};
 use serde::Serialize;
 
-/// The form of the JSON.
+/// The version of the JSON form.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
@@ -11,7 +11,7 @@ pub(super) struct Report<'c> {
     format: u32,
     old: &'c str,
     new: &'c str,
-    /// How many changes break them.
+    /// How many changes break old clients, and how many break new clients.
     breaks_old_clients: usize,
     breaks_new_clients: usize,
     changes: Vec<One<'c>>,
@@ -30,7 +30,7 @@ struct One<'c> {
     new_clients: Option<&'c str>,
 }
 
-/// The changes for machines.
+/// Returns the changes for JSON output.
 pub(super) fn report<'c>(changes: &'c Changes, names: &'c (String, String)) -> Report<'c> {
     let (breaks_old_clients, breaks_new_clients) = changes.broken();
     let one = |change: &'c Change| One {

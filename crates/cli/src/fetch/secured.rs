@@ -1,4 +1,4 @@
-//! TLS of what is fetched. It is that of all other clients, which is polled, over a connection that waits.
+//! TLS for fetching. It runs the async TLS client, which all other commands use, over a blocking connection.
 
 use std::error::Error as _;
 use std::fmt;
@@ -14,14 +14,14 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport, TransportAdapter,
 };
 
-/// Puts TLS over connections to servers of https.
+/// Adds TLS to connections to https servers.
 #[derive(Debug)]
 pub(super) struct Secured {
     tls: OnceLock<Tls>,
 }
 
 impl Secured {
-    /// Without anything given it is loaded when it is needed, since the authorities of the system take a while.
+    /// Without TLS settings, the default is loaded on first use, because loading the system's authorities takes time.
     pub(super) fn new(tls: Option<Tls>) -> Self {
         Secured { tls: tls.map(OnceLock::from).unwrap_or_default() }
     }
@@ -56,7 +56,7 @@ impl<In: Transport> Connector<In> for Secured {
     }
 }
 
-/// Why there is no TLS. That time ran out is told as such.
+/// Returns why there is no TLS. A timeout stays a timeout.
 fn failed(error: castile::http::Error) -> Error {
     let below = error.source().and_then(|error| error.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
     match below.and_then(|error| error.downcast_ref::<Error>()) {
@@ -71,8 +71,7 @@ struct Below(Arc<Mutex<Inner>>);
 
 struct Inner {
     adapter: TransportAdapter,
-    /// Whether the next one who reads waits for what comes. TLS that reads may have something to write first, which the other end
-    /// waits for.
+    /// Whether the next read blocks. TLS may have to write before it can read, because the server waits for that data.
     waits: bool,
 }
 
@@ -81,13 +80,13 @@ impl Below {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Polls until that is done, and waits for what comes where it can't go on without.
+    /// Polls until the operation is done. Blocks on the connection if no progress is possible without new data.
     fn until_done<T>(&self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Result<T, Error> {
         loop {
             if let Poll::Ready(done) = poll(&mut Context::from_waker(Waker::noop())) {
                 return Ok(done);
             }
-            // Who didn't read waits for something else, which never comes.
+            // The operation didn't read, so it waits for something that never happens.
             if std::mem::replace(&mut self.lock().waits, true) {
                 return Err(io::Error::from(io::ErrorKind::WouldBlock).into());
             }
@@ -122,7 +121,7 @@ impl AsyncWrite for Below {
     }
 }
 
-/// What comes out of TLS and goes into it.
+/// A TLS stream: plain text goes in and comes out.
 trait Above: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Above for S {}

@@ -1,4 +1,4 @@
-//! Bindings and services (Basic Profile 1.1 §4.4, §4.6 and §4.7).
+//! Rules for bindings and services (Basic Profile 1.1 §4.4, §4.6 and §4.7).
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, parts: &Pa
     services(documents, findings);
 }
 
-/// The operations of port types, each by where an operation of a binding stands that binds it, as the contract was read.
+/// The operations of port types, by the location of the binding operation that binds them.
 type Resolved<'d> = HashMap<Location, Element<'d>>;
 
 fn resolved<'d>(definitions: &Definitions, documents: &'d Documents) -> Resolved<'d> {
@@ -41,7 +41,7 @@ fn resolved<'d>(definitions: &Definitions, documents: &'d Documents) -> Resolved
     bound.filter_map(|(bound, of)| Some((bound, *operations.get(&of)?))).collect()
 }
 
-/// How a binding speaks.
+/// The style of a binding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Document,
@@ -112,9 +112,9 @@ fn binding(
         }
         let of = match (resolved.get(&Location::of(file, operation)), overloads) {
             (Some(of), _) => *of,
-            // What is broken was not kept with what it binds.
+            // A broken operation isn't resolved. If its name is unique, it is that one.
             (None, [of]) => *of,
-            // Of which of several it is nothing is known, and why was told.
+            // The overloaded operation is ambiguous, which was reported before.
             (None, [_, ..]) => continue,
             (None, []) => {
                 if abstract_.is_some() {
@@ -141,7 +141,7 @@ fn binding(
     }
 }
 
-/// An operation of a binding, and what it binds.
+/// An operation of a binding, and the operation of the port type that it binds.
 struct Bound<'d> {
     file: FileId,
     operation: Element<'d>,
@@ -169,7 +169,7 @@ impl<'d> Bound<'d> {
         }
     }
 
-    /// The parts of the message that an input or output has.
+    /// Returns the parts of the input or output message.
     fn parts_of(&self, direction: &str) -> &'d [Part<'d>] {
         let of = wsdl_children(self.of, direction).next();
         of.and_then(|of| self.parts.message(of)).unwrap_or_default()
@@ -177,7 +177,7 @@ impl<'d> Bound<'d> {
 
     fn message(&self, message: Element<'d>, direction: &str, findings: &mut Findings<'_>) {
         let known = self.parts_of(direction);
-        // Parts of MIME may nest.
+        // MIME parts may be nested.
         let all: Vec<Element<'_>> = within(message, |_| false).collect();
         if !findings.spend(all.len() + known.len()) {
             return;
@@ -285,7 +285,7 @@ impl<'d> Bound<'d> {
         }
     }
 
-    /// Whether it is encoded, which is told.
+    /// Reports an encoded message. Returns whether it is encoded.
     fn expect_literal(&self, element: Element<'_>, is_fault: bool, findings: &mut Findings<'_>) -> bool {
         let Some(use_) = element.find_attribute("", "use").filter(|one| one.value().trim() != "literal") else {
             return false;
@@ -306,7 +306,7 @@ impl<'d> Bound<'d> {
         findings.at_attribute(rule, self.file, namespace, message);
     }
 
-    /// What the body of the request is.
+    /// Returns what identifies the request: the root element of its body.
     fn signature(&self) -> String {
         let input = wsdl_children(self.operation, "input").next();
         let body = input.and_then(|input| within(input, |_| false).find(|one| one.is_body()));
@@ -339,7 +339,7 @@ impl IsBody for Element<'_> {
     }
 }
 
-/// Where services are.
+/// Checks the addresses of services.
 fn services(documents: &Documents, findings: &mut Findings<'_>) {
     let mut addresses: HashSet<&str> = HashSet::new();
     let mut has_service = false;
@@ -370,7 +370,7 @@ fn services(documents: &Documents, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a URL is of the machine that it is read on.
+/// Returns whether a URL refers to the local machine.
 fn is_local(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The documents of a contract as they stand: rules ask for what the service model has forgotten.
+//! The documents of a contract as written. Rules need details that the service model doesn't have.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) type Name = (String, String);
 
 /// The documents of a contract.
 pub(super) struct Documents {
-    /// Each with its number among the sources.
+    /// The documents, each with its number among the sources.
     all: Vec<(FileId, Document)>,
     index: HashMap<FileId, usize>,
 }
@@ -26,24 +26,24 @@ pub(super) struct Documents {
 impl Documents {
     pub(super) fn of(definitions: &Definitions) -> Self {
         let sources = &definitions.sources;
-        // Those that are built in stand in no contract. One that can't be read was told of.
+        // Built-in documents aren't part of the contract. Unreadable ones were reported before.
         let own = sources.files().filter(|file| !sources.name(*file).starts_with("castile:"));
         let all: Vec<_> = own.filter_map(|file| Some((file, Document::parse(sources.text(file)).ok()?))).collect();
         let index = all.iter().map(|(file, _)| *file).zip(0..).collect();
         Self { all, index }
     }
 
-    /// The roots of the WSDL documents.
+    /// Returns the root elements of the WSDL documents.
     pub(super) fn definitions(&self) -> impl Iterator<Item = (FileId, Element<'_>)> {
         self.roots().filter(|(_, root)| root.is(WSDL, "definitions"))
     }
 
-    /// The roots of all documents.
+    /// Returns the root elements of all documents.
     pub(super) fn roots(&self) -> impl Iterator<Item = (FileId, Element<'_>)> {
         self.all.iter().map(|(file, document)| (*file, document.root()))
     }
 
-    /// The schemas: those in `wsdl:types`, and those that are documents.
+    /// Returns the schemas: those in `wsdl:types` and those that are documents.
     pub(super) fn schemas(&self) -> impl Iterator<Item = (FileId, Element<'_>)> {
         self.roots().flat_map(|(file, root)| {
             let own = root.is(XSD_NAMESPACE, "schema").then_some(root);
@@ -52,7 +52,7 @@ impl Documents {
         })
     }
 
-    /// The roots of the documents that one imports, by their locations.
+    /// Returns the root elements of the documents that `file` imports, by their locations.
     pub(super) fn imported(&self, definitions: &Definitions, file: FileId) -> HashMap<String, Element<'_>> {
         let root = |file: FileId| Some(self.all.get(*self.index.get(&file)?)?.1.root());
         let imports = definitions.sources.imports(file).filter_map(|(reference, target)| match reference {
@@ -63,12 +63,12 @@ impl Documents {
     }
 }
 
-/// The children of WSDL with this local name.
+/// Returns the children in the WSDL namespace with this local name.
 pub(super) fn wsdl_children<'d>(element: Element<'d>, local: &str) -> impl Iterator<Item = Element<'d>> {
     element.elements().filter(move |child| child.is(WSDL, local))
 }
 
-/// An element and all within it, without what stands in one for which `ends` holds.
+/// Returns an element and all its descendants, except those below an element for which `ends` holds.
 pub(super) fn within<'d>(
     element: Element<'d>,
     ends: impl Fn(Element<'d>) -> bool,
@@ -85,29 +85,29 @@ pub(super) fn within<'d>(
     })
 }
 
-/// The name that an attribute without a namespace refers to. What is no name was told of.
+/// Returns the name that an attribute without a namespace refers to. An invalid name was reported before.
 pub(super) fn refers(element: Element<'_>, attribute: &str) -> Option<Name> {
     let (namespace, local) = element.resolve_qname(element.attribute(attribute)?).ok()?;
     Some((namespace.to_owned(), local.to_owned()))
 }
 
-/// The name of a child of `definitions`.
+/// Returns the expanded name of a child of `definitions`.
 pub(super) fn name_in(root: Element<'_>, element: Element<'_>) -> Name {
     let target = root.attribute("targetNamespace").unwrap_or_default().trim().to_owned();
     (target, named(element).to_owned())
 }
 
-/// Its `name`.
+/// Returns the `name` attribute.
 pub(super) fn named(element: Element<'_>) -> &str {
     element.attribute("name").unwrap_or_default().trim()
 }
 
-/// True for SOAP 1.1 and 1.2.
+/// Returns whether the element is in the SOAP 1.1 or 1.2 binding namespace.
 pub(super) fn is_soap(element: Element<'_>) -> bool {
     matches!(element.namespace(), SOAP11 | SOAP12)
 }
 
-/// An absolute URI: one with a scheme.
+/// Returns whether a URI is absolute, which means that it has a scheme.
 pub(super) fn is_absolute(uri: &str) -> bool {
     uri.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -149,7 +149,7 @@ impl<'d> Parts<'d> {
         parts
     }
 
-    /// The parts of the message that an element refers to.
+    /// Returns the parts of the message that an element refers to.
     pub(super) fn message(&self, element: Element<'_>) -> Option<&[Part<'d>]> {
         self.messages.get(&refers(element, "message")?).map(Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! How the documents of WSDL are built and import one another (Basic Profile 1.1 §4.2).
+//! Rules for the structure of WSDL documents and their imports (Basic Profile 1.1 §4.2).
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: 
                 findings.at(&rules::R2003, file, import, "xs:import stands in wsdl:types itself");
             }
         }
-        // Schemas have extensions of their own.
+        // Schemas have their own extensions.
         let is_schema = |element: Element<'_>| element.is(WSDL, "types");
         for element in within(root, is_schema) {
             if !findings.spend(1) {
@@ -50,7 +50,7 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: 
     }
 }
 
-/// What stands before the root: encoding and entities.
+/// Checks the text before the root element: encoding and DTD.
 fn text(file: FileId, text: &str, encoded: &'static Rule, findings: &mut Findings<'_>) {
     let declaration = text.trim_start_matches('\u{feff}').strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
     if let Some((declaration, _)) = declaration
@@ -70,7 +70,7 @@ fn text(file: FileId, text: &str, encoded: &'static Rule, findings: &mut Finding
     }
 }
 
-/// Where the DTD of a document begins: before its first element, behind comments and instructions.
+/// Returns the position of the document's DTD, which is before its first element, after comments and instructions.
 fn doctype(text: &str) -> Option<usize> {
     let mut rest = text;
     loop {
@@ -85,7 +85,7 @@ fn doctype(text: &str) -> Option<usize> {
     }
 }
 
-/// In which order the elements of WSDL stand.
+/// Checks the order of the WSDL elements.
 fn order(file: FileId, root: Element<'_>, findings: &mut Findings<'_>) {
     let (mut after_types, mut after_others) = (false, false);
     for child in root.elements().filter(|child| child.namespace() == WSDL) {
@@ -108,7 +108,7 @@ fn order(file: FileId, root: Element<'_>, findings: &mut Findings<'_>) {
 }
 
 fn stray_text(file: FileId, element: Element<'_>, findings: &mut Findings<'_>) {
-    // A text has no place of its own: that of the element before it is near.
+    // A text node has no position, so the element before it is reported.
     let mut before = element;
     for node in element.children() {
         match node {
@@ -145,7 +145,7 @@ fn import(imported: &HashMap<String, Element<'_>>, (file, import): (FileId, Elem
     }
 }
 
-/// The ids that references to policies may name.
+/// Returns the ids that references to policies may name.
 fn policy_ids(documents: &Documents) -> HashSet<(FileId, &str)> {
     let mut ids = HashSet::new();
     for (file, root) in documents.definitions() {
@@ -159,7 +159,7 @@ fn policy_ids(documents: &Documents) -> HashSet<(FileId, &str)> {
 
 fn reference(file: FileId, element: Element<'_>, ids: &HashSet<(FileId, &str)>, findings: &mut Findings<'_>) {
     let uri = element.attribute("URI").unwrap_or_default().trim();
-    // Those of other documents are looked up nowhere.
+    // References to other documents aren't resolved.
     if let Some(id) = uri.strip_prefix('#').filter(|id| !ids.contains(&(file, *id))) {
         let message = format!("there is no policy with the id {id:?} in the document");
         findings.at(&rules::POLICY_REFERENCE, file, element, message);

@@ -1,4 +1,4 @@
-//! What was found, each with its place. Of each rule a number is kept and the rest is counted.
+//! The findings, each with its place. A limited number is stored for each rule, and the others are only counted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,29 +8,28 @@ use castile_xsd::{FileId, Location, Sources};
 
 use super::rules::{self, Rule};
 
-/// So many findings of a rule are kept.
+/// The maximum number of stored findings for a rule.
 const MOST: usize = 100;
-/// So many elements, attributes and references are looked at: what refers to one thing again and again may make any number of
-/// them.
+/// The maximum number of checked elements, attributes and references. References to the same component can multiply without limit.
 const MOST_WORK: usize = 20_000_000;
 
 /// A finding.
 #[derive(Debug)]
 pub(super) struct Finding {
-    /// The id of its rule.
+    /// The id of the rule.
     pub(super) rule: &'static str,
     pub(super) diagnostic: Diagnostic,
     pub(super) mend: Option<&'static str>,
 }
 
-/// All that was found.
+/// All findings.
 pub(super) struct Findings<'s> {
     sources: &'s Sources,
     allowed: HashSet<&'s str>,
     pub(super) list: Vec<Finding>,
-    /// How many there were of each rule.
+    /// The number of findings of each rule.
     pub(super) counts: HashMap<&'static str, usize>,
-    /// How many there were of each severity: errors, warnings, notes.
+    /// The number of errors, warnings and notes.
     totals: [usize; 3],
     seen: HashSet<(&'static str, Location)>,
     work: usize,
@@ -49,7 +48,7 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// Counts work. False once it is too much, and that is told.
+    /// Adds to the work counter. Returns false if the limit is exceeded, which is reported.
     pub(super) fn spend(&mut self, work: usize) -> bool {
         self.work = self.work.saturating_add(work);
         if self.work <= MOST_WORK {
@@ -59,17 +58,17 @@ impl<'s> Findings<'s> {
         false
     }
 
-    /// Tells that not all was checked.
+    /// Reports that not everything was checked.
     pub(super) fn cut(&mut self, why: &str) {
         if let Some(file) = self.sources.first() {
             self.add(&rules::LIMIT, Location::file(file), why);
         }
     }
 
-    /// What the front end found.
+    /// Adds a problem that the front end found.
     pub(super) fn problem(&mut self, mut diagnostic: Diagnostic) {
         let rule = diagnostic.rule.unwrap_or(rules::CONTRACT);
-        // Those of this command tell it with the place in the binding.
+        // The lint's own rules report it with the place in the binding.
         if rules::find(rule).is_some() {
             return;
         }
@@ -79,7 +78,7 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// A breach of a rule. Each is told once at a place.
+    /// Adds a violation of a rule. Each rule is reported once per place.
     pub(super) fn add(&mut self, rule: &'static Rule, location: Location, message: impl Into<String>) {
         if !self.seen.insert((rule.id, location)) || !self.counts(rule.id, rule.severity) {
             return;
@@ -89,12 +88,12 @@ impl<'s> Findings<'s> {
         self.list.push(Finding { rule: rule.id, diagnostic, mend: Some(rule.mend) });
     }
 
-    /// A breach at a tag.
+    /// Adds a violation at an element.
     pub(super) fn at(&mut self, rule: &'static Rule, file: FileId, element: Element<'_>, message: impl Into<String>) {
         self.add(rule, Location::of(file, element), message);
     }
 
-    /// A breach at an attribute.
+    /// Adds a violation at an attribute.
     pub(super) fn at_attribute(
         &mut self,
         rule: &'static Rule,
@@ -105,7 +104,7 @@ impl<'s> Findings<'s> {
         self.add(rule, Location::at(file, attribute.offset()), message);
     }
 
-    /// Counts a finding. True if it is one to keep.
+    /// Counts a finding. Returns whether to store it.
     fn counts(&mut self, rule: &'static str, severity: Severity) -> bool {
         if self.allowed.contains(rule) {
             return false;
@@ -116,8 +115,8 @@ impl<'s> Findings<'s> {
         *count <= MOST
     }
 
-    /// Brings them into the order in which they are shown: the worst first, then by rule and place. What the front end says is left out
-    /// where a rule says it of the same place, and says that it is as bad.
+    /// Sorts the findings for display: the worst first, then by rule and place. A problem of the front end is removed if a rule reports the
+    /// same place with at least the same severity.
     pub(super) fn finish(&mut self) {
         let place = |one: &Finding| (one.diagnostic.file.clone(), one.diagnostic.line, one.diagnostic.column);
         let mut told: HashMap<_, Severity> = HashMap::new();
@@ -147,7 +146,7 @@ impl<'s> Findings<'s> {
         });
     }
 
-    /// How many there are of each severity: errors, warnings, notes.
+    /// Returns the number of errors, warnings and notes.
     pub(super) fn totals(&self) -> [usize; 3] {
         self.totals
     }

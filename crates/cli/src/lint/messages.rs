@@ -1,4 +1,4 @@
-//! Messages and port types (Basic Profile 1.1 §4.4 and §4.5).
+//! Rules for messages and port types (Basic Profile 1.1 §4.4 and §4.5).
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(super) fn check(documents: &Documents, parts: &Parts<'_>, findings: &mut Fin
     }
 }
 
-/// Names without their namespaces, which is how some know them.
+/// Checks for names that are equal without their namespaces, because some stacks ignore namespaces.
 fn same_names(documents: &Documents, findings: &mut Findings<'_>) {
     let mut known: HashMap<(&str, &str), &str> = HashMap::new();
     for (file, root) in documents.definitions() {
@@ -45,7 +45,7 @@ fn same_names(documents: &Documents, findings: &mut Findings<'_>) {
     }
 }
 
-/// The namespaces that a WSDL document defines or imports.
+/// Returns the namespaces that a WSDL document defines or imports.
 fn known_namespaces(root: Element<'_>) -> HashSet<String> {
     let mut known = HashSet::from([XSD_NAMESPACE.to_owned(), String::new()]);
     let trimmed = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();

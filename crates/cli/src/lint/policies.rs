@@ -1,4 +1,4 @@
-//! Policies of WS-SecurityPolicy: algorithms that are weak, and passwords that anybody can read.
+//! Rules for WS-SecurityPolicy: weak algorithms, and passwords without encryption.
 
 use castile_wsdl::{Definitions, Extension};
 
@@ -73,7 +73,7 @@ fn suites(asserted: &[Assertion], findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether tokens are read by the other side alone.
+/// Returns whether the transport encrypts the messages.
 fn is_protected(asserted: &[Assertion]) -> bool {
     asserted.iter().any(|one| matches!(one.local(), "TransportBinding" | "HttpsToken"))
 }
@@ -86,7 +86,7 @@ fn passwords(asserted: &[Assertion], is_protected: bool, findings: &mut Findings
         "SignedEndorsingEncryptedSupportingTokens",
     ];
     for (index, token) in asserted.iter().enumerate().filter(|(_, one)| one.local() == "UsernameToken") {
-        // What stands in it comes behind it.
+        // Nested assertions follow their parent.
         let within = format!("{}/", token.path);
         let inner = asserted[index + 1..].iter().take_while(|one| one.path.starts_with(&within));
         let (mut has_none, mut has_digest) = (false, false);
@@ -121,7 +121,7 @@ fn timestamp(asserted: &[Assertion], findings: &mut Findings<'_>) {
     }
 }
 
-/// Signatures of a port's operations are taken together: what one encrypts another may sign.
+/// Checks for encryption without signatures. All operations of a port are taken together, because one may encrypt what another signs.
 fn encryption(asserted: &[Assertion], findings: &mut Findings<'_>) {
     let is_signed = asserted.iter().any(|one| matches!(one.local(), "SignedParts" | "SignedElements"));
     let is_encrypted = |one: &&Assertion| matches!(one.local(), "EncryptedParts" | "EncryptedElements");

@@ -1,16 +1,16 @@
-//! The rules: what each means, and what to do about it. docs/lint.md shows them as they stand here.
+//! The rules: what each means, and how to fix a violation. docs/lint.md contains the same text.
 
 use castile_wsdl::Severity;
 
 /// A rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// What `--allow` names. Those of the Basic Profile have its numbers.
+    /// The name for `--allow`. Rules of the Basic Profile have its numbers.
     pub(crate) id: &'static str,
     pub(crate) severity: Severity,
-    /// What it asks for, or what happens otherwise.
+    /// What the rule requires, or the consequence of a violation.
     pub(crate) meaning: &'static str,
-    /// What to do.
+    /// How to fix a violation.
     pub(crate) mend: &'static str,
 }
 
@@ -20,7 +20,7 @@ macro_rules! rules {
             id: $id, severity: Severity::$severity, meaning: $meaning, mend: $mend,
         };)*
 
-        /// All of them.
+        /// All rules of the lint.
         pub(super) static ALL: &[&Rule] = &[$(&$name),*];
     };
 }
@@ -154,7 +154,7 @@ rules! {
         "a WSDL document is encoded in UTF-8 or UTF-16"
         "save it in UTF-8";
 
-    // What certain stacks stumble over.
+    // Constructs that other stacks have problems with.
     NO_SERVICE "no-service" Warning
         "without a wsdl:service nobody knows where to call; wsimport and PHP refuse the contract"
         "add a service with a port";
@@ -236,11 +236,11 @@ rules! {
         "check parts of it by themselves";
 }
 
-/// The id of what the front end finds and no rule of XML Schema names.
+/// The id of front end problems that no rule of XML Schema names.
 pub(crate) const CONTRACT: &str = "contract";
 
-/// What else the front end calls what it finds, by the names of XML Schema's rules, and what to do. What `contract` says is of many
-/// kinds, and says itself what is expected.
+/// The other ids of front end problems, which are names of XML Schema rules, with how to fix them. Problems with the id `contract` are of
+/// many kinds, and their messages say what is expected.
 pub(crate) const FRONT_END: &[(&str, Option<&str>)] = &[
     (CONTRACT, None),
     (
@@ -313,12 +313,12 @@ pub(crate) const FRONT_END: &[(&str, Option<&str>)] = &[
     ),
 ];
 
-/// What to do about what the front end finds by a rule.
+/// Returns how to fix a front end problem.
 pub(super) fn mend_of_front_end(id: &str) -> Option<&'static str> {
     FRONT_END.iter().find(|(known, _)| *known == id).and_then(|(_, mend)| *mend)
 }
 
-/// The rule of an id.
+/// Returns the rule with this id.
 pub(crate) fn find(id: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.id == id)
 }

@@ -1,4 +1,4 @@
-//! Schemas: what the Basic Profile asks of them (§4.3), and what generators of code stumble over.
+//! Rules for schemas: those of the Basic Profile (§4.3), and constructs that code generators have problems with.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use super::contract::{Documents, Name, SOAP_ENCODING, WSDL, named, refers, withi
 use super::findings::Findings;
 use super::rules;
 
-/// More values than this are no enumeration for xjc, by default.
+/// By default, xjc generates no enum for an enumeration with more values.
 const LARGEST_ENUMERATION: usize = 256;
 const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 
@@ -53,12 +53,12 @@ fn target_namespace(file: FileId, schema: Element<'_>, findings: &mut Findings<'
     }
 }
 
-/// The namespaces that a schema may refer to.
+/// Returns the namespaces that a schema may refer to.
 fn known_namespaces(schema: Element<'_>) -> HashSet<&str> {
     let imports = schema.elements().filter(|one| one.is(XSD_NAMESPACE, "import"));
     let mut known: HashSet<&str> =
         imports.map(|import| import.attribute("namespace").unwrap_or_default().trim()).collect();
-    // What has no namespace is that of who includes the schema.
+    // Names without a namespace belong to the including schema.
     known.extend([XSD_NAMESPACE, "", schema.attribute("targetNamespace").unwrap_or_default().trim()]);
     known
 }
@@ -86,7 +86,7 @@ fn references(
             if namespace == SOAP_ENCODING && local == "Array" && attribute.local() == "base" {
                 findings.at_attribute(&rules::R2110, file, attribute, "a type is derived from soapenc:Array");
             }
-            // These have rules of their own.
+            // These have their own rules.
             let is_dataset = namespace == XSD_NAMESPACE && local == "schema" && attribute.local() == "ref";
             if is_dataset && element.local() == "element" {
                 findings.at_attribute(&rules::DATASET, file, attribute, "an element is a whole schema");
@@ -121,7 +121,7 @@ fn is_repeated(element: Element<'_>) -> bool {
     element.attribute("maxOccurs").is_some_and(|most| !matches!(most.trim(), "0" | "1"))
 }
 
-/// Whether svcutil takes a type for an array: a sequence of one repeated element, and nothing else.
+/// Returns whether svcutil takes a type for an array: a sequence of one repeated element, and nothing else.
 fn is_array(complex_type: Element<'_>) -> bool {
     let mut content = complex_type.elements().filter(|one| one.local() != "annotation");
     let (Some(sequence), None) = (content.next(), content.next()) else { return false };
@@ -134,7 +134,7 @@ fn is_array(complex_type: Element<'_>) -> bool {
         && complex_type.attribute("mixed").is_none_or(|mixed| !matches!(mixed.trim(), "true" | "1"))
 }
 
-/// The named types that svcutil takes for arrays.
+/// Returns the named types that svcutil takes for arrays.
 fn arrays(documents: &Documents) -> HashSet<Name> {
     let mut arrays = HashSet::new();
     for (_, schema) in documents.schemas() {
@@ -154,7 +154,7 @@ fn enumeration(file: FileId, simple_type: Element<'_>, findings: &mut Findings<'
     }
 }
 
-/// The members of a type that would be one property in Java. What groups and bases add is not looked at.
+/// Checks for members of a type that would become the same Java property. Members of groups and base types aren't checked.
 fn properties(file: FileId, complex_type: Element<'_>, findings: &mut Findings<'_>) {
     let is_inner =
         |one: Element<'_>| one.id() != complex_type.id() && matches!(one.local(), "complexType" | "simpleType");
@@ -171,7 +171,7 @@ fn properties(file: FileId, complex_type: Element<'_>, findings: &mut Findings<'
         }
         let java = java_name(name);
         match known.get(&java) {
-            // Elements of one name become one list.
+            // Elements with the same name become one list.
             Some(first) if *first == (kind, name) => {}
             Some((first_kind, first)) => {
                 let message = format!("the {kind} {name} and the {first_kind} {first} are both the property {java:?}");
@@ -184,13 +184,13 @@ fn properties(file: FileId, complex_type: Element<'_>, findings: &mut Findings<'
     }
 }
 
-/// The local name of an element or attribute, declared here or elsewhere.
+/// Returns the local name of an element or attribute declaration or reference.
 fn member_name(member: Element<'_>) -> &str {
     let reference = member.attribute("ref").map(|name| name.trim().rsplit(':').next().unwrap_or_default());
     reference.unwrap_or_else(|| named(member))
 }
 
-/// What xjc makes of a name (JAXB 2.2 appendix D): words begin at punctuation and behind digits, and each with a capital.
+/// Converts a name as xjc does (JAXB 2.2 appendix D): words begin after punctuation and digits, and each is capitalised.
 fn java_name(name: &str) -> String {
     let mut java = String::with_capacity(name.len());
     let mut begins = true;
@@ -208,10 +208,10 @@ fn java_name(name: &str) -> String {
     java
 }
 
-/// Global declarations by what becomes of them: classes, and methods of the ObjectFactory.
+/// The Java names of global declarations: classes, and methods of the ObjectFactory.
 #[derive(Default)]
 struct JavaNames {
-    /// What was first, by namespace, whether it is a class, and the name in Java.
+    /// The first declaration with each name, by namespace, whether it is a class, and the Java name.
     known: HashMap<(String, bool, String), String>,
 }
 
@@ -237,7 +237,8 @@ impl JavaNames {
         }
     }
 
-    /// Elements that may be absent and may be nil: which of these a value is only a JAXBElement says, and the factory makes it.
+    /// Adds the ObjectFactory methods of elements that are both optional and nillable. Only a JAXBElement distinguishes absent from nil,
+    /// and the factory creates it.
     fn members(&mut self, target: &str, class: Element<'_>, file: FileId, findings: &mut Findings<'_>) {
         let own = class.elements().find(|one| one.is(XSD_NAMESPACE, "complexType")).unwrap_or(class);
         let is_inner = |one: Element<'_>| one.id() != own.id() && one.local() == "complexType";
@@ -261,7 +262,7 @@ impl JavaNames {
         findings: &mut Findings<'_>,
     ) {
         match self.known.entry((target.to_owned(), is_class, java.to_owned())) {
-            // A component that is there twice is another matter.
+            // Duplicate components are reported elsewhere.
             Entry::Occupied(known) if *known.get() == told => {}
             Entry::Occupied(known) => {
                 let what = if is_class { "class" } else { "method of the ObjectFactory" };

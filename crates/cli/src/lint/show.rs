@@ -10,10 +10,10 @@ use serde::Serialize;
 use super::findings::{Finding, Findings};
 use crate::problems::{ERROR, MARGIN, NOTE, WARNING, counted, rendered};
 
-/// So many further places of a rule are named.
+/// The maximum number of further places that are listed for a rule.
 const PLACES: usize = 5;
 
-/// The findings for people: the first of each rule with the places of the others, or all.
+/// Formats the findings as text: the first of each rule with the places of the others, or all in full.
 pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String {
     let mut out = String::new();
     let mut alike: Vec<Vec<&Finding>> = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String
     }
     for one in alike {
         let first = one[0];
-        // Writing to a string can't fail.
+        // Writing to a `String` can't fail.
         let _ = write!(out, "{}", rendered(&first.diagnostic));
         if let Some(mend) = first.mend {
             let _ = write!(out, "\n{MARGIN}  = mend{MARGIN:#}: {mend}");
@@ -67,7 +67,7 @@ pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String
     out
 }
 
-/// What the front end found differs where no rule names it, and errors are shown one by one.
+/// Returns whether two findings are listed together. Errors, and front end problems without a rule, must have the same message.
 fn is_of(first: &Finding, other: &Finding) -> bool {
     let (first, other) = (&first.diagnostic, &other.diagnostic);
     first.severity == other.severity
@@ -75,7 +75,7 @@ fn is_of(first: &Finding, other: &Finding) -> bool {
             || first.message == other.message)
 }
 
-/// The form of the JSON.
+/// The version of the JSON form.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub(super) struct Report<'f> {
     warnings: usize,
     notes: usize,
     findings: Vec<One<'f>>,
-    /// How many there are of each rule, those counted that `findings` has not.
+    /// The number of findings of each rule, including those that aren't in `findings`.
     counts: std::collections::BTreeMap<&'f str, usize>,
 }
 
@@ -103,7 +103,7 @@ struct One<'f> {
     mend: Option<&'static str>,
 }
 
-/// The findings for machines.
+/// Returns the findings for JSON output.
 pub(super) fn report<'f>(findings: &'f Findings<'_>, contract: &'f str) -> Report<'f> {
     let [errors, warnings, notes] = findings.totals();
     let one = |finding: &'f Finding| {

@@ -1,4 +1,4 @@
-//! Data for messages: rows of a CSV file (RFC 4180) or lines of JSON, taken in turn.
+//! Data for messages: rows of a CSV file (RFC 4180) or lines of JSON, used in turn.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,36 +6,36 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 
-/// The largest file: all of it is held in memory, so that nothing is read while the load runs.
+/// The maximum file size. The whole file is held in memory, so that nothing is read during the load.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Rows of values under names.
+/// Rows of named values.
 #[derive(Debug)]
 pub(super) struct Feed {
     path: PathBuf,
     columns: Vec<String>,
-    /// All values one behind the other, and where each ends.
+    /// All values concatenated, and the end of each.
     values: String,
     ends: Vec<usize>,
-    /// The line at which each row begins, from 1.
+    /// The line at which each row begins, counted from 1.
     lines: Vec<u64>,
 }
 
-/// What is done at the end of a feed, and who shares it.
+/// What to do at the end of a feed, and whether users share its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Mode {
-    /// At its end the feed begins again
+    /// Start again at the first row
     Recycle,
-    /// Who finds no row left is done
+    /// A user who finds no row left stops
     Stop,
-    /// All users take their rows from one place
+    /// All users take rows from the same sequence
     Shared,
     /// Each user goes through all rows
     PerUser,
 }
 
 impl Feed {
-    /// Reads `.csv`, whose first row has the names, or `.jsonl`, where each line is an object.
+    /// Reads a `.csv` file, whose first row has the names, or a `.jsonl` or `.ndjson` file, whose lines are objects.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let size = std::fs::metadata(path).with_context(|| format!("{shown} can't be read"))?.len();
@@ -121,29 +121,29 @@ impl Feed {
         self.ends.push(self.values.len());
     }
 
-    /// How many rows it has, at least one.
+    /// Returns the number of rows, which is at least one.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// The names of its columns.
+    /// Returns the names of the columns.
     pub(super) fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The number of the column of this name.
+    /// Returns the index of the column with this name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The value in a row.
+    /// Returns the value in a row and column.
     pub(super) fn value(&self, row: usize, column: usize) -> &str {
         let index = row * self.columns.len() + column;
         let begin = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.values[begin..self.ends[index]]
     }
 
-    /// An error that names the file and the line of a row.
+    /// Returns an error that names the file and the line of a row.
     pub(super) fn wrong_row(&self, row: usize, what: &str) -> String {
         self.wrong(self.lines[row], what).to_string()
     }
@@ -153,7 +153,7 @@ impl Feed {
     }
 }
 
-/// Which row is next.
+/// The position in a feed.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     rows: usize,
@@ -164,7 +164,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// # Errors
-    /// That two modes are each other's opposite.
+    /// Two modes contradict each other.
     pub(super) fn new(rows: usize, modes: &[Mode]) -> anyhow::Result<Self> {
         let has = |mode| modes.contains(&mode);
         if has(Mode::Recycle) && has(Mode::Stop) {
@@ -176,13 +176,13 @@ impl Turns {
         Ok(Turns { rows, ends: has(Mode::Stop), next: Arc::default(), is_shared: !has(Mode::PerUser) })
     }
 
-    /// The turns of one user.
+    /// Returns the position for one user.
     pub(super) fn of_user(&self) -> Self {
         let next = if self.is_shared { self.next.clone() } else { Arc::default() };
         Turns { next, ..self.clone() }
     }
 
-    /// Takes a row; `None` if there is none left.
+    /// Takes the next row; `None` if there is none left.
     pub(super) fn take(&self) -> Option<usize> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         if self.ends { Some(turn).filter(|turn| *turn < self.rows) } else { Some(turn % self.rows) }

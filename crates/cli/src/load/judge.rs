@@ -1,4 +1,4 @@
-//! Whether an answer is as it should be, and what is taken from it for later requests.
+//! Checks answers, and extracts values for later requests.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,55 +16,55 @@ use crate::envelope;
 use crate::expression::{Expression, Tree};
 use crate::shape::Shape;
 
-/// How much of an answer that is none is quoted.
+/// The maximum number of quoted bytes of an answer that isn't a SOAP message.
 const QUOTED: usize = 200;
-/// How many problems of an answer are told.
+/// The maximum number of reported problems of an answer.
 const TOLD: usize = 3;
 
-/// What answers must be like.
+/// The conditions for answers.
 #[derive(Debug)]
 pub(super) struct Judge {
     pub(super) definitions: &'static Definitions,
     pub(super) fault: Expected,
-    /// Status codes; none given are those that fit the rest.
+    /// The allowed status codes. If empty, they follow from the other conditions.
     pub(super) statuses: Vec<u16>,
     pub(super) contains: Vec<String>,
-    /// On a sample: valid by the schema.
+    /// Whether answers must be valid against the schema; checked for a sample.
     pub(super) is_valid: bool,
-    /// On a sample: these hold.
+    /// Expressions that must be true; checked for a sample.
     pub(super) expressions: Vec<Expression>,
-    /// What is taken from answers.
+    /// The values to extract from answers.
     pub(super) extracts: Vec<Extract>,
 }
 
 /// Whether a fault is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Expected {
-    /// A response that is no SOAP fault
+    /// A response that isn't a SOAP fault
     #[default]
     NoFault,
     /// A SOAP fault
     Fault,
 }
 
-/// A value that is taken from the answers of an operation.
+/// A value that is extracted from answers.
 #[derive(Clone, Debug)]
 pub(super) struct Extract {
-    /// The number of the value.
+    /// The index of the value.
     pub(super) value: usize,
-    /// The operation; all if there is none. That it selects nothing is an error where there is one.
+    /// The operation, or `None` for all. If an operation is given, an expression that selects nothing is an error.
     pub(super) operation: Option<usize>,
     pub(super) expression: Expression,
 }
 
 thread_local! {
-    /// What a validator has made of a contract's schema serves all users of a thread.
+    /// The validator compiles a schema once for all users of a thread.
     static VALIDATOR: RefCell<Option<(&'static Definitions, Validator<'static>)>> = const { RefCell::new(None) };
 }
 
 impl Judge {
-    /// Judges an answer to the operation of this number; in full, what is only looked at on a sample as well. Values for
-    /// later requests are put into `values`.
+    /// Checks an answer to the operation with this number. With `in_full`, also makes the checks for a sample. Extracted values are stored
+    /// in `values`.
     pub(super) fn judge(
         &self,
         (number, operation): (usize, &Operation),
@@ -100,7 +100,7 @@ impl Judge {
         let status = response.status;
         let (fits, expected) = match (&*self.statuses, self.fault) {
             ([], Expected::NoFault) => (matches!(status, 200 | 202), "200".to_owned()),
-            // SOAP 1.1 §6.2 asks for 500; SOAP 1.2 has 400 as well, and some servers know neither.
+            // SOAP 1.1 §6.2 requires 500; SOAP 1.2 also has 400, and some servers use neither.
             ([], Expected::Fault) => (matches!(status, 200 | 400 | 500), "500 or 400".to_owned()),
             (statuses, _) => {
                 let expected = statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ");
@@ -117,7 +117,7 @@ impl Judge {
         }
     }
 
-    /// Of an answer without a message.
+    /// Checks an answer without a message.
     fn nothing(&self, operation: &Operation) -> Result<(), String> {
         match (&operation.output, self.fault) {
             (_, Expected::Fault) => Err("found an empty answer, expected a fault".to_owned()),
@@ -181,10 +181,10 @@ impl Judge {
     }
 }
 
-/// Whether the schema says what answers are.
+/// Checks that the schema defines the answers of all operations.
 ///
 /// # Errors
-/// The operation of which it doesn't.
+/// The answers of an operation are encoded, or have no element of their own.
 pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
     let knows = |shape: &Shape| !matches!(shape, Shape::Content | Shape::Call { is_encoded: true, .. });
     match service.operations.iter().find(|operation| !operation.output.as_ref().is_none_or(knows)) {
@@ -197,7 +197,7 @@ pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
     }
 }
 
-/// What is wrong with the header blocks of a message by the schema, with those that it declares.
+/// Validates the header blocks of a message that the schema declares.
 pub(super) fn problems_of_header(definitions: &'static Definitions, envelope: &str) -> Vec<Problem> {
     let is_declared = |name: &ExpandedName| definitions.schema.find_element(name).is_some();
     validated(definitions, envelope, |around, namespace, local| match (around, local) {
@@ -207,7 +207,7 @@ pub(super) fn problems_of_header(definitions: &'static Definitions, envelope: &s
     })
 }
 
-/// What is wrong with a message by the schema, its header left out. Of what is in SOAP encoding the schema knows nothing.
+/// Validates a message except its header. The schema doesn't define SOAP encoding, so encoded content isn't checked.
 pub(super) fn problems(definitions: &'static Definitions, shape: &Shape, envelope: &str) -> Vec<Problem> {
     let roots = shape.roots(definitions);
     validated(definitions, envelope, |around, namespace, local| match (around, local) {
@@ -231,14 +231,14 @@ fn validated(
     })
 }
 
-/// Reads up to the payload and says whether it is a fault.
+/// Reads up to the payload. Returns whether it is a fault.
 fn begins(reader: &mut Reader<'_>) -> Result<bool, String> {
     let (envelope, payload) = Envelope::read(reader).map_err(|error| error.to_string())?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     Ok(name == Some((envelope.version.namespace(), "Fault")))
 }
 
-/// What a fault says, its code and its reason; `None` if it is none.
+/// Returns the code and the reason of a fault, or `None` if the message isn't a fault.
 fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
     let text = castile_xml::decode(message, charset).ok()?;
     let mut reader = Reader::decoded(&text, Limits::default(), &mut Memory::default()).ok()?;
@@ -251,7 +251,7 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
         match reader.next() {
             Ok(Token::StartTag(tag)) => element = tag.name.local(),
             Ok(Token::Text(text)) if !text.trim().is_empty() => match element {
-                // Of SOAP 1.2 the first value is the code, those in it are subcodes.
+                // In SOAP 1.2, the first value is the code; nested values are subcodes.
                 "faultcode" | "Value" => code = code.or(Some(text.into_owned())),
                 "faultstring" | "Text" => reason = reason.or(Some(text.into_owned())),
                 _ => {}
@@ -262,12 +262,12 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
     }
     let code = code.unwrap_or_default();
     let local = code.rsplit(':').next().unwrap_or_default().trim();
-    // Codes are called as in SOAP 1.2 everywhere.
+    // Codes are reported by their SOAP 1.2 names.
     let local = envelope::fault_code(local).map_or(local, |code| Version::Soap12.fault_code(&code));
     Some(format!("{}: {}", quoted(local.as_bytes()), quoted(reason.unwrap_or_default().trim().as_bytes())))
 }
 
-/// The envelope: the whole body, or the root part of a package (RFC 2387 §3.2).
+/// Returns the envelope: the whole body, or the root part of a package (RFC 2387 §3.2).
 fn root_part<'a>(response: &HttpResponse<'a>) -> Result<Cow<'a, [u8]>, String> {
     let Some(content_type) = response.header("content-type").filter(|value| is_package(value)) else {
         return Ok(Cow::Borrowed(response.body));
@@ -304,14 +304,14 @@ fn charset(content_type: &str) -> Option<Charset> {
     media_type.parameter("charset").and_then(Charset::of_label)
 }
 
-/// The beginning of what a stranger said, on one line.
+/// Returns the beginning of an untrusted text, on one line.
 fn quoted(bytes: &[u8]) -> String {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]);
     let line: String = start.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if bytes.len() > QUOTED { format!("{line} …") } else { line.trim_end().to_owned() }
 }
 
-/// The header lines that say what is sent, and what for (SOAP 1.1 §6.1.1, SOAP 1.2 Part 2 §7.1.4).
+/// Returns the header fields with the content type and the action (SOAP 1.1 §6.1.1, SOAP 1.2 Part 2 §7.1.4).
 pub(super) fn header_lines(version: Version, action: &str, own: &str) -> String {
     let has = |name: &str| {
         own.lines().any(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)))

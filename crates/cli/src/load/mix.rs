@@ -1,4 +1,4 @@
-//! What is sent: the messages of all operations, from files, templates, or the schema.
+//! The messages of all operations, from files, from templates, or made from the schema.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,20 @@ use super::{Place, Template, places, sample};
 use crate::envelope::{self, Fragment};
 use crate::shape::Shape;
 
-/// All that users have in common.
+/// The data that all users share.
 #[derive(Debug)]
 pub(super) struct Mix {
     pub(super) service: Service,
-    /// The messages of each operation, and which is next.
+    /// The messages of each operation, and the index of the next one.
     messages: Vec<(Vec<Message>, AtomicUsize)>,
-    /// The header lines of each operation's requests.
+    /// The header fields of each operation's requests.
     headers: Vec<Template>,
-    /// The operations in the order in which a user calls them: its round.
+    /// The operations in the order in which a user calls them.
     pub(super) round: Arc<[usize]>,
     pub(super) feed: Option<(Feed, Turns)>,
-    /// Whether a row of the feed is for a whole round.
+    /// Whether a row of the feed is used for a whole round.
     pub(super) row_per_round: bool,
-    /// The names of values that are taken from answers.
+    /// The names of extracted values.
     pub(super) values: Vec<String>,
     pub(super) judge: Judge,
 }
@@ -37,41 +37,41 @@ pub(super) struct Mix {
 /// A message of an operation.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Where it is from, in words.
+    /// A description of where the message is from.
     pub(super) source: String,
-    /// All of the envelope.
+    /// The whole envelope.
     pub(super) template: Template,
-    /// `None` where there is no file.
+    /// `None` if the message isn't from a file.
     origin: Option<Origin>,
 }
 
 impl Message {
-    /// Whether its envelope is that of a file.
+    /// Returns whether the file contained the whole envelope.
     fn is_whole(&self) -> bool {
         self.origin.as_ref().is_some_and(|origin| !origin.is_payload)
     }
 }
 
-/// Where the text of a file stands in an envelope.
+/// The position of a file's text in the envelope.
 #[derive(Debug)]
 struct Origin {
-    /// In the template of the envelope.
+    /// The range in the envelope's template.
     range: Range<usize>,
-    /// Where that begins in the file.
+    /// Where the range begins in the file.
     position: Position,
-    /// Whether the envelope was written around it.
+    /// Whether the file contained only the payload.
     is_payload: bool,
 }
 
-/// Where messages come from.
+/// The sources of messages.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
-    /// Files or directories, maybe each with its operation before it: `OP=FILE`.
+    /// Files or folders, optionally with an operation: `OP=FILE`.
     pub(super) messages: &'a [PathBuf],
     pub(super) templates: &'a [PathBuf],
     /// Header blocks, as XML.
     pub(super) blocks: &'a [String],
-    /// The names of values that are taken from answers.
+    /// The names of extracted values.
     pub(super) values: &'a [String],
     pub(super) feed: Option<&'a Feed>,
 }
@@ -98,18 +98,18 @@ impl Mix {
         }
     }
 
-    /// The next message of an operation; all users take them in turn.
+    /// Returns the next message of an operation. All users take messages from the same sequence.
     pub(super) fn message(&self, operation: usize) -> &Message {
         let (messages, next) = &self.messages[operation];
         &messages[next.fetch_add(1, Ordering::Relaxed) % messages.len()]
     }
 
-    /// The header lines of an operation's requests.
+    /// Returns the header fields of an operation's requests.
     pub(super) fn headers(&self, operation: usize) -> &Template {
         &self.headers[operation]
     }
 
-    /// All messages, with the number of their operation.
+    /// Returns all messages, each with the number of its operation.
     pub(super) fn messages(&self) -> impl Iterator<Item = (usize, &Message)> {
         self.messages
             .iter()
@@ -118,8 +118,8 @@ impl Mix {
     }
 }
 
-/// A round in which each operation comes as often as its weight says: the first of each in the order in which they were
-/// given, the others spread evenly between.
+/// Returns a round in which each operation occurs as often as its weight. First occurrences keep the given order, and further ones are
+/// spread evenly.
 fn round(weights: &[u32]) -> Arc<[usize]> {
     let divisor = weights.iter().copied().fold(0, |mut a, mut b| {
         while b > 0 {
@@ -137,10 +137,10 @@ fn round(weights: &[u32]) -> Arc<[usize]> {
 }
 
 impl Sources<'_> {
-    /// The messages of each operation, those that were given or else a sample.
+    /// Returns the messages of each operation: the given ones, or else a sample.
     ///
     /// # Errors
-    /// That a file is no message, or of no operation that is called, or that its feed has a value of another type.
+    /// A file isn't a message, belongs to no operation of this load, or its feed has a value of another type.
     pub(super) fn messages(&self, service: &Service) -> anyhow::Result<Vec<Vec<Message>>> {
         let mut found: Vec<Vec<Message>> = service.operations.iter().map(|_| Vec::new()).collect();
         for (given, is_template) in
@@ -165,10 +165,10 @@ impl Sources<'_> {
         Ok(found)
     }
 
-    /// The header lines of each operation's requests: these, and what says what a request is.
+    /// Returns the header fields of each operation's requests: the given ones, with content type and action.
     ///
     /// # Errors
-    /// A place that nothing fills.
+    /// A placeholder has no source.
     pub(super) fn headers(&self, service: &Service, own: &str) -> anyhow::Result<Vec<Template>> {
         let lines = |operation: &Operation| {
             let lines = judge::header_lines(service.version, &operation.action, own);
@@ -214,7 +214,7 @@ impl Sources<'_> {
         Ok((operation, Message { source: shown, template, origin: Some(origin) }))
     }
 
-    /// What a place of this name is filled with.
+    /// Returns the source of a placeholder.
     fn place(&self, name: &str) -> Result<Place, String> {
         let column = self.feed.and_then(|feed| feed.column(name)).map(Place::Column);
         let value = self.values.iter().position(|value| value == name).map(Place::Extracted);
@@ -228,7 +228,7 @@ impl Sources<'_> {
         })
     }
 
-    /// The envelope as a template, whose feed has values of the right types.
+    /// Parses the envelope as a template, and checks the types of the feed's values.
     fn template(
         &self,
         service: &Service,
@@ -245,7 +245,7 @@ impl Sources<'_> {
     }
 }
 
-/// What stands before `=`, if it is an operation that is called, and the rest.
+/// Splits `OP=FILE` if the part before `=` is an operation of this load.
 fn named<'p>(service: &Service, given: &'p Path) -> (Option<usize>, &'p Path) {
     let named = given.to_str().and_then(|text| {
         let (name, path) = text.split_once('=')?;
@@ -258,7 +258,7 @@ fn named<'p>(service: &Service, given: &'p Path) -> (Option<usize>, &'p Path) {
     }
 }
 
-/// A file, or the XML files of a directory in the order of their names.
+/// Returns a file, or the XML files of a folder sorted by name.
 fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -274,7 +274,7 @@ fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The operation that a message is of: its payload tells.
+/// Returns the operation of a message, which its payload determines.
 fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<usize> {
     let document = Document::parse(text)?;
     let (body, _) = envelope::parts(&document).with_context(|| shown.to_owned())?;
@@ -287,7 +287,7 @@ fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<us
     let mut fitting = (0..service.operations.len()).filter(|number| fits(&service.operations[*number]));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one),
-        // Whoever calls one operation may send it what it doesn't expect.
+        // With one operation, any message may be sent to it.
         (None, _) if service.operations.len() == 1 => Ok(0),
         (several, _) => {
             let root = root.map_or("nothing".to_owned(), |root| root.to_string());
@@ -298,7 +298,8 @@ fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<us
     }
 }
 
-/// What is wrong with the messages by the schema, as far as that can be told before places are filled; a person may mean it.
+/// Returns warnings about messages that violate the schema, as far as this is known before placeholders are filled. Such messages may be
+/// intended.
 pub(super) fn doubts(mix: &Mix) -> Vec<String> {
     let definitions = mix.service.definitions;
     let mut doubts = Vec::new();
@@ -317,7 +318,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
             let path = problem.path.strip_prefix("Envelope/Header/").unwrap_or(&problem.path);
             let of = if message.is_whole() { &message.source } else { "--soap-header" };
             let doubt = format!("{of}: no valid header block: {path}: {} [{}]", problem.message, problem.rule);
-            // Most messages have the same.
+            // Most messages have the same header blocks.
             if !doubts.contains(&doubt) {
                 doubts.push(doubt);
             }
@@ -343,7 +344,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
 }
 
 impl Origin {
-    /// The place in the file of what stands at `offset` of the envelope.
+    /// Returns the position in the file for an offset in the envelope.
     fn place(&self, envelope: &str, offset: usize) -> Position {
         let offset = offset.clamp(self.range.start, self.range.end);
         let before = &envelope[self.range.start..offset];
@@ -355,7 +356,7 @@ impl Origin {
         }
     }
 
-    /// A problem without its place in the envelope; its path is that in the file.
+    /// Formats a problem without its position in the envelope. Its path is the one in the file.
     fn words(&self, problem: &Problem) -> String {
         let path = match self.is_payload {
             true => problem.path.strip_prefix("Envelope/Body/").unwrap_or(&problem.path),

@@ -1,4 +1,4 @@
-//! The load model as flags: when requests are due, by whom, and when it ends.
+//! The load model as command line options: when requests are due, how many users there are, and when the load ends.
 
 use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
@@ -12,116 +12,117 @@ use castile_load::{
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, some_time, time, whole};
 
-/// Users of a closed workload, unless another number is given.
+/// The default number of users of a closed workload.
 const USERS: usize = 4;
-/// Requests of an open workload that may be under way at a time.
+/// The default limit of requests in flight of an open workload.
 const IN_FLIGHT: usize = 256;
-/// Users, or requests under way, that one driver may have.
+/// The maximum number of users, or of requests in flight, of one driver.
 const MOST_USERS: usize = 100_000;
-/// Threads that a driver may have.
+/// The maximum number of threads of a driver.
 const MOST_THREADS: usize = 1_024;
-/// Open files of the driver that are no connections.
+/// The number of the driver's open files that aren't connections.
 const OWN_FILES: u64 = 32;
-/// No driver sends more in a second.
+/// The maximum rate in requests per second.
 const MOST_RATE: f64 = 1e7;
-/// How long it takes, unless something else ends it.
+/// The default duration.
 const DURATION: Duration = Duration::from_secs(10);
-/// A search goes up to so many times where it began.
+/// By default, a search ends at this multiple of its first load.
 const MOST: f64 = 64.0;
-/// Throughput that grows by less than this share grows no more.
+/// Throughput has stopped growing if it grows by less than this share.
 const GAIN: f64 = 0.05;
 
 #[derive(clap::Args)]
-// A name of its own, since it becomes part of the arguments of a command.
+// The group has its own id, because it is flattened into the arguments of a command.
 #[group(id = "pace")]
 #[command(next_help_heading = "Load")]
 pub(super) struct Arguments {
-    /// Users, each with a connection of its own, who send the next request when they have the answer to the last
-    /// [default: 4]
+    /// The number of users. Each has a connection and sends the next request after the answer to the last [default: 4]
     #[arg(long, value_name = "N", value_parser = count::<usize>, conflicts_with_all = ["rate", "stages"])]
     users: Option<usize>,
-    /// How long a user thinks before each request: a time, uniform:FROM..TO or exponential:MEAN
+    /// How long a user waits before each request: a time, uniform:FROM..TO or exponential:MEAN
     #[arg(long, value_name = "TIME", value_parser = think, conflicts_with_all = ["pacing", "rate", "stages"])]
     think: Option<Think>,
-    /// The time from the start of a user's request to the start of its next
+    /// The time from the start of a user's request to the start of its next request
     #[arg(long, value_name = "TIME", value_parser = some_time, conflicts_with_all = ["rate", "stages"])]
     pacing: Option<Duration>,
-    /// How users begin: one after another within a TIME, or so many in a time, as 5/s or 25/min [default: together]
+    /// How users start: one after another within a TIME, or at a rate such as 5/s or 25/min [default: all together]
     #[arg(long, value_name = "RAMP", value_parser = ramp, conflicts_with_all = ["rate", "stages"])]
     ramp: Option<Start>,
-    /// Requests per second, or in another time as 600/min, whatever the server does; latency counts from the time each was due
+    /// The rate of an open workload: requests per second, or per another unit such as 600/min, regardless of the server's speed. Latency
+    /// counts from the time each request was due
     #[arg(long, value_name = "R", value_parser = rate, conflicts_with = "stages")]
     rate: Option<f64>,
-    /// A stretch of an open workload: TIME:RATE, or TIME:FROM..TO for a rate that changes evenly; they follow each other
+    /// A stage of an open workload: TIME:RATE, or TIME:FROM..TO for a rate that changes linearly; may be repeated, stages run one after
+    /// another
     #[arg(long = "stage", value_name = "STAGE", value_parser = stage)]
     stages: Vec<Stage>,
-    /// Let requests of an open workload come at random, as those of people who don't know of each other
+    /// Send the requests of an open workload at random times (a Poisson process), like those of independent users
     #[arg(long)]
     poisson: bool,
-    /// How many requests of an open workload are under way at most [default: 256]
+    /// The maximum number of requests in flight of an open workload [default: 256]
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     in_flight: Option<usize>,
-    /// What becomes of a request that is due when so many are under way
+    /// What to do with a request that is due while the maximum is in flight
     #[arg(long, value_name = "WHAT", default_value = "drop")]
     when_busy: Busy,
-    /// Raise the users or the rate step by step, to the highest for which this does not hold, as p99>50ms; or, with the
-    /// word peak, until throughput stops growing
+    /// Raise the users or the rate step by step to find the highest load for which this condition, such as p99>50ms, is not true. With
+    /// `peak`, until throughput stops growing
     #[arg(long, value_name = "CRITERION", value_parser = goal, conflicts_with = "stages")]
     until: Option<Goal>,
     /// The factor from step to step of --until
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = growth, requires = "until")]
     growth: f64,
-    /// Where --until ends at the latest [default: 64 times the users or the rate it begins with]
+    /// The highest load that --until tries [default: 64 times the first users or rate]
     #[arg(long, value_name = "N", value_parser = positive, requires = "until")]
     most: Option<f64>,
 
-    /// How long it goes on; a bare number is seconds [default: 10 s, or all stages]
+    /// How long the load runs; a bare number is seconds [default: 10 s, or all stages]
     #[arg(long, value_name = "TIME", value_parser = some_time, help_heading = "End")]
     duration: Option<Duration>,
-    /// End after so many requests
+    /// End after this many requests
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = "End")]
     requests: Option<u64>,
-    /// End after so many wrong or missing answers
+    /// End after this many wrong or missing answers
     #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "End")]
     max_errors: Option<u64>,
-    /// End when the server uses this share of all cores for a second, as 80%
+    /// End when the server uses this share of all cores for a second, such as 80%
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "server_pid", help_heading = "End")]
     max_cpu: Option<f64>,
-    /// How long to send before anything is measured
+    /// How long to send requests before measuring
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = time, help_heading = "End")]
     warmup: Duration,
 
     /// Use a new connection for each request
     #[arg(long, help_heading = "Connections")]
     no_keepalive: bool,
-    /// How long an answer may take
+    /// The timeout of a request
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = some_time, help_heading = "Connections")]
     timeout: Duration,
-    /// An address to connect from; with several, users take turns
+    /// An address to connect from; may be repeated, users take the addresses in turn
     #[arg(long = "source", value_name = "ADDRESS", value_parser = ip_address, help_heading = "Connections")]
     sources: Vec<IpAddr>,
-    /// Threads of the driver
+    /// The number of driver threads
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::<usize>, help_heading = "Connections")]
     threads: usize,
-    /// What all that is random begins with
+    /// The seed for random values
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<u64>)]
     seed: u64,
-    /// The process of a server on this machine, whose use of processors and memory is measured
+    /// The process id of the server on this machine; measures its use of CPU and memory
     #[arg(long, value_name = "PID", value_parser = count::<u32>, help_heading = "Connections")]
     pub(super) server_pid: Option<u32>,
 }
 
-/// What becomes of a request of an open workload that is due when all users are busy.
+/// What to do with a request of an open workload that is due while the maximum is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Busy {
-    /// It is dropped, and counted
+    /// Drop and count the request
     Drop,
-    /// It waits, which is part of its latency
+    /// Let the request wait, which counts as latency
     Wait,
 }
 
 impl Arguments {
-    /// Refuses a criterion that is about what isn't measured, which an option gave.
+    /// Returns an error if an option has a criterion about a value that isn't measured.
     pub(super) fn expect_measured(&self, option: &str, criterion: &Criterion) -> anyhow::Result<()> {
         let has_arrivals = self.rate.is_some() || !self.stages.is_empty();
         match criterion.metric {
@@ -138,7 +139,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses addresses to connect from that this machine doesn't have, or that don't reach the server at this one.
+    /// Returns an error for source addresses that this machine doesn't have, or that can't reach the server's address.
     pub(super) fn expect_sources(&self, server: IpAddr) -> anyhow::Result<()> {
         for source in &self.sources {
             if source.is_ipv4() != server.is_ipv4() {
@@ -151,7 +152,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// The criterion that ends a search.
+    /// Returns the criterion that ends a search.
     pub(super) fn until(&self) -> Option<&Criterion> {
         match &self.until {
             Some(Goal::Until(criterion)) => Some(criterion),
@@ -159,7 +160,7 @@ impl Arguments {
         }
     }
 
-    /// The plan, and what is searched for. One answer of `check_one_in` is judged in full.
+    /// Returns the plan, and the search if there is one. One in `check_one_in` answers is checked in full.
     pub(super) fn plan(&self, check_one_in: u64) -> anyhow::Result<(Plan, Option<Search>)> {
         let stages = match (self.rate, &*self.stages) {
             (Some(rate), _) => Some(vec![Stage { time: Duration::ZERO, from: rate, to: rate }]),
@@ -238,13 +239,13 @@ impl Arguments {
     }
 }
 
-/// How many users a process with so many open files may have.
+/// Returns the maximum number of users for a limit of open files.
 fn most_users(files: Option<u64>) -> usize {
     let spare = files.and_then(|files| usize::try_from(files.saturating_sub(OWN_FILES)).ok());
     spare.unwrap_or(MOST_USERS).min(MOST_USERS)
 }
 
-/// Whether there may be so many users in a process with so many open files.
+/// Checks that a process with this limit of open files can have this many users.
 pub(crate) fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
     let most = most_users(files);
     match files {
@@ -273,7 +274,7 @@ fn think(text: &str) -> Result<Think, String> {
     }
 }
 
-/// A rate above 0 that a driver may be asked for.
+/// Parses a rate above 0, up to the driver's maximum.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     sendable(quantity::rate(text)?)
 }
@@ -309,7 +310,7 @@ fn goal(text: &str) -> Result<Goal, String> {
     let criterion: Criterion = text.parse().map_err(|error: castile_load::Error| error.to_string())?;
     let is_below = matches!(criterion.comparison, Comparison::Below | Comparison::AtMost);
     match is_below && criterion.metric != Metric::RequestsPerSecond {
-        // All of it grows with the load.
+        // All other metrics grow with the load.
         true => {
             let meant = text.replace('<', ">");
             Err(format!("expected what is not to be, as {meant}: the highest load without it is looked for"))
@@ -395,7 +396,7 @@ mod tests {
         let rate = of("--rate 100 --until errors>0 --most 500 --growth 1.5");
         assert_eq!((rate.axis, rate.first, rate.most, rate.growth), (Axis::Rate, 100.0, 500.0, 1.5));
         assert_eq!(of("--until peak").goal, Goal::Peak { gain: 0.05 });
-        // Nobody said how many users to begin with.
+        // The number of users to start with isn't given, so --most limits it.
         assert_eq!(of("--until peak --most 2").first, 2.0);
         assert_eq!(goal("rps<500"), Ok(Goal::Until("rps<500".parse().unwrap())));
         assert_eq!(
@@ -404,7 +405,7 @@ mod tests {
         );
     }
 
-    /// So many were allocated until the machine had no memory left.
+    /// A huge number of users once used up all memory.
     #[test]
     fn users_are_held_against_the_open_files_and_a_bound() {
         let told = |users, files| hold("--users", users, files).map_err(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! Which types the places of a template have, and whether the values of a feed are of them.
+//! The types of template placeholders, and checks of the feed's values.
 
 use anyhow::bail;
 use castile_databinding::datatypes::Scope;
@@ -13,16 +13,16 @@ use crate::shape::Shape;
 use crate::template::split;
 use crate::typed::{self, Typed};
 
-/// How many problems are told.
+/// The maximum number of reported problems.
 const MOST: usize = 10;
 
-/// An element or attribute with a place of the feed in its value.
+/// An element or attribute whose value contains placeholders of the feed.
 #[derive(Debug)]
 struct Value {
-    /// Which, as `GetOrder/line/@quantity`.
+    /// The path, such as `GetOrder/line/@quantity`.
     path: String,
     pieces: Vec<Piece>,
-    /// Its type; `None` where the schema says nothing.
+    /// The type; `None` if the schema doesn't define it.
     definition: Option<SimpleTypeDefinition>,
     declarations: Declarations,
 }
@@ -44,10 +44,10 @@ impl Scope for Declarations {
     }
 }
 
-/// Checks every row of a feed against the types of all places that it fills in an envelope.
+/// Checks every row of a feed against the types of all its placeholders in an envelope.
 ///
 /// # Errors
-/// The rows that have values of other types.
+/// Rows have values of other types.
 pub(super) fn check(definitions: &Definitions, shape: &Shape, envelope: &str, feed: &Feed) -> anyhow::Result<()> {
     let document = Document::parse(envelope)?;
     let values = values(definitions, shape, &document, feed)?;
@@ -119,8 +119,8 @@ fn values(definitions: &Definitions, shape: &Shape, document: &Document, feed: &
     Ok(found)
 }
 
-/// A value with places of the feed in it. Of one that also has a place for a value of an earlier answer, nothing is known
-/// before that comes.
+/// Returns a value with placeholders of the feed. A value that also contains an extracted value isn't checked, because that is unknown
+/// before the run.
 fn value(
     schema: &Schema,
     element: Element<'_>,

@@ -1,4 +1,4 @@
-//! Messages made of the schema, for those who have none.
+//! Messages made from the schema, if none are given.
 
 use anyhow::Context;
 use castile_xml::tree::Document;
@@ -7,13 +7,13 @@ use castile_xsd::ExpandedName;
 use super::service::{Operation, Service};
 use crate::{envelope, shape};
 
-/// A payload of an operation: one of everything, a few levels deep, and what must be there below.
+/// Returns a sample payload of an operation. It contains every element once to a few levels, and only required elements below.
 pub(super) fn payload(service: &Service, operation: &Operation) -> anyhow::Result<String> {
     let made = operation.input.sample(shape::sampler(service.definitions), service.version);
     made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
 }
 
-/// The header blocks of a request: those that were given, and those of the contract that were not.
+/// Returns the header blocks of a request: the given ones, and samples of the other blocks in the contract.
 pub(super) fn blocks(service: &Service, operation: &Operation, given: &[String]) -> anyhow::Result<Vec<String>> {
     let name = |block: &String| anyhow::Ok(envelope::name(Document::parse(block)?.root()));
     let names: Vec<ExpandedName> = given.iter().map(name).collect::<anyhow::Result<_>>()?;

@@ -1,4 +1,4 @@
-//! What one user sends, and what it keeps of the answers.
+//! The requests of one user, and the values it extracts from answers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::mix::Mix;
 pub(super) struct UserScript {
     mix: Arc<Mix>,
     turns: Option<Turns>,
-    /// The row of the feed that is being used.
+    /// The current row of the feed.
     row: Option<usize>,
     values: Vec<Option<String>>,
     memory: Memory,
@@ -82,7 +82,7 @@ impl Script for UserScript {
 }
 
 impl Mix {
-    /// That a place has no value, in words.
+    /// Returns a message that a placeholder has no value.
     fn without(&self, place: Place) -> String {
         match place {
             Place::Column(column) => {

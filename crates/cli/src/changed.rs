@@ -1,8 +1,8 @@
-//! Changes to what commands are given, for tests of what reads it: the same ones each time.
+//! Mutated inputs for tests of parsers. The mutations are the same in each run.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` makes so many for each test, `FUZZ_SEED=NUMBER` makes others.
+//! `FUZZ_MUTATIONS=NUMBER` sets their number per test, `FUZZ_SEED=NUMBER` changes them.
 
-/// Numbers that look random (xorshift).
+/// A pseudo-random number generator (xorshift).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -14,16 +14,16 @@ impl Random {
     }
 }
 
-/// What may end or begin something.
+/// Texts that may delimit something.
 const SIGNS: [&str; 16] =
     [" ", "\t", "\r", "\n", "\r\n", ":", ": ", "=", "#", "\"", "\\", "\0", "\u{1b}[2J", "é", "\u{feff}", "--header"];
 
-/// Gives `check` texts that are made of `seeds` by a few changes each.
+/// Calls `check` with texts that are made from `seeds` by a few changes each.
 pub(crate) fn changed(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));
     for at in 0..count {
-        // No state of a xorshift is 0.
+        // The state of a xorshift must not be 0.
         let mut random = Random((first << 32 | at).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let mut text = seeds[random.below(seeds.len())].to_owned();
         for _ in 0..random.below(6) {
@@ -44,6 +44,6 @@ pub(crate) fn changed(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) 
         }
         check(&text, &mut random);
     }
-    // Seen with --nocapture.
+    // Visible with --nocapture.
     println!("{count} changed texts");
 }

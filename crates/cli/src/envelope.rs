@@ -1,4 +1,4 @@
-//! Envelopes around payloads: what is written around one, and what a message that came whole has in its own.
+//! Writing envelopes around payloads, and reading envelopes.
 
 use anyhow::{Context, bail};
 use castile::{Any, AnyType};
@@ -6,18 +6,18 @@ use castile_soap::{FaultCode, Version};
 use castile_xml::tree::{Document, Element, Position};
 use castile_xsd::ExpandedName;
 
-/// The namespaces of all versions.
+/// Returns the SOAP version of an envelope namespace.
 pub(crate) fn is_envelope(namespace: &str) -> Option<Version> {
     Version::ALL.into_iter().find(|version| version.namespace() == namespace)
 }
 
-/// The code of a fault, by its name in either version.
+/// Returns a fault code by its name in either SOAP version.
 pub(crate) fn fault_code(name: &str) -> Option<FaultCode> {
     let codes = [FaultCode::Sender, FaultCode::Receiver, FaultCode::MustUnderstand, FaultCode::VersionMismatch];
     codes.into_iter().find(|code| Version::ALL.iter().any(|version| version.fault_code(code) == name))
 }
 
-/// Writes an envelope with header blocks and a payload, each well-formed XML that declares what it uses.
+/// Writes an envelope with header blocks and a payload. Each must be well-formed XML with all its namespace declarations.
 pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> String {
     let header = match blocks {
         [] => String::new(),
@@ -27,7 +27,7 @@ pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> Strin
     format!("<soap:Envelope xmlns:soap=\"{namespace}\">{header}<soap:Body>{payload}</soap:Body></soap:Envelope>")
 }
 
-/// Writes an envelope with a fault that has this detail: elements that declare what they use.
+/// Writes an envelope with a fault that has this detail. Its elements must have all their namespace declarations.
 pub(crate) fn of_fault(version: Version, detail: &str) -> String {
     let fault = match version == Version::Soap12 {
         false => format!(
@@ -41,19 +41,19 @@ pub(crate) fn of_fault(version: Version, detail: &str) -> String {
     write(version, &[], &fault)
 }
 
-/// An element that can stand in another document.
+/// An element that can be moved to another document.
 #[derive(Debug)]
 pub(crate) struct Fragment {
-    /// The text of a document without what stands before its element.
+    /// The text of a document from its root element on.
     pub(crate) text: String,
-    /// Where it begins in the document.
+    /// Where the element begins in the document.
     pub(crate) position: Position,
 }
 
-/// The element of a document.
+/// Returns the root element of a document.
 ///
 /// # Errors
-/// It is not well-formed, or has a document type declaration.
+/// The document isn't well-formed, or has a document type declaration.
 pub(crate) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
     let text = castile_xml::decode(bytes, None).map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
     let document = Document::parse(&text).map_err(|error| {
@@ -67,7 +67,7 @@ pub(crate) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
     Ok(Fragment { text: root.source().to_owned(), position: root.position() })
 }
 
-/// The children of the body of an envelope, and the blocks of its header.
+/// Returns the children of the body of an envelope, and the header blocks.
 pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Vec<Element<'_>>)> {
     let envelope = document.root();
     let namespace = envelope.namespace();
@@ -77,7 +77,7 @@ pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Ve
     Ok((body.elements().collect(), blocks))
 }
 
-/// The header blocks of an envelope, each with the namespaces that it uses; nothing if the element is no envelope.
+/// Returns the header blocks of an envelope, each with the namespaces that it uses. Returns `None` if the element isn't an envelope.
 pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     let is_of = |element: &Any, local: &str| {
         let name = element.name();
@@ -92,11 +92,11 @@ pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(blocks.context("the header can't be read")?.unwrap_or_default()))
 }
 
-/// What stands in the detail of the fault in an envelope, each element with the namespaces that it uses; nothing if the document is no
-/// envelope.
+/// Returns the elements in the detail of the fault in an envelope, each with the namespaces that it uses. Returns `None` if the document
+/// isn't an envelope.
 ///
 /// # Errors
-/// There is no fault in it.
+/// The envelope has no fault with a detail.
 pub(crate) fn fault_detail(text: &str) -> anyhow::Result<Option<Vec<Any>>> {
     let element = Any::parse(text)?;
     let name = element.name();
@@ -109,7 +109,7 @@ pub(crate) fn fault_detail(text: &str) -> anyhow::Result<Option<Vec<Any>>> {
     };
     let body = child(&element, "Body", version.namespace())?.context("the envelope has no Body")?;
     let fault = child(&body, "Fault", version.namespace())?.context("the body of the envelope has no Fault")?;
-    // SOAP 1.1 gives what is in a fault no namespace.
+    // In SOAP 1.1, the elements of a fault have no namespace.
     let detail = match version == Version::Soap12 {
         false => child(&fault, "detail", ""),
         true => child(&fault, "Detail", version.namespace()),
@@ -118,7 +118,7 @@ pub(crate) fn fault_detail(text: &str) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(detail.read::<AnyType>()?.elements().collect()))
 }
 
-/// An envelope with white space in place of its header: all else stays where it is.
+/// Replaces the header of an envelope by white space, so that all positions stay the same.
 pub(crate) fn without_header(text: &str) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
     let envelope = document.root();
@@ -131,7 +131,7 @@ pub(crate) fn without_header(text: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The name of an element.
+/// Returns the name of an element.
 pub(crate) fn name(element: Element<'_>) -> ExpandedName {
     ExpandedName::new(element.namespace(), element.local())
 }

@@ -1,20 +1,20 @@
-//! XPath 1.0 expressions on answers.
+//! XPath 1.0 expressions on messages.
 
 use oxml::XPath;
 use oxml::xpath::{EvalContext, EvalLimits};
 
-/// An expression that was understood.
+/// A compiled expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     text: String,
     compiled: XPath,
 }
 
-/// An answer, ready for expressions.
+/// A message parsed for expressions.
 pub(crate) struct Tree(oxml::Document);
 
 impl Expression {
-    /// Reads an expression, whose prefixes mean these namespaces; `remedy` says how one more is declared.
+    /// Compiles an expression with these prefixes. `remedy` returns how to declare an unknown prefix, for the error message.
     pub(crate) fn new(
         text: &str,
         prefixes: &[(String, String)],
@@ -39,24 +39,24 @@ impl Expression {
         Ok(Expression { text: text.to_owned(), compiled })
     }
 
-    /// The expression as it was written.
+    /// Returns the expression as written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is true of an answer: `true()`, a number that is not 0, a text or nodes that are not empty.
+    /// Returns whether the result is true: `true()`, a number other than 0, or non-empty text or nodes.
     pub(crate) fn holds(&self, tree: &Tree) -> Result<bool, String> {
         Ok(self.evaluate(tree)?.to_boolean())
     }
 
-    /// What it gives, as text; `None` if it selects nothing.
+    /// Returns the result as text; `None` if the expression selects nothing.
     pub(crate) fn value(&self, tree: &Tree) -> Result<Option<String>, String> {
         let value = self.evaluate(tree)?;
         let is_nothing = value.nodes().is_some_and(<[_]>::is_empty);
         Ok((!is_nothing).then(|| value.to_str(&tree.0)))
     }
 
-    /// An answer comes from a stranger, so the work is bounded.
+    /// The answer is untrusted, so evaluation has limits.
     fn evaluate(&self, tree: &Tree) -> Result<oxml::xpath::Value, String> {
         let context = EvalContext::new().with_limits(EvalLimits::default());
         self.compiled.evaluate_with(&tree.0, &context).map_err(|error| format!("{}: {error}", self.text))
@@ -64,13 +64,13 @@ impl Expression {
 }
 
 impl Tree {
-    /// Reads an answer, which has no document type declaration.
+    /// Parses a message, which must not have a document type declaration.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         oxml::parse(text).map(Tree).map_err(|error| format!("no document for XPath: {error}"))
     }
 }
 
-/// The prefix that an error is about, since it has no namespace.
+/// Returns the prefix in an error about an unbound prefix.
 fn unbound(error: &str) -> Option<&str> {
     Some(error.split_once("unbound namespace prefix `")?.1.split_once('`')?.0)
 }

@@ -1,4 +1,4 @@
-//! Documents of a contract from files and catalogs and, where it is asked for, from the network.
+//! Documents of a contract from files, from catalogs and, if requested, from the network.
 
 mod secured;
 
@@ -20,23 +20,23 @@ use crate::bundle::kilobytes;
 use crate::source::{is_html, is_url};
 use secured::Secured;
 
-/// A contract that asks for more documents than this doesn't end.
+/// The maximum number of fetched documents. A contract with more may be endless.
 const MAX_DOCUMENTS: usize = 1_000;
 const MAX_REDIRECTS: u32 = 5;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// What the network may cost.
+/// The limits of fetching.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// For one document, from its name to its last byte.
+    /// For one document, from the host lookup to the last byte.
     pub(crate) timeout: Duration,
-    /// For all documents together, from the first request on.
+    /// For all documents together, from the first request.
     pub(crate) max_time: Duration,
     /// For all documents together, in bytes.
     pub(crate) max_size: u64,
 }
 
-/// Files first, as catalogs say; then the network, within limits, or a list of what is missing.
+/// A resolver that looks in files first, as catalogs say, and then fetches within limits or lists missing documents.
 pub(crate) struct Fetch {
     files: Files,
     network: Option<(Agent, Limits)>,
@@ -46,17 +46,16 @@ pub(crate) struct Fetch {
 #[derive(Default)]
 struct State {
     fetched: HashMap<String, Result<Vec<u8>, String>>,
-    /// Where redirects led: what the document says is relative to that (RFC 3986 §5.1.3).
+    /// The final URLs after redirects. References in a document are relative to its final URL (RFC 3986 §5.1.3).
     moved: HashMap<String, String>,
-    /// How many bytes were received, those of documents counted that failed.
+    /// The number of received bytes, including those of failed documents.
     size: u64,
     started: Option<Instant>,
     missing: BTreeSet<String>,
 }
 
 impl Fetch {
-    /// Nothing is fetched unless it is said what that may cost, and whom to trust: the authorities of the system, if nothing is
-    /// given.
+    /// Makes a resolver. Without `network`, nothing is fetched. Without TLS settings, the system's authorities are trusted.
     pub(crate) fn new(files: Files, network: Option<(Limits, Option<Tls>)>) -> Self {
         let network = network.map(|(limits, tls)| {
             let config = Agent::config_builder()
@@ -71,12 +70,12 @@ impl Fetch {
         Self { files, network, state: RefCell::default() }
     }
 
-    /// The locations that led to no document, and the documents that can't be read.
+    /// Returns the locations that led to no document, and the documents that can't be read.
     pub(crate) fn missing(&self) -> BTreeSet<String> {
         self.state.borrow().missing.clone()
     }
 
-    /// A file, or a URL that may be fetched.
+    /// Finds a file, or a URL that may be fetched.
     fn find(&self, request: &Request<'_>) -> Option<String> {
         let Some(location) = request.location.map(str::trim).filter(|location| !location.is_empty()) else {
             return self.files.locate(request);
@@ -87,7 +86,7 @@ impl Fetch {
         let state = self.state.borrow();
         let base = state.moved.get(request.base).map_or(request.base, String::as_str);
         let url = join(base, location);
-        // What comes from the network doesn't choose files of this machine; catalogs do.
+        // A fetched document must not select local files; catalogs may.
         self.files.catalogued(&url).or_else(|| self.fetchable(&url))
     }
 
@@ -143,10 +142,10 @@ impl Fetch {
             error => format!("{} can't be asked: {error}", host(url)),
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
-        // What began in secret doesn't go on in clear text.
+        // An https document must not redirect to http.
         let request = request.https_only(url.starts_with("https://")).build();
         let mut response = request.call().map_err(told)?;
-        // A part of a document, or none, is no document.
+        // A partial or empty response isn't a document.
         if response.status() != 200 {
             return Err(unexpected(response.status().as_u16()));
         }
@@ -155,7 +154,7 @@ impl Fetch {
         if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
             return Err(format!("the server answered in the content encoding {coding}, which was not asked for"));
         }
-        // One byte more tells that there are more. What came counts whatever becomes of it.
+        // One more byte shows that the document exceeds the limit. Received bytes count even if the document fails.
         let room = limits.max_size.saturating_sub(state.size);
         let mut bytes = Vec::new();
         let result = response.body_mut().as_reader().take(room + 1).read_to_end(&mut bytes);
@@ -176,24 +175,24 @@ impl Fetch {
     }
 }
 
-/// Whether there is no TLS since nobody who is trusted has issued the certificate.
+/// Returns whether a TLS handshake failed because the certificate's issuer isn't trusted.
 fn is_of_unknown(error: &(dyn std::error::Error + 'static)) -> bool {
     let error = error.source().and_then(|error| error.downcast_ref::<std::io::Error>()?.get_ref());
     let error = error.and_then(|error| error.downcast_ref::<rustls::Error>());
     matches!(error, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
 }
 
-/// The host of a URL, with its port if one is given.
+/// Returns the host of a URL, with its port if there is one.
 fn host(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // Who it is that asks is nobody else's business.
+    // The user part is omitted, because it may be a login.
     authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
-/// What is said of a status that no document comes with.
+/// Returns the message for an unexpected status.
 fn unexpected(status: u16) -> String {
-    // A login in a URL would stand in the bundle.
+    // A login in a URL would be stored in the bundle.
     const LOGIN: &str = "the server answered 401, which asks for a login, and --fetch has none: save the document with a program \
                          that logs in, and give that file; where it is imported, --catalog FILE says where it is kept";
     match status {
@@ -202,7 +201,7 @@ fn unexpected(status: u16) -> String {
     }
 }
 
-/// What stands for a port and is none: that of the scheme would be asked.
+/// Returns an invalid port. Without this check, the scheme's default port would be used.
 fn no_port(host: &str) -> Option<&str> {
     let (_, port) = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'))?;
     (!port.is_empty() && port.parse::<u16>().is_err()).then_some(port)
@@ -212,7 +211,7 @@ impl Resolver for Fetch {
     fn locate(&self, request: &Request<'_>) -> Option<String> {
         let is_builtin = builtin_namespaces().any(|namespace| namespace == request.namespace);
         let found = self.find(request);
-        // A copy at hand goes before the one that is built in; one on the network doesn't.
+        // A local copy takes precedence over a built-in document; a fetched one doesn't.
         let found = found.filter(|uri| !(is_builtin && is_url(uri)));
         if let (None, Some(location), false) = (&found, request.location, is_builtin) {
             self.state.borrow_mut().missing.insert(location.to_owned());
@@ -221,7 +220,7 @@ impl Resolver for Fetch {
     }
 
     fn nearly(&self, request: &Request<'_>) -> Option<String> {
-        // What comes from the network learns nothing of the files of this machine.
+        // A fetched document must not reveal names of local files.
         self.files.nearly(request).filter(|_| !is_url(request.base))
     }
 

@@ -1,4 +1,4 @@
-//! JSON that is indented where that helps a reader.
+//! JSON with indentation limited to a readable depth.
 
 use std::io::{self, Write};
 
@@ -6,15 +6,15 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-/// How many levels are indented: spaces must not be more than what stands between them.
+/// The maximum number of indented levels, so that there aren't more spaces than content.
 pub(crate) const MOST_INDENTED: usize = 20;
 
-/// A value as JSON. What is deeper than some levels stands in one line.
+/// Serializes a value as indented JSON. Content below `MOST_INDENTED` levels is in one line.
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
     let mut written = Vec::new();
     let formatter = Indented { pretty: PrettyFormatter::new(), depth: 0 };
     value.serialize(&mut Serializer::with_formatter(&mut written, formatter))?;
-    // All that is written is text.
+    // `serde_json` writes valid UTF-8.
     Ok(String::from_utf8(written).unwrap_or_default())
 }
 
@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// An answer of 16 MB became gigabytes of spaces.
+    /// An answer of 16 MB once became gigabytes of spaces.
     #[test]
     fn what_is_deep_has_no_more_spaces_than_it_is_long() {
         let many: Vec<u8> = vec![1; 10_000];

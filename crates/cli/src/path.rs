@@ -1,4 +1,4 @@
-//! Paths into values as JSON.
+//! Paths into JSON values.
 
 use anyhow::bail;
 use serde_json::Value as Json;
@@ -11,7 +11,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The name, of a member.
+    /// Returns the name of a member step.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Step::Member(name) => Some(name),
@@ -20,7 +20,7 @@ impl Step {
     }
 }
 
-/// `order.item[0].name`. Namespaces may have dots: what stands in braces is a part of a name.
+/// Parses a path such as `order.item[0].name`. A name in braces may contain dots, because namespaces do.
 pub(crate) fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -58,14 +58,14 @@ pub(crate) fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
     }
 }
 
-/// What stands where a path leads. A name that is asked of an array is asked of its first item.
+/// Returns the value at a path. A member step on an array applies to its first item.
 pub(crate) fn find<'j>(json: &'j Json, path: &[Step]) -> Option<&'j Json> {
     let mut found = json;
     for step in path {
         found = match step {
             Step::Item(number) => match found {
                 Json::Array(items) => items.get(*number)?,
-                // What may come more than once is an array, whatever its number.
+                // An element that may repeat is an array, and others aren't.
                 one if *number == 0 => one,
                 _ => return None,
             },
@@ -78,7 +78,7 @@ pub(crate) fn find<'j>(json: &'j Json, path: &[Step]) -> Option<&'j Json> {
     Some(found)
 }
 
-/// Whether something holds of what stands where a path leads. A name that is asked of an array is asked of all its items.
+/// Returns whether `of` is true for a value at a path. A member step on an array applies to all items.
 pub(crate) fn holds(json: &Json, path: &[Step], of: &impl Fn(&Json) -> bool) -> bool {
     let Some((step, rest)) = path.split_first() else { return of(json) };
     match (step, json) {

@@ -1,4 +1,4 @@
-//! Problems of contracts on standard error, as the compiler prints its own.
+//! Problems of contracts, printed to standard error like compiler diagnostics.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,12 +18,11 @@ pub(crate) const NOTE: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
-/// Prints the problems that matter as much as `least` does, errors behind the others so that they are not scrolled away,
-/// then how many there are of each kind. Of warnings and notes that say the same, the first is shown, with the places of the
-/// others.
+/// Prints the problems with at least this severity, and the number of each kind. Errors come last, so that they stay visible. Warnings and
+/// notes with the same text are shown once, with the places of the others.
 ///
 /// # Errors
-/// There is an error among them.
+/// There is an error among the problems.
 pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> anyhow::Result<()> {
     let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
     let (errors, others): (Vec<_>, Vec<_>) = diagnostics.iter().partition(is_error);
@@ -57,7 +56,7 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     Ok(())
 }
 
-/// Says that a contract is used without what its defects are in, if it has any.
+/// Prints a warning if a contract has defects, whose parts are left out.
 pub(crate) fn warn_of_defects(of: &str, defects: usize) {
     if defects > 0 {
         let what = if defects == 1 { "it is" } else { "they are" };
@@ -71,18 +70,18 @@ pub(crate) fn warn_of_defects(of: &str, defects: usize) {
     }
 }
 
-/// Says what of a contract is not there, as its plan says it.
+/// Prints a warning with the summary of what the plan leaves out.
 pub(crate) fn warn_of_what_is_left_out(of: &str, summary: &str) {
     note!("{WARNING}warning{WARNING:#}: {}: {}", visible(of), visible(summary));
 }
 
-/// Problems that say the same but for the names in them, in the order of the first ones.
+/// Groups problems that are equal except for names, in the order of the first of each group.
 fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d Diagnostic>> {
     let mut places = HashMap::new();
     let mut folded: Vec<Vec<&Diagnostic>> = Vec::new();
     for diagnostic in diagnostics {
         let Diagnostic { severity, rule, message, note, .. } = diagnostic;
-        // What breaks no rule is of the one thing that it names.
+        // A problem without a rule is specific to the names in it.
         let (kind, _) = if rule.is_some() { without_names(message) } else { (message.clone(), Vec::new()) };
         match places.entry((severity, rule, kind, note)) {
             Entry::Vacant(entry) => {
@@ -95,7 +94,7 @@ fn folded<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Vec<Vec<&'d 
     folded
 }
 
-/// A message without the expanded names in it, `{namespace}local`, and their local parts.
+/// Splits a message into the text without expanded names, `{namespace}local`, and their local names.
 fn without_names(message: &str) -> (String, Vec<&str>) {
     let (mut text, mut names, mut rest) = (String::new(), Vec::new(), message);
     while let Some((before, namespace)) = rest.split_once('{') {
@@ -110,7 +109,7 @@ fn without_names(message: &str) -> (String, Vec<&str>) {
     (text + rest, names)
 }
 
-/// How many there are of a kind and the names in which they differ, if they do.
+/// Returns the number of problems in a group and the differing names, if the names differ.
 fn differing(alike: &[&Diagnostic]) -> Option<String> {
     if alike.iter().all(|one| one.message == alike[0].message) {
         return None;
@@ -125,10 +124,10 @@ fn differing(alike: &[&Diagnostic]) -> Option<String> {
     Some(format!("{} of this kind{MARGIN:#}: {}", alike.len(), names.join(", ")))
 }
 
-/// How many further places are named of problems that say the same.
+/// The maximum number of further places listed for equal problems.
 const PLACES: usize = 5;
 
-/// Where else a problem is.
+/// Returns the further places of a problem.
 fn also(others: &[&Diagnostic]) -> Option<String> {
     let place = |one: &&Diagnostic| format!("{}:{}:{}", visible(&one.file), one.line, one.column);
     let mut places: Vec<_> = others.iter().take(PLACES).map(place).collect();
@@ -138,8 +137,8 @@ fn also(others: &[&Diagnostic]) -> Option<String> {
     (!places.is_empty()).then(|| places.join(", "))
 }
 
-/// An error with all that caused it, harmless on a terminal: it may quote a contract, a peer or a file name. An error that says
-/// its last cause says what is between as well, and one of a connection says its reason in words.
+/// Formats an error with its causes, escaped for terminals because it may quote a contract, a peer or a file name. The chain stops at an
+/// error that includes its last cause or is a connection error with a reason.
 pub(crate) fn in_full(error: &anyhow::Error) -> String {
     let last = error.root_cause().to_string();
     let mut told = String::new();
@@ -153,7 +152,7 @@ pub(crate) fn in_full(error: &anyhow::Error) -> String {
     castile_xml::visible_lines(&told).into_owned()
 }
 
-/// Whether it is an error of a connection.
+/// Returns whether the error is a connection error, which includes its reason.
 fn has_its_reason(error: &(dyn std::error::Error + 'static)) -> bool {
     let error = match error.downcast_ref::<CallError>() {
         Some(CallError::Transport(error)) => Some(error),
@@ -162,18 +161,18 @@ fn has_its_reason(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is_some_and(|error| matches!(error.kind(), ErrorKind::Connect | ErrorKind::Exchange))
 }
 
-/// Notes are shown where they are asked for.
+/// Returns the minimum severity to show; notes are only shown on request.
 pub(crate) fn least(notes: bool) -> Severity {
     if notes { Severity::Note } else { Severity::Warning }
 }
 
-/// `1 error`, `2 errors`
+/// Formats a count as `1 error` or `2 errors`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
-/// What `Display` gives, in colours.
+/// Formats a diagnostic as `Display` does, with colours.
 pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
     let style = match diagnostic.severity {
         Severity::Error => ERROR,
@@ -183,9 +182,9 @@ pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
     let text = diagnostic.to_string();
     let mut lines = text.lines();
     let mut out = String::new();
-    // The message follows the first `: `, for neither severity nor rule has one.
+    // The message follows the first `: `, because neither severity nor rule contains one.
     if let Some((kind, message)) = lines.next().and_then(|line| line.split_once(": ")) {
-        // Writing to a string can't fail.
+        // Writing to a `String` can't fail.
         let _ = write!(out, "{style}{kind}{style:#}{BOLD}: {message}{BOLD:#}");
     }
     for line in lines {
@@ -203,7 +202,7 @@ pub(crate) fn rendered(diagnostic: &Diagnostic) -> String {
 mod tests {
     use super::*;
 
-    /// `castile call` told three times that a connection was refused.
+    /// `castile call` once reported three times that a connection was refused.
     #[test]
     fn a_cause_is_told_once() {
         let refused = || anyhow::anyhow!("refused").context("no TCP").context("no connection");
@@ -230,7 +229,7 @@ mod tests {
         assert_eq!((also(&folded[0][1..]).as_deref(), also(&folded[1][1..])), (Some(expected), None));
     }
 
-    /// ONVIF's contract had 29 blocks of one kind.
+    /// ONVIF's contract had 29 groups of the same problem.
     #[test]
     fn what_differs_in_a_name_is_shown_once_with_the_names() {
         let problem = |rule, name: &str| Diagnostic {

@@ -1,4 +1,4 @@
-//! What all servers of this binary have in common as processes, so that they can be compared.
+//! The process arguments of all servers of this binary, so that they can be compared.
 
 use std::future::Future;
 use std::io;
@@ -15,27 +15,27 @@ use tokio::runtime::{Builder, Runtime};
 use crate::quantity::{self, Listen};
 use crate::tls::ServerTls;
 
-/// How a server process listens, and until when.
-// A name of its own, since it becomes part of the arguments of a command.
+/// How a server process listens, and when it ends.
+// The group has its own id, because it is flattened into the arguments of a command.
 #[derive(clap::Args)]
 #[group(id = "process")]
 pub(crate) struct Arguments {
-    /// Where to listen; port 0 is any free one
+    /// The address to listen on; port 0 is any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = quantity::listen)]
     addr: Listen,
-    /// End when standard input is closed: the parent holds the other end, so a child learns that its parent is gone
+    /// End when standard input is closed. The parent holds the other end, so a child detects that its parent has ended
     #[arg(long, hide = true)]
     until_stdin_closes: bool,
-    /// Listen in a network of its own, joined to that of the parent by one of this rate
+    /// Listen in a separate network namespace, connected to the parent by a network of this rate
     #[arg(long, hide = true)]
     network: Option<Network>,
 }
 
-/// Ready when the server is to end.
+/// Ready when the server should end.
 pub(crate) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Arguments {
-    /// The arguments with which a parent starts a server of its own on a free port, across a network if there is to be one.
+    /// Returns the arguments for a child server on a free port, across a network if one is given.
     pub(crate) fn of_child(network: Option<Network>) -> Vec<String> {
         let address = network.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |_| Network::SERVER);
         let mut arguments =
@@ -46,22 +46,22 @@ impl Arguments {
         arguments
     }
 
-    /// Listens, tells the URL on standard output, and serves until the process is asked to end. SIGHUP asks for that unless there
-    /// is TLS, which it asks to load again.
+    /// Listens, prints the URL to standard output, and serves until the process is asked to end. SIGHUP asks for that too, except with TLS,
+    /// where it reloads the certificates.
     pub(crate) fn serve<F: Future>(
         &self,
         tls: Option<&ServerTls>,
         serve: impl FnOnce(TcpListener, End) -> F,
     ) -> anyhow::Result<F::Output> {
         castile_load::allow_descriptors();
-        // The process has no other thread yet.
+        // The process is still single-threaded, as changing the namespace requires.
         if let Some(network) = &self.network {
             network.serve()?;
         }
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
-            // Before anybody is told that the server is there, who may send a signal then.
+            // Installed before the URL is printed, because a client of that output may send SIGHUP.
             if let Some(tls) = tls {
                 tls.keep_loaded();
             }
@@ -69,7 +69,7 @@ impl Arguments {
             out!("listening on {scheme}://{}", listener.local_addr()?);
             Ok(serve(listener, self.end(tls.is_some())).await)
         });
-        // A file that is being loaded is not waited for.
+        // Doesn't wait for a file that is being loaded.
         runtime.shutdown_background();
         served
     }
@@ -96,10 +96,10 @@ impl Arguments {
     }
 }
 
-/// How many connections the system lets in before they are accepted; `TcpListener::bind` has it let in 128.
+/// The number of connections that wait for being accepted; `TcpListener::bind` uses 128.
 const BACKLOG: u32 = 1_024;
 
-/// Listens on the first of these addresses that can be had.
+/// Listens on the first available address.
 fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for &address in addresses {
@@ -113,13 +113,13 @@ fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Connections that are not quite closed would keep a server from starting anew. On Windows it would share the port.
+    // Otherwise, connections in TIME_WAIT would prevent a restart of the server. On Windows, the option would share the port.
     socket.set_reuseaddr(cfg!(unix))?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// One thread where the process has one core, else one for each.
+/// Builds a single-threaded runtime if the process has one core, else one with a thread per core.
 fn runtime() -> io::Result<Runtime> {
     // This count respects the cores the process is pinned to.
     match std::thread::available_parallelism().map_or(1, usize::from) {
@@ -130,7 +130,7 @@ fn runtime() -> io::Result<Runtime> {
     .build()
 }
 
-/// Ready when this process is asked to end: by Ctrl-C, or by SIGTERM or SIGHUP where there are signals.
+/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP.
 pub(crate) async fn asked_to_end() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -151,7 +151,7 @@ pub(crate) async fn asked_to_end() -> io::Result<()> {
 fn stdin_closed() -> impl Future<Output = ()> + Send {
     let (send, receive) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
-        // Whatever comes is of no interest, and an error means an end as well.
+        // Input is ignored. An error means the end, too.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = send.send(());
     });

@@ -1,4 +1,4 @@
-//! `castile quakes`: the catalogue of the seismic suite as lines, for peers to serve the same.
+//! `castile quakes`: writes the catalogue of the seismic suite as lines, so that peers serve the same data.
 
 use std::io::{BufWriter, Write};
 
@@ -6,7 +6,7 @@ use castile_suites::seismic::Service;
 
 use crate::output;
 
-/// Writes what `serve` makes up without a file.
+/// Writes the quakes that `serve` generates if it has no file.
 pub(crate) fn run() {
     let service = Service::default();
     output::with(|output| {

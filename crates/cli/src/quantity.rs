@@ -1,10 +1,10 @@
-//! What a person types as a number, a time, a rate or an address. Errors say what was expected; clap says what was found.
+//! Parsers for numbers, times, rates and addresses on the command line. Errors say what was expected; clap adds what was found.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A whole number, from 0.
+/// Parses a whole number from 0.
 pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| match text.parse::<u128>() {
         Ok(_) => "the number is too large".to_owned(),
@@ -12,7 +12,7 @@ pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     })
 }
 
-/// A whole number, from 1: how many there are to be of something.
+/// Parses a whole number from 1.
 pub(crate) fn count<N: FromStr>(text: &str) -> Result<N, String> {
     match text.parse::<u128>() {
         Ok(0) | Err(_) => Err("expected a whole number above 0".to_owned()),
@@ -20,7 +20,7 @@ pub(crate) fn count<N: FromStr>(text: &str) -> Result<N, String> {
     }
 }
 
-/// A number above 0.
+/// Parses a number above 0.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
@@ -28,16 +28,16 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A status of HTTP that an answer ends with.
+/// Parses a final HTTP status.
 pub(crate) fn status(text: &str) -> Result<u16, String> {
     let status = text.parse().ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| "expected a status from 200 to 599".to_owned())
 }
 
-/// No command waits or works for longer.
+/// The maximum time of any command.
 const LONGEST_DAYS: u64 = 365;
 
-/// A time; a bare number is seconds.
+/// Parses a time; a bare number is seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str = "expected a time such as 500ms, 10s, 2min or 1h; a bare number is seconds";
     let time = match text.parse::<f64>() {
@@ -53,7 +53,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A time above 0.
+/// Parses a time above 0.
 pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     match time(text)? {
         Duration::ZERO => Err("expected a time above 0".to_owned()),
@@ -61,12 +61,12 @@ pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A number above 0 in a time, as one in a second: a bare number is that already.
+/// Parses a rate above 0, and converts it to a rate per second. A bare number is per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     rate_from_zero(text).and_then(|rate| if rate > 0.0 { Ok(rate) } else { Err("expected a rate above 0".to_owned()) })
 }
 
-/// A number in a time, which may be 0, as one in a second.
+/// Parses a rate that may be 0, and converts it to a rate per second.
 pub(crate) fn rate_from_zero(text: &str) -> Result<f64, String> {
     let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
     let seconds = match unit.trim() {
@@ -80,7 +80,7 @@ pub(crate) fn rate_from_zero(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a rate such as 50, 50/s, 600/min or 100/h; a bare number is in a second".to_owned())
 }
 
-/// Where to listen, in the order in which it is tried: a name may have several addresses.
+/// The addresses to listen on, in the order in which they are tried. A host name may have several addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Listen {
     text: String,
@@ -93,7 +93,7 @@ impl std::fmt::Display for Listen {
     }
 }
 
-/// `HOST:PORT`.
+/// Parses `HOST:PORT`.
 pub(crate) fn listen(text: &str) -> Result<Listen, String> {
     const EXPECTED: &str = "expected HOST:PORT, such as 127.0.0.1:8080, localhost:8080 or [::]:8080";
     let (host, port) = text.rsplit_once(':').ok_or(EXPECTED)?;
@@ -105,7 +105,7 @@ pub(crate) fn listen(text: &str) -> Result<Listen, String> {
     Ok(Listen { text: text.to_owned(), addresses: found.collect() })
 }
 
-/// An IP address.
+/// Parses an IP address.
 pub(crate) fn ip_address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| "expected an IP address such as 127.0.0.2 or ::1".to_owned())
 }

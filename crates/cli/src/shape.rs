@@ -1,21 +1,21 @@
-//! What the messages of a contract hold, and samples of it.
+//! The structure of a contract's messages, and samples of them.
 
 use castile_soap::Version;
 use castile_wsdl::{BindingMessage, BindingOperation, Definitions, Part, PartContent, Sampler, Style, Use};
 use castile_xsd::validate::Chosen;
 use castile_xsd::{ElementId, ExpandedName, TypeId};
 
-/// From this depth on, what is optional is left out of samples.
+/// Optional content at this depth and below is omitted from samples.
 const DEPTH: usize = 4;
 
-/// What stands in the body of a message.
+/// The content of a message's body.
 #[derive(Debug)]
 pub(crate) enum Shape {
-    /// Document style: these elements, most often one.
+    /// Document style: these elements, usually one.
     Elements(Vec<ElementId>),
-    /// Document style with a part that has a type: content of the type.
+    /// Document style with a part that has a type: the content of the type.
     Content,
-    /// Rpc style: an element of this name with the parts in it.
+    /// Rpc style: a wrapper element with the parts in it.
     Call {
         wrapper: ExpandedName,
         parts: Vec<(String, PartContent)>,
@@ -25,17 +25,17 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// What a request holds.
+    /// Returns the shape of a request.
     pub(crate) fn of_request(operation: &BindingOperation, input: &BindingMessage) -> Self {
         Shape::of(operation, input, &operation.name)
     }
 
-    /// What a response holds.
+    /// Returns the shape of a response.
     pub(crate) fn of_response(operation: &BindingOperation, output: &BindingMessage) -> Self {
         Shape::of(operation, output, &format!("{}Response", operation.name))
     }
 
-    /// `name` is that of the wrapper in rpc style.
+    /// Returns the shape of a message. `name` is the wrapper's name in rpc style.
     fn of(operation: &BindingOperation, message: &BindingMessage, name: &str) -> Self {
         match operation.style {
             Style::Rpc => Shape::Call {
@@ -51,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// The names that the first element in the body can have; `None` if any will do.
+    /// Returns the possible names of the first element in the body; `None` for any name.
     pub(crate) fn roots(&self, definitions: &Definitions) -> Option<Vec<ExpandedName>> {
         match self {
             Shape::Elements(elements) => {
@@ -66,8 +66,8 @@ impl Shape {
         }
     }
 
-    /// What a validator makes of an element in the body that has so many elements around it; `roots` are those of
-    /// [`roots`](Self::roots). Of what is in SOAP encoding a schema knows nothing.
+    /// Chooses how a validator treats an element in the body. `around` is the number of its ancestors, and `roots` is the result of
+    /// [`roots`](Self::roots). Content in SOAP encoding is skipped, because schemas don't define it.
     pub(crate) fn chosen(&self, roots: Option<&[ExpandedName]>, around: usize, namespace: &str, local: &str) -> Chosen {
         let is_root = |name: &ExpandedName| (name.namespace(), name.local()) == (namespace, local);
         match (around, self) {
@@ -75,17 +75,17 @@ impl Shape {
             (2, Shape::Call { .. }) if roots.is_none_or(|roots| roots.iter().any(is_root)) => Chosen::Within,
             (_, Shape::Call { parts, .. }) => match parts.iter().find(|(name, _)| name == local) {
                 Some((_, PartContent::Type(type_id))) if around == 3 => Chosen::OfType(*type_id),
-                // One that nobody knows is found not to be declared.
+                // The validator reports an unknown part as undeclared.
                 _ => Chosen::Declared,
             },
             (_, Shape::Elements(_)) => Chosen::Declared,
         }
     }
 
-    /// A payload: one of everything, a few levels deep, and what must be there below.
+    /// Returns a sample payload. It contains every element once to a few levels, and only required elements below.
     ///
     /// # Errors
-    /// There is none: what must be there is abstract, or never ends.
+    /// There is no finite sample, or a required element is abstract.
     pub(crate) fn sample(&self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
         Ok(match self {
             Shape::Elements(elements) => elements.iter().map(|id| sampler.element(*id)).collect::<Result<_, _>>()?,
@@ -98,25 +98,24 @@ impl Shape {
     }
 }
 
-/// The header blocks of a message that are elements.
+/// Returns the header blocks of a message that are elements.
 pub(crate) fn blocks(message: &BindingMessage) -> Vec<ElementId> {
     message.headers.iter().filter_map(|header| element(&header.part)).collect()
 }
 
-/// What a fault says in its detail.
+/// The detail of a fault.
 #[derive(Debug)]
 pub(crate) enum Detail {
     Element(ElementId),
-    /// In SOAP encoding: an element of this name and type, which is the part's element, or is called as the part is where that has a
-    /// type.
+    /// In SOAP encoding: an element with this name and type. If the part has a type, the name is that of the part.
     Encoded(ExpandedName, TypeId),
 }
 
 impl Detail {
-    /// The element in the detail.
+    /// Returns a sample of the element in the detail.
     ///
     /// # Errors
-    /// There is none: what must be there is abstract, or never ends.
+    /// There is no finite sample, or a required element is abstract.
     pub(crate) fn sample(self, sampler: Sampler<'_>, version: Version) -> anyhow::Result<String> {
         Ok(match self {
             Detail::Element(id) => sampler.element(id)?,
@@ -125,7 +124,7 @@ impl Detail {
     }
 }
 
-/// The faults of an operation that say something, with their names. A part of literal use that is no element says nothing.
+/// Returns the faults of an operation that have a detail, with their names. A literal part with a type has none.
 pub(crate) fn faults<'f>(
     definitions: &'f Definitions,
     operation: &'f BindingOperation,
@@ -147,7 +146,7 @@ pub(crate) fn faults<'f>(
     })
 }
 
-/// Makes samples of a contract.
+/// Returns a sampler for a contract.
 pub(crate) fn sampler(definitions: &Definitions) -> Sampler<'_> {
     Sampler::new(definitions, DEPTH)
 }

@@ -1,49 +1,49 @@
-//! Messages with places in them, written `{{NAME}}`, that are filled in for each message.
+//! Message templates with placeholders, written `{{NAME}}`, that are filled for each message.
 
 use std::ops::Range;
 
 use castile_xml::escape;
 use castile_xml::tree::Document;
 
-/// White space of XML (XML 1.0 §2.3).
+/// XML white space (XML 1.0 §2.3).
 const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// A message with places. What stands between them is never looked at again.
+/// A message with placeholders. The text between them is parsed only once.
 #[derive(Clone, Debug)]
 pub(crate) struct Template<P> {
     text: String,
     pieces: Vec<Piece<P>>,
-    /// What stands behind the last place.
+    /// Where the text after the last placeholder begins.
     rest: usize,
-    /// Where the first braces open that nothing closes.
+    /// The position of the first `{{` without `}}`.
     unclosed: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
 struct Piece<P> {
-    /// What stands before the place.
+    /// The text before the placeholder.
     literal: Range<usize>,
     place: P,
     context: Context,
 }
 
-/// Where a place stands, which decides what is escaped.
+/// The context of a placeholder, which determines escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Context {
     Text,
-    /// An attribute's value between these quotes.
+    /// An attribute value in these quotes.
     Attribute(char),
-    /// A header line.
+    /// A header field.
     Line,
 }
 
 impl<P: Copy> Template<P> {
-    /// A message without places: braces in it mean nothing.
+    /// Makes a template without placeholders. Braces are plain text.
     pub(crate) fn plain(text: String) -> Self {
         Template { text, pieces: Vec::new(), rest: 0, unclosed: None }
     }
 
-    /// Finds the places of a well-formed document; `find` knows what their names stand for.
+    /// Finds the placeholders of a well-formed document. `find` converts a name to a placeholder.
     pub(crate) fn new(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
         let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
@@ -57,12 +57,11 @@ impl<P: Copy> Template<P> {
         Ok(Template { text, pieces, rest, unclosed })
     }
 
-    /// Finds the places of a well-formed document with the text around them: what stands between two tags, or in the value of an
-    /// attribute, is one place if something in it is. White space around it is left out. `find` gets its pieces: what literals mean, and
-    /// names.
+    /// Finds the texts of a well-formed document that contain placeholders. The text between two tags, or an attribute value, becomes one
+    /// placeholder, without surrounding white space. `find` gets the pieces of the text: unescaped literals, and names.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The position and description of a problem.
     pub(crate) fn of_texts(
         text: String,
         mut find: impl FnMut(&[Result<String, &str>]) -> Result<P, String>,
@@ -90,7 +89,7 @@ impl<P: Copy> Template<P> {
         Ok(Template { text, pieces, rest, unclosed })
     }
 
-    /// Finds the places of header lines.
+    /// Finds the placeholders of header fields.
     pub(crate) fn of_lines(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
         let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
@@ -103,33 +102,33 @@ impl<P: Copy> Template<P> {
         Ok(Template { text, pieces, rest, unclosed })
     }
 
-    /// All of it, places as they are written.
+    /// Returns the whole text, with the placeholders as written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// All of it, if it has no places.
+    /// Returns the whole text, if it has no placeholders.
     pub(crate) fn literal(&self) -> Option<&str> {
         self.pieces.is_empty().then_some(&*self.text)
     }
 
-    /// Where its places begin, in their order.
+    /// Returns the start of each placeholder, in order.
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
         self.pieces.iter().map(|piece| piece.literal.end)
     }
 
-    /// Where the first braces open that nothing closes: they are text.
+    /// Returns the position of the first `{{` without `}}`, which is plain text.
     pub(crate) fn unclosed(&self) -> Option<usize> {
         self.unclosed
     }
 
-    /// What its places are filled with.
+    /// Returns the placeholders, in order.
     pub(crate) fn places(&self) -> impl Iterator<Item = P> {
         self.pieces.iter().map(|piece| piece.place)
     }
 
-    /// Where in the template that stands which stands at `offset` of a message that was written with these values: what fills a
-    /// place stands there.
+    /// Converts an offset in a message that was written with these values to an offset in the template. An offset in a value becomes that
+    /// of its placeholder.
     pub(crate) fn origin<'v>(&self, offset: usize, value: impl Fn(P) -> Option<&'v str>) -> usize {
         let mut written = 0;
         for Piece { literal, place, context } in &self.pieces {
@@ -146,10 +145,10 @@ impl<P: Copy> Template<P> {
         (self.rest + offset - written).min(self.text.len())
     }
 
-    /// Writes the message with its places filled.
+    /// Writes the message with its placeholders filled.
     ///
     /// # Errors
-    /// The place for which there is no value, or whose value can't be carried there.
+    /// The placeholder that has no value, or whose value isn't allowed there.
     pub(crate) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(P) -> Option<&'v str>) -> Result<(), P> {
         for Piece { literal, place, context } in &self.pieces {
             out.extend_from_slice(&self.text.as_bytes()[literal.clone()]);
@@ -162,12 +161,12 @@ impl<P: Copy> Template<P> {
 }
 
 impl Context {
-    /// What a piece of a text or of a value means: without references, and with the white space that a parser makes of it.
+    /// Returns a piece of text as a parser reads it: with references resolved and white space normalized.
     fn meaning(self, literal: &str) -> String {
         if !literal.contains(['&', '\t', '\r', '\n']) {
             return literal.to_owned();
         }
-        // It stands in a well-formed document, where no markup is in it.
+        // The piece is from a well-formed document and contains no markup.
         let meaning = match self {
             Context::Attribute(quote) => Document::parse(&format!("<a b={quote}{literal}{quote}/>"))
                 .ok()
@@ -192,7 +191,7 @@ impl Context {
                 Ok(())
             }
             Context::Attribute(_) => escape::push_attribute(out, value),
-            // A line has no escapes (RFC 9110 §5.5).
+            // A header field has no escapes (RFC 9110 §5.5).
             Context::Line => match value.find(|c: char| !matches!(c, '\t' | ' '..='~')) {
                 None => {
                     out.extend_from_slice(value.as_bytes());
@@ -204,7 +203,7 @@ impl Context {
     }
 }
 
-/// A text in pieces: what stands there, and names in double braces.
+/// Splits a text into literals, and names in double braces.
 pub(crate) fn split(text: &str) -> Vec<Result<&str, &str>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -223,19 +222,19 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
-/// The places of a document.
+/// The placeholders of a document.
 struct Places {
     found: Vec<Found>,
-    /// Where the first braces open that nothing closes.
+    /// The position of the first `{{` without `}}`.
     unclosed: Option<usize>,
 }
 
-/// A place, with its braces.
+/// A placeholder with its braces.
 struct Found {
     range: Range<usize>,
-    /// The text between two tags, or the value of an attribute, in which it stands.
+    /// The text between two tags, or the attribute value, that contains the placeholder.
     within: Range<usize>,
-    /// What it stands in, in words where that won't do.
+    /// The context of the placeholder, or a description if placeholders aren't allowed there.
     context: Result<Context, &'static str>,
 }
 
@@ -252,18 +251,18 @@ impl Found {
     }
 }
 
-/// Finds the places of a document. In comments and processing instructions braces mean nothing.
+/// Finds the placeholders of a document. Braces in comments and processing instructions are ignored.
 fn places(text: &str) -> Places {
     let (mut found, mut unclosed) = (Vec::new(), None);
     let mut at = 0;
-    // Where the text or the value begins that is read.
+    // Where the current text or attribute value begins.
     let mut begin = 0;
     let mut quote = None;
     let mut is_tag = false;
-    // A place ends in the text or value in which it begins: where that ends, and where the last braces close in it. They are looked
-    // for once, since braces that nothing closes would each be looked for to the end.
+    // `end` is the end of the current text or value, where a placeholder must end, and `last` is the last `}}` in it. They are searched for
+    // once. Otherwise, each unclosed `{{` would be searched to the end.
     let (mut end, mut last) = (0, 0);
-    // The document is well-formed: what begins ends, and no `<` stands in a value.
+    // The document is well-formed: everything is closed, and values contain no `<`.
     let end_of = |at: usize, end: &str| text[at..].find(end).map_or(text.len(), |found| at + found + end.len());
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -331,7 +330,7 @@ fn places(text: &str) -> Places {
 mod tests {
     use super::*;
 
-    /// What a place is filled with.
+    /// The source of a placeholder's value.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Place {
         Column(usize),
@@ -397,7 +396,7 @@ mod tests {
         assert_eq!(template("<e>{{a}}</e>").unwrap().write(&mut out, |_| Some("\u{1}")), Err(Place::Column(0)));
     }
 
-    /// Each pair of braces was looked for to the end of the text.
+    /// Each unclosed `{{` was once searched to the end of the text.
     #[test]
     fn many_braces_that_nothing_closes_take_linear_time() {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -450,7 +449,7 @@ mod tests {
         assert_eq!(lines.unclosed(), Some(9));
     }
 
-    /// The texts of a document, and where each of them stands in what is written, by their numbers.
+    /// Returns the texts of a document, and a template in which they are numbered.
     fn texts(text: &str) -> (Template<usize>, Vec<Vec<Result<String, String>>>) {
         let mut texts = Vec::new();
         let template = Template::of_texts(text.to_owned(), |pieces| {

@@ -1,4 +1,4 @@
-//! What the schema says of the elements of a message.
+//! The schema's information about the elements of a message.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,25 +14,25 @@ use crate::shape::Shape;
 
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// How often something may come: at least, and at most.
+/// How often an element may occur: minimum and maximum.
 pub(crate) type Occurs = (u32, Option<u32>);
 
-/// An element, with what is known of it.
+/// An element with its declaration.
 pub(crate) struct Typed<'d, 'w> {
     pub(crate) element: Element<'d>,
-    /// Which, as `GetOrder/line`.
+    /// The path, such as `GetOrder/line`.
     pub(crate) path: &'w str,
-    /// Its type; `None` where the schema says nothing.
+    /// The type; `None` if the schema doesn't define it.
     pub(crate) type_id: Option<TypeId>,
-    /// How often it may come, if that is known.
+    /// How often the element may occur, if known.
     pub(crate) occurs: Option<Occurs>,
-    /// Whether it may be nil.
+    /// Whether the element may be nil.
     pub(crate) is_nillable: bool,
-    /// What may come in place of it, where it begins a branch of a choice.
+    /// The first elements of the alternatives, if the element begins a branch of a choice.
     pub(crate) others: Vec<String>,
 }
 
-/// An element to be looked at.
+/// An element that is still to be visited.
 struct Open<'d> {
     element: Element<'d>,
     path: String,
@@ -49,7 +49,7 @@ struct Declared {
     branch: Option<Branch>,
 }
 
-/// A branch of a choice: with what each begins, and which it is.
+/// A branch of a choice: the first element of each branch, and the index of this one.
 type Branch = (Rc<[String]>, usize);
 
 #[derive(Clone, Copy)]
@@ -60,10 +60,10 @@ enum Known {
     Nothing,
 }
 
-/// Looks at all elements in the body and in the header of an envelope, whose body has this shape.
+/// Visits all elements in the body and the header of an envelope whose body has this shape.
 ///
 /// # Errors
-/// It is no envelope.
+/// The document isn't an envelope.
 pub(crate) fn walk(
     schema: &Schema,
     shape: &Shape,
@@ -74,7 +74,7 @@ pub(crate) fn walk(
     let global = |element: Element<'_>| schema.find_element(&envelope::name(element)).map(of);
     let (body, blocks) = envelope::parts(document)?;
     let mut open: Vec<Open<'_>> = Vec::new();
-    // The content models that were met, each looked through once.
+    // Content models by type, so that each is analysed once.
     let mut models = HashMap::new();
     for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
     {
@@ -127,19 +127,19 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// What is known of an element by its declaration: its type, and whether it may be nil.
+/// Returns the type of a declaration, and whether it is nillable.
 fn known(declaration: Option<(TypeId, bool)>) -> (Known, bool) {
     declaration.map_or((Known::Nothing, false), |(type_id, is_nillable)| (Known::Type(type_id), is_nillable))
 }
 
-/// The type that an element says it has.
+/// Returns the type that an element states with `xsi:type`.
 fn own_type(schema: &Schema, element: Element<'_>) -> Option<TypeId> {
     let value = element.find_attribute(XSI, "type")?.value();
     let (namespace, local) = element.resolve_qname(value).ok()?;
     schema.find_type(&ExpandedName::new(namespace, local))
 }
 
-/// The elements of a content model by their names. All of one name have one type there (Part 1 §3.8.6).
+/// Returns the elements of a content model by name. Elements with the same name have the same type there (Part 1 §3.8.6).
 fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, Declared> {
     let mut declared = HashMap::new();
     let mut open: Vec<(&Particle, Occurs, Option<Branch>)> = vec![(particle, (1, Some(1)), None)];
@@ -160,7 +160,7 @@ fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, De
                     false => Rc::default(),
                 };
                 open.extend(group.particles.iter().enumerate().rev().map(|(number, particle)| {
-                    // Only what begins a branch tells of the others.
+                    // Only the first element of a branch lists the alternatives.
                     let branch = match is_choice {
                         true => Some((begin.clone(), number)),
                         false => branch.clone().filter(|_| number == 0),
@@ -174,7 +174,7 @@ fn declared_in(schema: &Schema, particle: &Particle) -> HashMap<ExpandedName, De
     declared
 }
 
-/// The name of the first element of a particle.
+/// Returns the name of the first element of a particle.
 fn beginning(schema: &Schema, particle: &Particle) -> String {
     let mut first = Some(particle);
     while let Some(particle) = first {
@@ -188,7 +188,7 @@ fn beginning(schema: &Schema, particle: &Particle) -> String {
     "others".to_owned()
 }
 
-/// With what the other branches begin; some of them, where there are many.
+/// Returns the first elements of the other branches, up to a limit.
 fn others_of((begin, own): &Branch) -> Vec<String> {
     const MOST: usize = 8;
     let others = begin.iter().enumerate().filter(|(number, _)| number != own).map(|(_, name)| name.clone());

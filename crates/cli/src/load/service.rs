@@ -1,4 +1,4 @@
-//! What of a contract is loaded: one port, and the operations that were named.
+//! The part of a contract that is loaded: one port and the named operations.
 
 use anyhow::{Context, bail};
 use castile::soap;
@@ -8,20 +8,20 @@ use castile_xsd::ElementId;
 use crate::shape::{self, Shape};
 use crate::{contract, source};
 
-/// A port and operations of it.
+/// A port with some of its operations.
 #[derive(Debug)]
 pub(super) struct Service {
-    /// The contract, which lives as long as the process: so do those who load.
+    /// The contract. It lives as long as the process, because the load threads use it.
     pub(super) definitions: &'static Definitions,
     pub(super) name: String,
     pub(super) version: soap::Version,
-    /// The address that the contract gives.
+    /// The address in the contract.
     pub(super) address: Option<String>,
-    /// Those that were named, in that order.
+    /// The named operations, in the given order.
     pub(super) operations: Vec<Operation>,
 }
 
-/// One operation, and how often it is called.
+/// An operation, and how often it is called.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) name: String,
@@ -30,11 +30,11 @@ pub(super) struct Operation {
     pub(super) input: Shape,
     /// The header blocks of its requests that are elements.
     pub(super) blocks: Vec<ElementId>,
-    /// `None` of one that has no response.
+    /// `None` if the operation has no response.
     pub(super) output: Option<Shape>,
 }
 
-/// An operation as a person names it: `OP` or `OP=WEIGHT`.
+/// An operation as given on the command line: `OP` or `OP=WEIGHT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     name: String,
@@ -56,7 +56,7 @@ impl std::str::FromStr for Named {
     }
 }
 
-/// The operations in the order in which they are first named, each with all its weight.
+/// Merges operations that are named more than once. Keeps the order of first occurrence and adds up the weights.
 pub(super) fn merged(named: &[Named]) -> Vec<Named> {
     let mut merged: Vec<Named> = Vec::new();
     for one in named {
@@ -69,8 +69,7 @@ pub(super) fn merged(named: &[Named]) -> Vec<Named> {
 }
 
 impl Service {
-    /// Finds the first port that speaks SOAP and has all these operations, among those of these names, where some are
-    /// given.
+    /// Finds the first SOAP port that has all these operations. If a service or port name is given, only those are searched.
     pub(super) fn choose(
         definitions: &'static Definitions,
         service: Option<&str>,
@@ -80,7 +79,7 @@ impl Service {
     ) -> anyhow::Result<Self> {
         let has = |binding: &Binding, named: &Named| operation(binding, &named.name).is_some();
         let has_ports = definitions.services.iter().any(|service| !service.ports.is_empty());
-        // Who says where to send needs no port, as who generates code needs none.
+        // With a URL, no port is needed, so any SOAP binding will do.
         if has_url && !has_ports && service.is_none() && port.is_none() {
             let of_soap = |binding: &&Binding| matches!(binding.protocol, Protocol::Soap { .. });
             let mut bindings = definitions.bindings.iter().filter(of_soap);
@@ -103,7 +102,7 @@ impl Service {
         Service::of(definitions, &definitions[port.binding], service.name.local(), port.address.clone(), named)
     }
 
-    /// Operations of a binding.
+    /// Makes a service from the operations of a binding.
     fn of(
         definitions: &'static Definitions,
         binding: &Binding,
@@ -129,7 +128,7 @@ impl Service {
         })
     }
 
-    /// The prefixes that expressions may use.
+    /// Returns the prefixes that expressions may use.
     pub(super) fn prefixes(&self) -> Vec<(String, String)> {
         source::prefixes_of_messages(self.definitions, self.version)
     }
@@ -139,7 +138,8 @@ fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperatio
     binding.labels().iter().position(|label| label == name).map(|number| &binding.operations[number])
 }
 
-/// Says which of several operations of one name is meant, as far as a client calls them. Who names others of them knows.
+/// Prints a note that the first of several operations with the same name was chosen. No note is printed if the command line names several
+/// of them.
 fn note_of_others(binding: &Binding, service: &str, name: &str, named: &[Named]) {
     let labels = binding.labels();
     let all = binding.operations.iter().zip(&labels);
@@ -150,12 +150,12 @@ fn note_of_others(binding: &Binding, service: &str, name: &str, named: &[Named])
     }
 }
 
-/// Whether a client begins with a message.
+/// Returns whether clients call this operation.
 fn is_called(operation: &BindingOperation) -> bool {
     matches!(operation.pattern, Pattern::OneWay | Pattern::RequestResponse)
 }
 
-/// `asked` are the names of service and port that a person gave.
+/// Returns the error message for a missing port. `asked` are the service and port names from the command line.
 fn not_found(
     definitions: &Definitions,
     ports: &[(&castile_wsdl::Service, &Port)],
@@ -232,7 +232,7 @@ impl Operation {
             Some(action) => action.clone(),
             None => definitions.request_action(binding, operation),
         };
-        // It becomes a part of a header line, between quotes.
+        // The action becomes part of a header field, in quotes.
         if action.contains(|c: char| c.is_control() || c == '"') {
             bail!("{name} has the action {action:?}, which no HTTP header can carry");
         }
@@ -251,7 +251,7 @@ impl Operation {
 mod tests {
     use super::*;
 
-    /// It was called "A + A".
+    /// Merging once produced the name "A + A".
     #[test]
     fn an_operation_that_is_named_twice_is_one() {
         let named = |text: &str| text.parse::<Named>().unwrap();

@@ -1,4 +1,4 @@
-//! Answers as files and rules have them: checked by the contract when the mock starts, filled when a request comes.
+//! Answers from files and rules. They are checked against the contract when the mock starts, and filled for each request.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use crate::envelope;
 use crate::path::{self, Step};
 use crate::template::Template;
 
-/// Values that are tried for places whose types are not known, when an answer is checked.
+/// Values to try for placeholders of unknown type when an answer is checked.
 const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "2004-02-29", ""];
 
-/// What the body of a response has, with or without places.
+/// The body of a response, with or without placeholders.
 #[derive(Debug)]
 pub(super) enum Answer {
     Fixed(Arc<Value>),
@@ -27,39 +27,39 @@ pub(super) enum Answer {
     Xml(Xml, Option<Form>),
 }
 
-/// A part of a template as JSON.
+/// A part of a JSON template.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// Without places.
+    /// A value without placeholders.
     Literal(Json),
-    /// A text that is one place: what fills it, whatever that is.
+    /// A text that consists of one placeholder, which may be replaced by any kind of value.
     Place(Place),
     Text(Text),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
 }
 
-/// A template as JSON that was read, and its places in their order.
+/// A parsed JSON template, and its placeholders in order.
 #[derive(Debug)]
 pub(super) struct JsonForm {
     form: Form,
     places: Vec<Node>,
 }
 
-/// A template as XML.
+/// An XML template.
 #[derive(Debug)]
 pub(super) struct Xml {
     template: Template<usize>,
-    /// What its texts are filled with, in their order. Each is all that stands between two tags, or a value of an attribute.
+    /// The texts with placeholders, in order. Each is the whole text between two tags, or a whole attribute value.
     texts: Vec<Text>,
 }
 
-/// What is wrong with an answer, and where, as far as that is known.
+/// A problem of an answer, and its place if known.
 #[derive(Debug)]
 pub(super) struct Wrong {
-    /// A path into JSON or XML, empty for all of it.
+    /// A path in the JSON or XML; empty for the whole document.
     pub(super) path: String,
-    /// Line and column in XML.
+    /// The line and column in the XML.
     pub(super) place: Option<(usize, usize)>,
     pub(super) message: String,
 }
@@ -88,7 +88,7 @@ impl From<castile_soap::Error> for Wrong {
 }
 
 impl Answer {
-    /// An answer as JSON. `sample` makes one of the operation, for the places of templates.
+    /// Parses a JSON answer. `sample` returns a sample response, which provides values for placeholders.
     pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl FnOnce() -> Option<Json>) -> Result<Self, Wrong> {
         let node = Node::new(json, names, &mut String::new())?;
         if let Node::Literal(json) = &node {
@@ -104,7 +104,7 @@ impl Answer {
         Ok(Answer::Json(node, form))
     }
 
-    /// An answer as XML: what stands in the body, or an envelope.
+    /// Parses an XML answer: the content of the body, or an envelope.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let xml = Xml::new(text, names)?;
         if xml.is_literal() {
@@ -119,7 +119,7 @@ impl Answer {
         Ok(Answer::Xml(xml, form))
     }
 
-    /// The answer to a request. A form gives what reading the filled template would.
+    /// Makes the answer to a request. A form gives the same result as filling and parsing the template, but faster.
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
         let filled = match self {
             Answer::Fixed(value) => return Ok(value.clone()),
@@ -130,7 +130,7 @@ impl Answer {
         filled.map_or_else(|| self.read(operation, facts), Ok)
     }
 
-    /// The answer to a request, by reading the template when it is filled.
+    /// Makes the answer to a request by filling the template and parsing it.
     fn read(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<Arc<Value>, String> {
         match self {
             Answer::Fixed(value) => Ok(value.clone()),
@@ -145,7 +145,7 @@ impl Answer {
         }
     }
 
-    /// What of the request is asked for.
+    /// Returns what the answer needs from the request.
     pub(super) fn asks(&self) -> Asks {
         match self {
             Answer::Fixed(_) => Asks::default(),
@@ -155,12 +155,12 @@ impl Answer {
     }
 }
 
-/// What of a request is asked for.
+/// What an answer or rule needs from a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asks {
     pub(super) value: bool,
     pub(super) tree: bool,
-    /// The address at which it came.
+    /// The address to which the request was sent.
     pub(super) url: bool,
 }
 
@@ -190,7 +190,7 @@ impl FromIterator<Asks> for Asks {
 }
 
 impl Node {
-    /// Finds the places in a value; `path` leads to it.
+    /// Finds the placeholders in a value at `path`.
     pub(super) fn new(json: &Json, names: Names<'_>, path: &mut String) -> Result<Self, Wrong> {
         let before = path.len();
         let node = match json {
@@ -238,7 +238,7 @@ impl Node {
         matches!(self, Node::Literal(_))
     }
 
-    /// The value with its places filled. A member or an item whose place nothing fills is left out.
+    /// Fills the placeholders of a value. A member or item whose placeholder has no value is omitted.
     pub(super) fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<Option<Json>, String> {
         Ok(Some(match self {
             Node::Literal(json) => {
@@ -270,7 +270,7 @@ impl Node {
         }))
     }
 
-    /// The places, in their order.
+    /// Returns the placeholders in order.
     fn places(&self) -> Vec<Node> {
         match self {
             Node::Literal(_) => Vec::new(),
@@ -280,7 +280,7 @@ impl Node {
         }
     }
 
-    /// The value with texts at its places.
+    /// Replaces the placeholders by texts.
     fn with(&self, texts: &mut dyn Iterator<Item = &str>) -> Json {
         match self {
             Node::Literal(json) => json.clone(),
@@ -292,8 +292,8 @@ impl Node {
         }
     }
 
-    /// Checks a template: its places have what the sample has there, or else one of several values. What none of them fits is not
-    /// known before it is filled. If all fit, and are texts, those are what the places had.
+    /// Checks a template with sample values, or else with each of several values, at its placeholders. If none of the values fits a
+    /// placeholder, the template can't be checked before it is filled. If all placeholders are valid texts, returns the texts.
     pub(super) fn check(
         &self,
         sample: Option<&Json>,
@@ -311,7 +311,7 @@ impl Node {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
             let Some((place, _)) = places.iter().find(is_there) else { return Err(error.into()) };
-            // Each turn tries the next value at a place, or ends.
+            // Each iteration tries the next value for a placeholder, or ends.
             let number = tried.entry(place.clone()).or_insert(0);
             if *number == TRIED.len() {
                 return Ok(None);
@@ -320,8 +320,8 @@ impl Node {
         }
     }
 
-    /// The template with values at its places: by their paths which of those that are tried, or what the sample has there. `places` get
-    /// the paths, and the values if they are texts.
+    /// Fills the template with sample values, or with the tried values by path. Adds the path of each placeholder to `places`, with its
+    /// value if that is a text.
     fn sampled(
         &self,
         sample: Option<&Json>,
@@ -345,7 +345,7 @@ impl Node {
             Node::Array(nodes) => {
                 let sampled = nodes.iter().enumerate().map(|(number, node)| {
                     *path += &format!("[{number}]");
-                    // A sample has one item; others are like it.
+                    // A sample has one item, which stands for all items.
                     let sampled = node.sampled(inside(Step::Item(0)), tried, path, places);
                     path.truncate(before);
                     sampled
@@ -379,7 +379,8 @@ impl Node {
 }
 
 impl JsonForm {
-    /// The value, if it is known without reading the filled template: a place that nothing fills is left out.
+    /// Returns the value, if it can be made without parsing the filled template. That isn't possible if a placeholder has no value, because
+    /// it is omitted.
     fn fill(&self, facts: &Facts<'_>) -> Result<Option<Arc<Value>>, String> {
         let mut room = Room::new();
         let mut texts = Vec::with_capacity(self.places.len());
@@ -398,7 +399,7 @@ impl JsonForm {
 }
 
 impl Xml {
-    /// Finds the places of a document.
+    /// Finds the placeholders of a document.
     pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let document = Document::parse(text).map_err(|error| {
             let position = error.position();
@@ -421,7 +422,7 @@ impl Xml {
         Ok(Xml { template, texts })
     }
 
-    /// Whether it has no places.
+    /// Returns whether the template has no placeholders.
     pub(super) fn is_literal(&self) -> bool {
         self.texts.is_empty()
     }
@@ -430,7 +431,7 @@ impl Xml {
         self.texts.iter().map(Asks::of_text).collect()
     }
 
-    /// What fills the texts, in their order; nothing is an empty text.
+    /// Fills the texts, in order. A placeholder without a value becomes an empty text.
     fn filled(&self, facts: &Facts<'_>) -> Result<Vec<Cow<'static, Json>>, String> {
         let texts = self.texts_with(facts, &mut Room::new())?;
         Ok(texts.into_iter().map(|text| Cow::Owned(Json::String(text))).collect())
@@ -453,14 +454,14 @@ impl Xml {
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
-    /// Checks a template: several values are tried at its places. What none of them fits is not known before it is filled. If all fit,
-    /// they are what the places had.
+    /// Checks a template by trying several values at its placeholders. If none of the values fits a placeholder, the template can't be
+    /// checked before it is filled. Otherwise, returns the values that fit.
     pub(super) fn check(
         &self,
         read: impl Fn(&str) -> Result<(), castile_soap::Error>,
     ) -> Result<Option<Vec<String>>, Wrong> {
         let mut tried = vec![0; self.texts.len()];
-        // Each turn tries the next value at a place, or ends.
+        // Each iteration tries the next value for a placeholder, or ends.
         for _ in 0..=TRIED.len() * self.texts.len() {
             let value =
                 |place: usize| tried.get(place).and_then(|tried| TRIED.get(*tried)).copied().unwrap_or_default();
@@ -480,7 +481,7 @@ impl Xml {
         Ok(None)
     }
 
-    /// The place in the element, or in the tag, that stands at an offset.
+    /// Returns the index of the placeholder in the element or tag at an offset.
     fn place_at(&self, offset: usize) -> Option<usize> {
         let text = self.template.text();
         let offset = text.floor_char_boundary(offset);
@@ -491,7 +492,7 @@ impl Xml {
     }
 }
 
-/// Refuses an element that is called as declared ones are, and is of another namespace than any of them.
+/// Returns an error if an element has the local name of a declared one, but another namespace.
 pub(super) fn expect_namespace<'e>(text: &str, declared: impl Iterator<Item = &'e Element>) -> Result<(), Wrong> {
     let document = Document::parse(text).map_err(|error| error.message().to_string())?;
     let (namespace, local) = (document.root().namespace(), document.root().local());
@@ -504,21 +505,21 @@ pub(super) fn expect_namespace<'e>(text: &str, declared: impl Iterator<Item = &'
     }
 }
 
-/// The offset of a line and a column, both from 1.
+/// Returns the offset of a line and column, both counted from 1.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let in_line = text[start..].char_indices().nth(column.saturating_sub(1));
     in_line.map_or(text.len(), |(at, _)| start + at)
 }
 
-/// The line and the column of an offset, both from 1.
+/// Returns the line and column of an offset, both counted from 1.
 pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(offset)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// What a fault says, with or without places.
+/// A fault, with or without placeholders.
 #[derive(Debug)]
 pub(super) struct FaultTemplate {
     pub(super) code: FaultCode,
@@ -527,7 +528,7 @@ pub(super) struct FaultTemplate {
     pub(super) detail: Option<Detail>,
 }
 
-/// What stands in the detail of a fault.
+/// The detail of a fault.
 #[derive(Debug)]
 pub(super) enum Detail {
     Json(Node),
@@ -535,7 +536,7 @@ pub(super) enum Detail {
 }
 
 impl Detail {
-    /// A detail as JSON: a member for each element, or what `castile sample --fault --json` prints of one fault.
+    /// Parses a JSON detail: a member for each element, or the output of `castile sample --fault --json` for one fault.
     pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl Fn(&str) -> Option<Json>) -> Result<Self, Wrong> {
         let json = unprinted(json, names.operation)?;
         let node = Node::new(json, names, &mut String::new())?;
@@ -548,9 +549,9 @@ impl Detail {
         Ok(Detail::Json(node))
     }
 
-    /// A detail as XML: one element, or an envelope with a fault that has it.
+    /// Parses an XML detail: one element, or an envelope with a fault that has one detail element.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
-        // What is not well-formed is told with its place.
+        // Parsed first, to report malformed XML with its position.
         let xml = Xml::new(text, names)?;
         if let Some(detail) = envelope::fault_detail(text).map_err(|error| error.to_string())? {
             let [element] = &detail[..] else {
@@ -559,7 +560,7 @@ impl Detail {
                     format!("the detail of the fault in the envelope has {count} elements, expected one").into()
                 );
             };
-            // It stands elsewhere in the file.
+            // The detail is at another position in the file.
             let read = Detail::of_xml(&element.xml(), names);
             return read.map_err(|wrong| Wrong { place: None, ..wrong });
         }
@@ -583,8 +584,7 @@ impl Detail {
     }
 }
 
-/// What a detail holds where it has a member with the name of the message around it, as `castile sample --fault --json` prints
-/// all faults of an operation.
+/// Returns the inner detail if each member is named after a message, as in the output of `castile sample --fault --json`.
 fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wrong> {
     let Json::Object(members) = json else { return Ok(json) };
     let is_declared = |name: &String| operation.faults().any(|element| element.name == name.as_str());
@@ -606,7 +606,7 @@ fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wron
 }
 
 impl FaultTemplate {
-    /// The fault that answers a request.
+    /// Makes the fault that answers a request.
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<castile_soap::Fault, String> {
         let mut room = Room::new();
         let mut fault = castile_soap::Fault::new(self.code.clone(), facts.fill(&self.reason, &mut room)?);
@@ -627,7 +627,7 @@ impl FaultTemplate {
     }
 }
 
-/// Text without what XML files may begin with that no text has.
+/// Decodes a file as XML does, without the byte order mark.
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     castile_xml::decode(bytes, None).map_err(|error| error.to_string())
 }
@@ -641,7 +641,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of requests, right and wrong.
+    /// Values from requests, both valid and invalid.
     const FILLED: [&str; 17] = [
         "",
         " ",
@@ -662,7 +662,7 @@ mod tests {
         "\u{FFFE}",
     ];
 
-    /// A form answers what would be read of its template.
+    /// A form gives the same answers as parsing its filled template.
     #[test]
     fn a_form_answers_as_its_template_does() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mock/orders.wsdl");
@@ -690,7 +690,7 @@ mod tests {
                  </o:GetOrderResponse>",
                 true,
             ),
-            // A text with white space around it that counts, and a part of a text.
+            // Text with significant white space, and a part of a text.
             (
                 "GetOrder",
                 "<GetOrderResponse xmlns='urn:orders'><order><customer> a{{stored.a}}</customer><number>1</number></order>\

@@ -1,4 +1,4 @@
-//! What goes with an answer: header blocks and attachments.
+//! The header blocks and attachments of an answer.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use super::answer::{Asks, Node, Wrong, Xml, expect_namespace};
 use super::place::{Facts, Names, Room};
 
-/// Media types by how the names of files end.
+/// Media types by file extension.
 const TYPES: [(&str, &str); 17] = [
     ("bin", "application/octet-stream"),
     ("csv", "text/csv"),
@@ -37,7 +37,7 @@ const TYPES: [(&str, &str); 17] = [
     ("zip", "application/zip"),
 ];
 
-/// What goes with an answer.
+/// The header blocks and attachments of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) blocks: Vec<Blocks>,
@@ -45,7 +45,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// The header blocks and the attachments of one answer.
+    /// Makes the header blocks and attachments of one answer.
     pub(super) fn make(
         &self,
         operation: &'static Operation,
@@ -64,7 +64,7 @@ impl Beside {
     }
 }
 
-/// Header blocks, with or without places.
+/// Header blocks, with or without placeholders.
 #[derive(Debug)]
 pub(super) enum Blocks {
     Fixed(Vec<AnyHeader>),
@@ -73,7 +73,7 @@ pub(super) enum Blocks {
 }
 
 impl Blocks {
-    /// Header blocks as JSON: a member for each.
+    /// Parses JSON header blocks: a member for each block.
     pub(super) fn of_json(json: &Json, names: Names<'_>) -> Result<Self, Wrong> {
         let node = Node::new(json, names, &mut String::new())?;
         let read = |json: &Json| names.operation.response_header_from_json(json);
@@ -85,7 +85,7 @@ impl Blocks {
         Ok(Blocks::Json(node))
     }
 
-    /// A header block as XML: one element. If the contract declares it, it is as that says.
+    /// Parses an XML header block, which is one element. If the contract declares it, it must be valid.
     pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
         let xml = Xml::new(text, names)?;
         expect_namespace(text, names.operation.soap().response_header.iter().copied())?;
@@ -127,7 +127,7 @@ impl Blocks {
     }
 }
 
-/// The block that a document is. What stands before its element stands in no message.
+/// Returns the root element of a document as a header block.
 fn of_text(text: &str) -> Result<AnyHeader, String> {
     let document = Document::parse(text).map_err(|error| error.to_string())?;
     Any::parse(document.root().source()).map(AnyHeader::from).map_err(|error| error.to_string())
@@ -135,7 +135,7 @@ fn of_text(text: &str) -> Result<AnyHeader, String> {
 
 /// Checks a header block of a response, if the contract declares it for the operation.
 fn check(operation: &'static Operation, text: &str) -> Result<(), castile_soap::Error> {
-    // What is no document is no block.
+    // A malformed document isn't a header block.
     let Ok(document) = Document::parse(text) else { return Ok(()) };
     let root = document.root();
     let mut declared = operation.soap().response_header.iter();
@@ -143,7 +143,7 @@ fn check(operation: &'static Operation, text: &str) -> Result<(), castile_soap::
     read(text, element).map_err(|error| error.locate(text.as_bytes(), Limits::default(), None).into())
 }
 
-/// Reads an element by itself.
+/// Reads an element on its own.
 fn read(text: &str, element: &'static Element) -> Result<(), castile_databinding::Error> {
     let mut reader = Reader::decoded(text, Limits::default(), &mut Memory::default())?;
     while !matches!(reader.next()?, Token::StartTag(_) | Token::End) {}
@@ -151,21 +151,21 @@ fn read(text: &str, element: &'static Element) -> Result<(), castile_databinding
     Ok(())
 }
 
-/// A file that goes with an answer.
+/// A file attached to an answer.
 #[derive(Debug)]
 pub(super) struct Attached {
-    /// `None` is another one for each answer.
+    /// If `None`, each answer gets a new Content-ID.
     pub(super) id: Option<ContentId>,
     pub(super) media_type: String,
     pub(super) content: Bytes,
 }
 
 impl Attached {
-    /// What a rule says of a file. `part` is the part of the message that it is.
+    /// Makes an attachment of a file as a rule describes it. `part` is the name of a message part.
     pub(super) fn new(content: Bytes, media_type: &str, id: Option<&str>, part: Option<&str>) -> Result<Self, String> {
         let mut id = id.map(ContentId::parse).transpose().map_err(|error| error.to_string())?;
         if let Some(part) = part {
-            // It says which part of the message this is (Attachments Profile 1.0 §3.8).
+            // The Content-ID names the message part (Attachments Profile 1.0 §3.8).
             let behind = match &id {
                 Some(id) => id.clone(),
                 None => ContentId::random().map_err(|error| error.to_string())?,
@@ -187,19 +187,19 @@ impl Attached {
     }
 }
 
-/// Refuses what is no media type.
+/// Returns an error if the text isn't a media type.
 pub(super) fn expect_media_type(text: &str) -> Result<(), String> {
     let refuse = |_| format!("found {text:?}, expected a media type such as image/jpeg");
     MediaType::parse(text).map(|_| ()).map_err(refuse)
 }
 
-/// The media type of a file, by its name.
+/// Returns the media type for a file name.
 pub(super) fn media_type(file: &str) -> Option<&'static str> {
     let extension = Path::new(file).extension()?.to_str()?;
     TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media_type)| *media_type)
 }
 
-/// Whether a part of a message may be of a media type. Contracts have `*` as well, and `image/*`.
+/// Returns whether a declared message part accepts a media type. Contracts may contain `*` and `image/*`.
 pub(super) fn takes(declared: &Attachment, media_type: &str) -> bool {
     let Ok(media_type) = MediaType::parse(media_type) else { return false };
     let (main, _) = media_type.essence().split_once('/').unwrap_or_default();
@@ -207,7 +207,7 @@ pub(super) fn takes(declared: &Attachment, media_type: &str) -> bool {
         "*" | "*/*" => true,
         declared => match declared.strip_suffix("/*") {
             Some(of) => of == main,
-            // Parameters are of no interest.
+            // Parameters are ignored.
             None => declared.split(';').next().is_some_and(|declared| declared.trim_end() == media_type.essence()),
         },
     };

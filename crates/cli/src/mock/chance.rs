@@ -1,4 +1,4 @@
-//! How long answers take, and which become faults by chance.
+//! Random latencies and faults of answers.
 
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::quantity;
 
-/// An answer takes no longer: who tests with a mock waits for it.
+/// The maximum latency, because the client under test waits for it.
 pub(super) const LONGEST: Duration = Duration::from_secs(600);
 
-/// How long an answer takes at least: any time between two.
+/// The latency of answers: a random time in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Latency {
     least: Duration,
@@ -39,13 +39,13 @@ impl FromStr for Latency {
 }
 
 impl Latency {
-    /// The longest that it can be.
+    /// Returns the maximum latency.
     pub(super) fn most(self) -> Duration {
         self.most
     }
 }
 
-/// A share: `5%` or `0.05`.
+/// Parses a share: `5%` or `0.05`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = match text.trim().strip_suffix('%') {
         Some(number) => (number, 100.0),
@@ -65,18 +65,18 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    /// With a seed, the same decisions come in the same order.
+    /// With a seed, the sequence of decisions is always the same.
     pub(super) fn new(seed: Option<u64>, fault_rate: f64) -> Self {
         let random = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
         Chance { random: Mutex::new(random), fault_rate }
     }
 
-    /// Whether an answer is to be a fault.
+    /// Returns whether the next answer is a fault.
     pub(super) fn is_fault(&self) -> bool {
         self.fault_rate > 0.0 && self.with(|random| random.f64() < self.fault_rate)
     }
 
-    /// How long an answer takes.
+    /// Returns the latency of the next answer.
     pub(super) fn wait(&self, latency: Latency) -> Duration {
         match latency.least == latency.most {
             true => latency.least,
@@ -84,7 +84,7 @@ impl Chance {
         }
     }
 
-    /// One of so many.
+    /// Returns a random index below `count`.
     pub(super) fn one_of(&self, count: usize) -> usize {
         self.with(|random| random.usize(..count.max(1)))
     }

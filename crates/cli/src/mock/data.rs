@@ -1,4 +1,4 @@
-//! The files of a mock: answers, rules, and what is attached to answers.
+//! The files of a mock: answers, rules and attachments.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,30 +9,30 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use bytes::Bytes;
 
-/// The largest file, in bytes, and what all may have.
+/// The maximum size of a file in bytes, and of all files together.
 const MOST: u64 = 16 << 20;
 const MOST_OF_ALL: u64 = 256 << 20;
-/// How many files there may be.
+/// The maximum number of files.
 const FILES: usize = 10_000;
-/// The file that says when which answer is given.
+/// The file with the rules, which select answers.
 pub(super) const RULES: &str = "rules.toml";
 
-/// The files of a folder whose names end in `.json` or `.xml`, and the rules. What else is there is read when rules name it.
+/// The `.json` and `.xml` files of a folder, and the rules. Other files are read when a rule names them.
 #[derive(Debug, Default)]
 pub(super) struct Data {
-    /// `None` if there are no files but these.
+    /// `None` if all files are in `files`, as in tests.
     folder: Option<PathBuf>,
     files: BTreeMap<String, Bytes>,
     others: RefCell<BTreeMap<String, Bytes>>,
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be read.
     left: Cell<u64>,
 }
 
 impl Data {
-    /// Reads a folder, without those in it.
+    /// Reads the files of a folder, but not its subfolders.
     ///
     /// # Errors
-    /// It can't be read, or has too much.
+    /// The folder can't be read, or its files are too large.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let shown = folder.display();
         let mut files = BTreeMap::new();
@@ -51,22 +51,22 @@ impl Data {
         Ok(Data { folder: Some(folder.to_owned()), files, others: RefCell::default(), left })
     }
 
-    /// These files.
+    /// Makes data of these files, for tests.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), Bytes::copy_from_slice(text.as_bytes())));
         Data { files: files.collect(), ..Data::default() }
     }
 
-    /// The bytes of an answer, or of the rules.
+    /// Returns the bytes of an answer file, or of the rules.
     pub(super) fn file(&self, name: &str) -> Option<&[u8]> {
         self.files.get(name).map(|bytes| &**bytes)
     }
 
-    /// The bytes of any file, which is in the folder itself.
+    /// Returns the bytes of any file in the folder itself.
     ///
     /// # Errors
-    /// It is not there, can't be read, or is too large.
+    /// The file doesn't exist, can't be read, or is too large.
     pub(super) fn any_file(&self, name: &str) -> Result<Bytes, String> {
         let mut others = self.others.borrow_mut();
         if let Some(bytes) = self.files.get(name).or_else(|| others.get(name)) {
@@ -86,12 +86,12 @@ impl Data {
         Ok(bytes)
     }
 
-    /// What a file is called for people.
+    /// Returns the path of a file, for messages.
     pub(super) fn shown(&self, name: &str) -> String {
         self.folder.as_deref().unwrap_or(Path::new("")).join(name).display().to_string()
     }
 
-    /// The names of all answers.
+    /// Returns the names of all answer files.
     pub(super) fn answers(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str).filter(|name| is_answer(name))
     }
@@ -101,7 +101,7 @@ fn is_answer(name: &str) -> bool {
     name.ends_with(".json") || name.ends_with(".xml")
 }
 
-/// Reads a file of a folder, as long as so many bytes are left for all.
+/// Reads a file, and subtracts its size from the bytes that are left for all files.
 fn read_within(path: &Path, folder: &Path, left: &Cell<u64>) -> anyhow::Result<Bytes> {
     let bytes = read(path)?;
     let rest = left.get().checked_sub(bytes.len() as u64);

@@ -1,8 +1,8 @@
-//! Where something stands in a text of JSON.
+//! Positions in JSON text.
 
 use crate::path::{Step, steps};
 
-/// The offset of what a path leads to in a text that was read as JSON before. Of a path that leads to nothing, it is that of the last
+/// Returns the offset of the value at a path. The text must be valid JSON. If the path leads to nothing, returns the offset of the last
 /// value on the way.
 pub(super) fn offset(text: &str, path: &str) -> usize {
     let mut cursor = Cursor { text, at: 0 };
@@ -37,7 +37,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether a sign comes next, which is passed then.
+    /// Skips a character if it is next. Returns whether it was.
     fn is_next(&mut self, sign: u8) -> bool {
         self.skip_space();
         let is_next = self.peek() == Some(sign);
@@ -45,7 +45,7 @@ impl Cursor<'_> {
         is_next
     }
 
-    /// Goes from an object to the value of a member.
+    /// Moves from an object to the value of a member.
     fn enter_member(&mut self, name: &str) -> bool {
         if !self.is_next(b'{') {
             return false;
@@ -69,7 +69,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes from an array to an item.
+    /// Moves from an array to an item.
     fn enter_item(&mut self, number: usize) -> bool {
         if !self.is_next(b'[') {
             return false;
@@ -85,7 +85,7 @@ impl Cursor<'_> {
         self.peek() != Some(b']')
     }
 
-    /// Goes behind a value.
+    /// Skips a value.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -147,7 +147,7 @@ mod tests {
             let rest = &text[offset(text, path)..];
             assert!(rest.starts_with(expected), "{path}: {rest}");
         }
-        // What is no JSON ends as well.
+        // Invalid JSON ends the search, too.
         for text in ["", "{", "{\"", "[[[", "{\"a\":", "\"\\"] {
             assert!(offset(text, "a[1].b") <= text.len());
         }

@@ -1,4 +1,4 @@
-//! What came in and what was answered, for a page.
+//! A log of requests and answers, shown on a web page.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -19,39 +19,39 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use minijinja::{Environment, context};
 use tokio::task::spawn_blocking;
 
-/// How many exchanges are kept.
+/// The maximum number of logged exchanges.
 const KEPT: usize = 50;
-/// Of a larger message only the size is, in bytes.
+/// Of a message larger than this many bytes, only the size is logged.
 const LARGEST: usize = 64 << 10;
-/// How much of messages a page shows in all, in bytes. The newest come first.
+/// The maximum size, in bytes, of all messages on the page. The newest come first.
 const SHOWN: usize = 1 << 20;
-/// How many times larger what a page shows of messages may be than they are, as what is reserved for it before it is made has it:
-/// they are indented and escaped.
+/// The assumed growth of messages by indenting and escaping, for reserving memory before the page is made.
 const ESCAPED: usize = 4;
-/// What else stands on a page for each exchange, in bytes.
+/// The assumed size, in bytes, of the other parts of an exchange on the page.
 const AROUND: usize = 512;
-/// The page.
+/// The template of the page.
 const TEMPLATE: &str = include_str!("log.html");
 
-/// The last exchanges: a layer that notes them, and a page that shows them.
+/// The last exchanges: a layer that logs them, and a page that shows them.
 #[derive(Clone, Default)]
 pub(super) struct Log {
     notes: Arc<Notes>,
-    /// What pages are charged to, for as long as one of them is kept or sent.
+    /// The budget that a page is charged to, as long as it is cached or being sent.
     budget: Budget,
 }
 
 #[derive(Default)]
 struct Notes {
     kept: Mutex<Kept>,
-    /// The page as it was made last, for how many exchanges. To make it is work: it is done by one at a time, and once for all who ask.
+    /// The cached page, with the number of exchanges it was made from. The mutex ensures that only one task makes the page, which is
+    /// expensive, and that all requests share it.
     page: tokio::sync::Mutex<Option<(u64, Bytes)>>,
 }
 
 #[derive(Clone, Default)]
 struct Kept {
     exchanges: VecDeque<Exchange>,
-    /// How many there were so far.
+    /// The total number of exchanges so far.
     count: u64,
 }
 
@@ -73,7 +73,7 @@ enum Message {
 }
 
 impl Message {
-    /// How many bytes of it are kept.
+    /// Returns the number of logged bytes.
     fn kept(&self) -> usize {
         match self {
             Message::Whole(bytes) => bytes.len(),
@@ -81,28 +81,28 @@ impl Message {
         }
     }
 
-    /// A message in this charset, if a media type says one.
+    /// Makes a log entry of a message, decoded by the charset of its media type if there is one.
     fn of(bytes: &Bytes, charset: Option<Charset>) -> Self {
         if bytes.len() > LARGEST {
             return Message::Size(bytes.len());
         }
-        // What is shown knows the text alone, and an encoding that the text declares would be another one.
+        // Display only uses the text, and an encoding declaration in it would no longer be true.
         let text = charset.and_then(|charset| castile_xml::decode(bytes, Some(charset)).ok());
         match text {
             Some(Cow::Owned(text)) => Message::Whole(Bytes::copy_from_slice(without_declaration(&text).as_bytes())),
-            // A part of a larger buffer would keep all of that.
+            // Copied, because a slice would keep the whole larger buffer in memory.
             _ => Message::Whole(Bytes::copy_from_slice(bytes)),
         }
     }
 
-    /// The message as it is shown: indented, where `redact` leaves out what is secret, and as long as there is room.
+    /// Formats the message: indented, with secrets removed by `redact`, if it fits in `room`.
     fn shown(&self, room: &mut usize, redact: impl FnOnce(&[u8]) -> String) -> String {
         let size = match self {
             Message::Whole(bytes) if bytes.is_empty() => return "nothing".to_owned(),
             Message::Whole(bytes) if *room > 0 => {
                 let text = redact(bytes);
                 let shown = castile_plan::indented(without_declaration(&text));
-                // What is left out of a message was work as well.
+                // A redacted message is counted by its original size, because redacting takes time as well.
                 if let Some(rest) = room.checked_sub(shown.len().max(bytes.len())) {
                     *room = rest;
                     return shown;
@@ -118,7 +118,7 @@ impl Message {
     }
 }
 
-/// A text behind its XML declaration, if it has one.
+/// Returns a text without its XML declaration.
 fn without_declaration(text: &str) -> &str {
     let text = text.trim_start_matches('\u{feff}');
     match text.strip_prefix("<?xml").filter(|rest| rest.starts_with(char::is_whitespace)) {
@@ -128,7 +128,7 @@ fn without_declaration(text: &str) -> &str {
 }
 
 impl Exchange {
-    /// The request and the reply.
+    /// Formats the request and the reply.
     fn shown(&self, room: &mut usize) -> [String; 2] {
         let redaction = Redaction::new();
         let request = self.request.shown(room, |bytes| redaction.redact(bytes));
@@ -149,7 +149,7 @@ enum Failed {
 }
 
 impl Log {
-    /// This log with pages that are charged to `budget`.
+    /// Returns this log with pages charged to `budget`.
     pub(super) fn charged_to(self, budget: Budget) -> Self {
         Log { budget, ..self }
     }
@@ -162,8 +162,7 @@ impl Log {
         kept.exchanges.push_back(exchange);
         kept.count += 1;
         drop(kept);
-        // Nobody is shown the page any more that was made before, and what it is charged to is for others. While one is made it is
-        // left to who does that.
+        // The cached page is out of date, so its memory is released. If a page is being made now, its task takes care of that.
         if let Ok(mut page) = self.notes.page.try_lock() {
             *page = None;
         }
@@ -173,23 +172,23 @@ impl Log {
         self.notes.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The page, made where nobody waits for connections.
+    /// Returns the page. It is rendered on a blocking thread, so that connections don't wait for it.
     async fn page(&self) -> Result<Bytes, Failed> {
         let mut last = self.notes.page.lock().await;
-        // The messages are shared: nobody waits while they are made ready.
+        // Messages are shared buffers, so the clone is cheap and the lock is held only briefly.
         let Kept { exchanges, count } = self.kept().clone();
         if let Some((of, page)) = &*last
             && *of == count
         {
             return Ok(page.clone());
         }
-        // There is no need for both.
+        // The old page is released first, so that not both are in memory.
         *last = None;
-        // First of all: where there is no room nothing is made, however often somebody asks.
+        // Memory is reserved first, so that nothing is rendered if there isn't enough, however often the page is requested.
         let reservation = self.budget.reserve(estimate(&exchanges)).map_err(|_| Failed::Exhausted)?;
         let page = spawn_blocking(move || render(&exchanges)).await.map_err(|_| Failed::Unwritten)?;
         let page = page.map_err(|_| Failed::Unwritten)?;
-        // All who read it share it, and it is charged once.
+        // All responses share the page, so it is charged once.
         match page.len().checked_sub(reservation.bytes()) {
             Some(more) => reservation.grow(more).map_err(|_| Failed::Exhausted)?,
             None => reservation.shrink(reservation.bytes() - page.len()),
@@ -200,7 +199,7 @@ impl Log {
     }
 }
 
-/// About how large the page of these exchanges is at most, in bytes.
+/// Returns the estimated maximum size of the page, in bytes.
 fn estimate(kept: &VecDeque<Exchange>) -> usize {
     let messages: usize = kept.iter().map(|exchange| exchange.request.kept() + exchange.reply.kept()).sum();
     TEMPLATE.len() + kept.len() * AROUND + messages.min(SHOWN) * ESCAPED
@@ -233,7 +232,7 @@ impl<S: Service> Layer<S> for Log {
     }
 }
 
-/// A service whose exchanges are noted.
+/// A service whose exchanges are logged.
 pub(super) struct Noted<S> {
     service: S,
     log: Log,
@@ -259,7 +258,7 @@ impl<S: Service> Service for Noted<S> {
     }
 }
 
-/// The page, for GET and HEAD.
+/// Serves the page, for GET and HEAD.
 impl tower_service::Service<Request<Body>> for Log {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -278,7 +277,7 @@ impl tower_service::Service<Request<Body>> for Log {
         }
         let log = self.clone();
         Box::pin(async move {
-            // A task of its own: who asks and goes away doesn't have the page made anew by the next.
+            // The page is made in its own task, so that it is finished and cached even if the client disconnects.
             let made = tokio::spawn(async move { log.page().await }).await;
             match made.unwrap_or(Err(Failed::Unwritten)) {
                 Ok(page) => *response.body_mut() = Body::from(page),
@@ -311,7 +310,7 @@ mod tests {
 
     static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
 
-    /// Answers with what came, or with a fault that quotes it.
+    /// Answers with the request, or with a fault that quotes it.
     struct Orders;
 
     impl Service for Orders {
@@ -343,7 +342,7 @@ mod tests {
         assert!(!page.contains("hush") && page.contains("faultcode"), "{page}");
     }
 
-    /// A message with an XML declaration stood in one line, and one of another charset was no XML.
+    /// A message with an XML declaration was once shown in one line, and one in another charset as invalid.
     #[tokio::test]
     async fn declarations_and_charsets_are_understood() {
         let log = Log::default();
@@ -360,7 +359,7 @@ mod tests {
         assert!(page.contains("\n  &lt;c&gt;caf\u{e9}&lt;"), "{page}");
     }
 
-    /// Every piece of a page is in memory, and each may be many times the message.
+    /// All parts of a page are in memory, and each may be many times larger than its message.
     #[tokio::test]
     async fn a_page_of_many_large_messages_is_bounded() {
         let log = Log::default();
@@ -380,14 +379,14 @@ mod tests {
         Request::get("/requests").body(Body::empty()).unwrap()
     }
 
-    /// Each who asked in vain had it made first.
+    /// The page was once rendered before the budget was checked.
     #[test]
     fn a_page_without_room_is_not_made() {
         use tower_service::Service as _;
 
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
-        // Whoever makes a page waits for this.
+        // Rendering a page would wait for this blocking task.
         let (go_on, told) = std::sync::mpsc::channel::<()>();
         runtime.spawn_blocking(move || told.recv());
         let mut log = Log::default().charged_to(Budget::new(1_000));
@@ -396,7 +395,7 @@ mod tests {
         assert_eq!(refused.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
     }
 
-    /// It held the budget until somebody asked again.
+    /// An outdated page once held the budget until the next request.
     #[tokio::test]
     async fn a_page_that_nobody_is_shown_any_more_is_not_kept() {
         use tower_service::Service as _;
@@ -409,7 +408,7 @@ mod tests {
         assert_eq!(budget.used(), 0);
     }
 
-    /// Whoever called and asked in turn, and read slowly, held as many pages as he liked, whatever the budget was.
+    /// A client that made calls and read pages slowly could once hold any number of pages, whatever the budget.
     #[tokio::test]
     async fn pages_are_charged_until_they_are_gone() {
         use tower_service::Service as _;
@@ -448,7 +447,7 @@ mod tests {
             service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
         }
         let page = page(&log);
-        // Each stands there as a request and as a response.
+        // Each is shown as a request and as a response.
         let count = |text: &str| page.matches(text).count();
         assert_eq!(
             [count("order&gt;1&lt;"), count("order&gt;2&lt;"), count("hush"), count("<script>")],

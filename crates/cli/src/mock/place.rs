@@ -1,4 +1,4 @@
-//! Places in answers, written `{{NAME}}`, and what fills them.
+//! Placeholders in answers, written `{{NAME}}`, and their values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,35 +11,35 @@ use crate::expression::{Expression, Tree};
 use crate::path::{self, Step};
 use crate::template;
 
-/// The largest answer that is made of a template, in bytes of memory: requests decide how often something stands in it.
+/// The maximum size, in bytes of memory, of an answer made from a template. Requests determine how often a value occurs in it.
 const MOST: usize = 16 << 20;
 
-/// What is wrong with braces that begin a place and don't end it: it may be mistyped.
+/// The error for `{{` without `}}`, which may be a typo.
 pub(super) const UNCLOSED: &str = "found {{ that no }} closes";
 
-/// What a place is filled with.
+/// The source of a placeholder's value.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// What stands there in the request.
+    /// The value at this path in the request.
     Request(Vec<Step>),
-    /// What stands there in the entry of the store that the rule is about, or in all of them.
+    /// The value at this path in the rule's store entry, or in all entries.
     Stored(Vec<Step>),
-    /// The key of that entry.
+    /// The key of the store entry.
     Key,
-    /// What an expression selects in the request.
+    /// The result of an expression on the request.
     XPath(Expression),
-    /// The address at which the request came, or another path there.
+    /// The URL to which the request was sent, or another path there.
     Url(Option<String>),
-    /// The time, as `xs:dateTime`.
+    /// The current time, as `xs:dateTime`.
     Now,
-    /// The day, as `xs:date`.
+    /// The current date, as `xs:date`.
     Today,
     Uuid,
-    /// How many requests of the operation there were, with this one.
+    /// The number of requests of the operation so far, including this one.
     Number,
 }
 
-/// What a place may name: what requests hold, and the prefixes of expressions.
+/// The names that placeholders may use: the paths of requests, and the prefixes of expressions.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'n> {
     pub(super) operation: &'static Operation,
@@ -47,7 +47,7 @@ pub(super) struct Names<'n> {
 }
 
 impl Names<'_> {
-    /// What is meant by what stands in the braces.
+    /// Parses the text between the braces.
     pub(super) fn place(self, name: &str) -> Result<Place, String> {
         let (first, path) = name.split_once(['.', ' ']).unwrap_or((name, ""));
         let path = path.trim();
@@ -70,7 +70,7 @@ impl Names<'_> {
         }
     }
 
-    /// A path into requests, which must be one that the contract knows.
+    /// Parses a path into requests, which must exist in the contract.
     pub(super) fn path(self, path: &str) -> Result<Vec<Step>, String> {
         if path.is_empty() {
             return Ok(Vec::new());
@@ -101,25 +101,25 @@ impl Names<'_> {
         Expression::new(text, self.prefixes, remedy).map_err(|error| error.to_string())
     }
 
-    /// Whether what stands at a path of a request can have a value.
+    /// Checks that the value at a path of a request can be equal to `value`.
     ///
     /// # Errors
-    /// Its type has no such value.
+    /// The type at this path has no such value.
     pub(super) fn check_value(self, steps: &[Step], value: &Json) -> Result<(), String> {
         let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
         let (Some(of), Some(text)) = (self.operation.simple_in_request(&names), text_of(value)) else { return Ok(()) };
-        // That of a value that is nil.
+        // Nil is an empty value.
         if text.is_empty() {
             return Ok(());
         }
         of.check(&text).or_else(|message| match value.as_f64() {
-            // Numbers are equal however they are written: 5.0 is one of xs:int.
+            // Numbers are compared by value: 5.0 is a value of xs:int.
             Some(number) => of.check(&number.to_string()).map_err(|_| message),
             None => Err(message),
         })
     }
 
-    /// A text with places in it.
+    /// Parses a text with placeholders.
     pub(super) fn text(self, text: &str) -> Result<Text, String> {
         let pieces = template::split(text);
         if pieces.iter().any(|piece| piece.is_ok_and(|literal| literal.contains("{{"))) {
@@ -128,7 +128,7 @@ impl Names<'_> {
         self.pieces(&pieces)
     }
 
-    /// A text with places in it, whose pieces are literals, and names of places.
+    /// Makes a text of literals and names of placeholders.
     pub(super) fn pieces(self, pieces: &[Result<impl AsRef<str>, &str>]) -> Result<Text, String> {
         let mut found = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -146,7 +146,7 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
     path::steps(path).map_err(|error| error.to_string())
 }
 
-/// A text with places in it.
+/// A text with placeholders.
 #[derive(Clone, Debug)]
 pub(super) struct Text(pub(super) Vec<Piece>);
 
@@ -159,21 +159,21 @@ pub(super) enum Piece {
 /// What is known when an answer is made.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'f> {
-    /// The request; `None` if it is not as the contract says, and answered nonetheless.
+    /// The request; `None` if it violates the contract and is answered anyway.
     pub(super) request: Option<&'f Json>,
-    /// The request as XML, if an expression asks for it.
+    /// The request as XML, if an expression needs it.
     pub(super) tree: Option<&'f Tree>,
     pub(super) stored: Option<&'f Json>,
     pub(super) key: Option<&'f str>,
-    /// Where it came, if something asks for that and it is known.
+    /// The address of the request, if it is needed and known.
     pub(super) at: Option<&'f At>,
     pub(super) number: u64,
 }
 
-/// An address at which a request came.
+/// An address to which a request was sent.
 #[derive(Debug)]
 pub(super) struct At {
-    /// Scheme, host, and what a proxy takes off paths.
+    /// Scheme, host, and the path prefix that a proxy removes.
     pub(super) base: String,
     pub(super) path: Arc<str>,
 }
@@ -184,7 +184,7 @@ impl At {
     }
 }
 
-/// How much may still be written.
+/// The remaining size limit of an answer.
 pub(super) struct Room(usize);
 
 impl Room {
@@ -203,9 +203,9 @@ impl Room {
     }
 }
 
-/// How much a value takes in memory, about.
+/// Returns the approximate memory size of a value.
 pub(super) fn size(json: &Json) -> usize {
-    /// Each by itself, and what an object needs for its members.
+    /// The size of a value itself, and the overhead of an object's members.
     const VALUE: usize = 32;
     const OBJECT: usize = 256;
     let inner = match json {
@@ -220,7 +220,7 @@ pub(super) fn size(json: &Json) -> usize {
 }
 
 impl<'f> Facts<'f> {
-    /// What fills a place; nothing if there is nothing.
+    /// Returns the value of a placeholder, if there is one.
     pub(super) fn json(&self, place: &Place) -> Result<Option<Cow<'f, Json>>, String> {
         let found = |of: Option<&'f Json>, path: &[Step]| of.and_then(|json| path::find(json, path)).map(Cow::Borrowed);
         let text = |text: String| Some(Cow::Owned(Json::String(text)));
@@ -243,7 +243,7 @@ impl<'f> Facts<'f> {
         })
     }
 
-    /// What stands at a place, as text; nothing if there is nothing.
+    /// Returns the value of a placeholder as text, if there is one.
     pub(super) fn text(&self, place: &Place) -> Result<Option<String>, String> {
         match self.json(place)? {
             None => Ok(None),
@@ -260,7 +260,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// A text with its places filled.
+    /// Fills the placeholders of a text.
     pub(super) fn fill(&self, text: &Text, room: &mut Room) -> Result<String, String> {
         let mut filled = String::new();
         for piece in &text.0 {
@@ -275,7 +275,7 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// The text of a value by itself; that of one with attributes is its content. One alone of what is repeated is a value by itself.
+/// Returns the text of a simple value. For a value with attributes, that is its content. An array with one item counts as the item.
 pub(super) fn text_of(json: &Json) -> Option<String> {
     match json {
         Json::Null => Some(String::new()),
@@ -294,7 +294,7 @@ pub(super) fn text_of(json: &Json) -> Option<String> {
     }
 }
 
-/// A number without an exponent, which decimals have not.
+/// Formats a number without an exponent, which xs:decimal doesn't allow.
 fn number(value: &Number) -> String {
     let text = value.to_string();
     match value.as_f64() {
@@ -303,7 +303,7 @@ fn number(value: &Number) -> String {
     }
 }
 
-/// A random one (RFC 9562 §5.4).
+/// Returns a random UUID (RFC 9562 §5.4).
 fn uuid() -> String {
     let random = fastrand::u128(..) & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{random:032x}");

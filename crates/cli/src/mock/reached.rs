@@ -1,13 +1,12 @@
-//! At which address a request came.
+//! The address to which a request was sent.
 
 use castile::http::server::Address;
 use castile_soap::Request;
 use http::uri::Authority;
 use http::{HeaderMap, Uri, header};
 
-/// The URL of the paths at the host that a request came to. It is the one that the contract names there. Where that is the address of
-/// this machine that the connection came to, which only the server knows, it is the host that the request is for (`Host`), and without
-/// one that of the contract.
+/// Returns the base URL to which a request was sent, as the served contract has it. If that is the local address of the connection, which
+/// only the server knows, the `Host` header is used, or else the address in the contract.
 pub(super) fn base<T>(address: &Address, request: &Request<T>, of_contract: &str) -> Option<String> {
     let (headers, extensions) = (request.http_headers(), request.extensions());
     let asked = || {
@@ -18,14 +17,14 @@ pub(super) fn base<T>(address: &Address, request: &Request<T>, of_contract: &str
     address.base(headers, extensions).or_else(asked).or_else(|| origin(of_contract))
 }
 
-/// The host that a request is for, maybe with a port. The server refuses what is none.
+/// Returns the host of a request, optionally with a port. The server rejects invalid hosts.
 fn host(headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let authority: Authority = host.parse().ok()?;
     (!host.contains('@') && !authority.host().is_empty()).then(|| host.to_owned())
 }
 
-/// The scheme and the host of a URL.
+/// Returns the scheme and host of a URL.
 fn origin(url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     Some(format!("{}://{}", url.scheme()?, url.authority()?))
@@ -44,12 +43,12 @@ mod tests {
         let own = "http://192.0.2.7/orders";
         let tls = TlsPeer::new(Vec::new(), None);
         for (hosts, trusted, headers, is_tls, expected) in [
-            // What the server is told.
+            // The hosts from the configuration.
             (&["a.example"][..], &[][..], &[("host", "a.example")][..], false, "http://a.example"),
             (&["a.example", "b.example:81"], &[], &[("host", "B.example:81")], false, "http://b.example:81"),
             (&["a.example"], &[], &[("host", "c.example")], false, "http://a.example"),
             (&["a.example"], &[], &[], true, "https://a.example"),
-            // What a proxy says.
+            // The host from a proxy.
             (
                 &[],
                 &[ProxyHeader::Forwarded],
@@ -65,10 +64,10 @@ mod tests {
                 "https://a:8/under",
             ),
             (&[], &[], &[("host", "a"), ("forwarded", "host=b.example")], false, "http://a"),
-            // What the request says.
+            // The host from the request.
             (&[], &[], &[("host", "127.0.0.1:8080")], false, "http://127.0.0.1:8080"),
             (&[], &[], &[("host", "[::1]:8080")], true, "https://[::1]:8080"),
-            // Nothing that anybody says.
+            // No valid host anywhere.
             (&[], &[], &[], false, "http://192.0.2.7"),
             (&[], &[], &[("host", "a\"/><b")], false, "http://192.0.2.7"),
             (&[], &[], &[("host", "a@b")], false, "http://192.0.2.7"),

@@ -1,4 +1,4 @@
-//! `rules.toml`: when which answer is given.
+//! `rules.toml`: the rules that select answers.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,24 +22,24 @@ use crate::envelope;
 use crate::expression::Expression;
 use crate::path::{self, Step};
 
-/// How many rules there may be.
+/// The maximum number of rules.
 const MOST: usize = 10_000;
-/// How many attachments an answer may have.
+/// The maximum number of attachments of an answer.
 const MOST_ATTACHMENTS: usize = 1_000;
-/// The table of prefixes, and those of what the store has at the start.
+/// The keys of the tables for prefixes and for initial store entries.
 const PREFIXES: &str = "prefixes";
 const ENTRY: &str = "entry";
 
 /// A rule of an operation.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// All of these hold of a request that it answers.
+    /// The rule answers a request if all of these are true.
     conditions: Vec<Condition>,
     pub(super) latency: Option<Latency>,
     pub(super) stores: Option<Stored>,
-    /// What it answers; `None` is what the operation answers without a rule.
+    /// The answer; `None` for the operation's default answer.
     pub(super) answer: Option<Outcome>,
-    /// What goes with that.
+    /// The header blocks and attachments of the answer.
     pub(super) beside: Beside,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Stored {
     pub(super) action: Action,
     pub(super) kind: String,
     pub(super) key: Text,
-    /// What is created.
+    /// The value for the entry.
     pub(super) value: Option<Node>,
-    /// The fault if it can't be done.
+    /// The fault if the action fails.
     pub(super) otherwise: Option<FaultTemplate>,
 }
 
@@ -69,7 +69,7 @@ enum Condition {
 }
 
 impl Rule {
-    /// Whether it answers a request.
+    /// Returns whether the rule answers a request.
     pub(super) fn holds(&self, facts: &Facts<'_>) -> Result<bool, String> {
         for condition in &self.conditions {
             let holds = match condition {
@@ -88,7 +88,7 @@ impl Rule {
         Ok(true)
     }
 
-    /// What it must know of a request.
+    /// Returns what the rule needs from a request.
     pub(super) fn asks(&self) -> Asks {
         let conditions = self.conditions.iter().map(|condition| Asks {
             value: matches!(condition, Condition::Field(..)),
@@ -116,39 +116,39 @@ impl Outcome {
     }
 }
 
-/// Whether a value is the one that a rule names: the same number, or the same text.
+/// Compares a value with the one in a rule: as numbers, or as text.
 fn is_equal(found: &Json, expected: &Json) -> bool {
     match (found, expected) {
-        // It may be any of them.
+        // Any of the items may be equal.
         (Json::Array(items), expected) => items.iter().any(|item| is_equal(item, expected)),
         (Json::Number(found), Json::Number(expected)) => found.as_f64() == expected.as_f64(),
         (found, expected) => text_of(found).is_some_and(|found| Some(found) == text_of(expected)),
     }
 }
 
-/// An operation that rules may be of, with what they need to know.
+/// An operation that rules may be for, with the data they need.
 pub(super) struct Of<'o> {
     pub(super) service: &'o str,
     pub(super) names: Names<'o>,
-    /// A sample of its response.
+    /// Returns a sample response.
     pub(super) sample: &'o dyn Fn() -> Option<Json>,
-    /// A sample of what stands in the detail of a fault, by the name of the element.
+    /// Returns a sample of a fault detail, by the name of its element.
     pub(super) fault_sample: &'o dyn Fn(&str) -> Option<Json>,
-    /// The parts of its response that stand beside the envelope.
+    /// The response's message parts that are attachments.
     pub(super) attachments: &'o [Attachment],
 }
 
-/// What the rules and the answers of a folder say. What is wrong is collected.
+/// Reads the rules and answers of a folder, and collects their problems.
 pub(super) struct Reader<'d> {
     data: &'d Data,
     pub(super) problems: Vec<String>,
-    /// Whether requests that are not as the contract says are refused.
+    /// Whether requests that violate the contract are rejected.
     is_strict: bool,
-    /// The answers that are named somewhere.
+    /// The answer files that are used.
     used: BTreeSet<String>,
 }
 
-/// What is wrong in the rules, and which bytes of them are meant.
+/// A problem in the rules, and the byte range it is about.
 struct Bad {
     place: Option<Range<usize>>,
     message: String,
@@ -164,18 +164,18 @@ impl Bad {
     }
 }
 
-/// All that is wrong in a rule.
+/// The problems of a rule.
 #[derive(Default)]
 struct Wrongs(Vec<Bad>);
 
 impl Wrongs {
-    /// What was read, if nothing is wrong with it.
+    /// Returns the value, or adds the problem.
     fn keep<T>(&mut self, read: Result<T, Bad>) -> Option<T> {
         read.map_err(|bad| self.0.push(bad)).ok()
     }
 }
 
-/// What is wrong with a value that stands at an item.
+/// Makes a problem of a wrong value at an item.
 fn within(item: &Item) -> impl Fn(Wrong) -> Bad {
     |Wrong { path, message, .. }| {
         let colon = if path.is_empty() { "" } else { ": " };
@@ -193,7 +193,7 @@ impl<'d> Reader<'d> {
         Reader { data, problems: Vec::new(), is_strict, used: BTreeSet::new() }
     }
 
-    /// What an operation answers without a rule: the file that is called as it is alone, or else as all operations of its name are.
+    /// Returns the default answer of an operation: the file with its label, or else the file with its name.
     pub(super) fn default_of(&mut self, of: &Of<'_>) -> Option<Outcome> {
         let files = |name: &str| ["json", "xml"].map(|extension| format!("{name}.{extension}"));
         let operation = of.names.operation;
@@ -217,7 +217,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// An answer in a file.
+    /// Reads an answer file.
     fn answer(&mut self, file: &str, of: &Of<'_>) -> Result<Answer, String> {
         self.used.insert(file.to_owned());
         let shown = self.data.shown(file);
@@ -232,7 +232,7 @@ impl<'d> Reader<'d> {
         read.map_err(|wrong| placed(&shown, wrong))
     }
 
-    /// What stands in the detail of a fault, in a file.
+    /// Reads a file with the detail of a fault.
     fn detail(&mut self, file: &str, of: &Of<'_>) -> Result<Detail, String> {
         self.used.insert(file.to_owned());
         let shown = self.data.shown(file);
@@ -244,7 +244,7 @@ impl<'d> Reader<'d> {
         read.map_err(|wrong| placed(&shown, wrong))
     }
 
-    /// What the file of rules says; nothing if there is none, or if it can't be read.
+    /// Parses the rules. Returns `None` if there are none or they can't be parsed.
     fn document(&mut self) -> Option<(&'d str, Document<&'d str>)> {
         let bytes = self.data.file(RULES)?;
         let shown = self.data.shown(RULES);
@@ -261,7 +261,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Collects what is wrong in the rules.
+    /// Adds a problem in the rules.
     fn tell(&mut self, text: &str, Bad { place, message }: Bad) {
         let shown = self.data.shown(RULES);
         self.problems.push(match place {
@@ -273,7 +273,7 @@ impl<'d> Reader<'d> {
         });
     }
 
-    /// The prefixes that the rules declare for their expressions.
+    /// Returns the prefixes that the rules declare for expressions.
     pub(super) fn prefixes(&mut self) -> Vec<(String, String)> {
         let Some((text, document)) = self.document() else { return Vec::new() };
         let mut prefixes = Vec::new();
@@ -295,7 +295,7 @@ impl<'d> Reader<'d> {
         prefixes
     }
 
-    /// What the store has at the start.
+    /// Returns the initial store.
     pub(super) fn store(&mut self) -> Store {
         let mut store = Store::default();
         let Some((text, document)) = self.document() else { return store };
@@ -313,7 +313,7 @@ impl<'d> Reader<'d> {
         store
     }
 
-    /// The rules of each of these operations.
+    /// Returns the rules of each operation.
     pub(super) fn rules(&mut self, operations: &[Of<'_>]) -> Vec<Vec<Rule>> {
         let mut rules: Vec<Vec<Rule>> = operations.iter().map(|_| Vec::new()).collect();
         let Some((text, document)) = self.document() else { return rules };
@@ -348,7 +348,7 @@ impl<'d> Reader<'d> {
         rules
     }
 
-    /// A rule, for each operation of its name. One with something wrong in it may lack that.
+    /// Parses a rule, for each operation with its name. If it has problems, the returned rule may be incomplete.
     fn rule(
         &mut self,
         table: &dyn TableLike,
@@ -434,10 +434,10 @@ impl<'d> Reader<'d> {
         Rule { conditions, latency, stores, answer, beside }
     }
 
-    /// A value that a request must have.
+    /// Parses a condition on a value of the request.
     fn field(&self, path: &str, item: &Item, of: &Of<'_>) -> Result<Condition, Bad> {
         let value = match value(item)? {
-            // TOML makes tables of names with dots that stand in no quotes.
+            // TOML makes nested tables of unquoted names with dots.
             Json::Object(members) if !members.is_empty() => {
                 let quoted = leaf(path, &members);
                 let expected = format!("a text or a number: a path with dots stands in quotes, as \"{quoted}\" does");
@@ -447,7 +447,7 @@ impl<'d> Reader<'d> {
             value => value,
         };
         let steps = of.names.path(path).map_err(|message| Bad::at(item, message))?;
-        // It would never hold.
+        // Such a condition would never be true.
         if self.is_strict
             && let Err(message) = of.names.check_value(&steps, &value)
         {
@@ -456,7 +456,7 @@ impl<'d> Reader<'d> {
         Ok(Condition::Field(steps, value))
     }
 
-    /// An answer: in a file, or in the rule itself.
+    /// Reads an answer: in a file, or in the rule itself.
     fn response(&mut self, item: &Item, of: &Of<'_>) -> Result<Answer, Bad> {
         if let Some(file) = item.as_str() {
             expect_file_name(file, item)?;
@@ -470,7 +470,7 @@ impl<'d> Reader<'d> {
         Answer::of_json(&json, of.names, of.sample).map_err(within(item))
     }
 
-    /// What goes with an answer.
+    /// Reads the header blocks and attachments of an answer.
     fn beside(&mut self, table: &dyn TableLike, of: &Of<'_>, wrongs: &mut Wrongs) -> Beside {
         let (has_fault, has_response) = (table.contains_key("fault"), of.names.operation.soap().response.is_some());
         let [headers, attachments] = ["headers", "attachments"].map(|key| {
@@ -499,7 +499,7 @@ impl<'d> Reader<'d> {
         beside
     }
 
-    /// Header blocks: one in a file, or a table of them.
+    /// Reads header blocks: one in a file, or a table of blocks.
     fn blocks(&mut self, item: &Item, of: &Of<'_>) -> Result<Blocks, Bad> {
         let Some(file) = item.as_str() else {
             return Blocks::of_json(&value(item)?, of.names).map_err(within(item));
@@ -515,7 +515,7 @@ impl<'d> Reader<'d> {
         read.map_err(|wrong| Bad::at(item, placed(&shown, wrong)))
     }
 
-    /// Attachments; none if it is no array. One with something wrong in it may be another one.
+    /// Reads the attachments; none if the item isn't an array. If one has problems, it may be replaced by a default.
     fn attachments(&mut self, item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Vec<Attached> {
         const EXPECTED: &str = "an array of tables such as { file = \"photo.jpg\" }";
         let tables: Option<Vec<&dyn TableLike>> = match item {
@@ -576,7 +576,7 @@ impl<'d> Reader<'d> {
             let message = format!("found {media_type:?} for the part {part}, expected one of {expected}");
             wrongs.0.push(Bad::at(item, message));
         }
-        // The id is looked at whatever else is wrong.
+        // The id is checked even if something else is wrong.
         let attached = Attached::new(
             content.unwrap_or_default(),
             well_formed.map_or("application/octet-stream", |(_, media_type)| media_type),
@@ -586,7 +586,7 @@ impl<'d> Reader<'d> {
         wrongs.keep(attached.map_err(|message| Bad::at(id.or(media_type).map_or(all, |(item, _)| item), message)))
     }
 
-    /// The content of a file that goes with an answer.
+    /// Reads a file that is attached to an answer.
     fn attached_file(&mut self, file: &str, item: &Item) -> Result<Bytes, Bad> {
         if Path::new(file).file_name() != Some(file.as_ref()) || file.contains(['/', '\\']) {
             return Err(Bad::at(item, format!("found {file:?}, expected a file beside the rules")));
@@ -595,7 +595,7 @@ impl<'d> Reader<'d> {
         self.data.any_file(file).map_err(|problem| Bad::at(item, problem))
     }
 
-    /// A fault; nothing if it is no table. One with something wrong in it may lack that.
+    /// Reads a fault; `None` if the item isn't a table. If it has problems, the returned fault may be incomplete.
     fn fault(&mut self, key: &str, item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<FaultTemplate> {
         let table = item.as_table_like().ok_or_else(|| Bad::value(key, item, "a table such as { reason = \"full\" }"));
         let table = wrongs.keep(table)?;
@@ -608,7 +608,7 @@ impl<'d> Reader<'d> {
         Some(fault)
     }
 
-    /// Puts what stands under a key into a fault.
+    /// Reads one key of a fault.
     fn fault_part(
         &mut self,
         table: &dyn TableLike,
@@ -641,7 +641,7 @@ impl<'d> Reader<'d> {
         Ok(())
     }
 
-    /// Answers of no operation that no rule names: their names may be mistyped.
+    /// Returns problems for answer files that no operation and no rule uses, because their names may have typos.
     pub(super) fn unused(&self, operations: &[&str]) -> Vec<String> {
         let unused = self.data.answers().filter(|name| !self.used.contains(*name));
         let told = unused.map(|name| {
@@ -653,7 +653,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// What a rule does with the store, but for the fault if it can't be done; nothing if it isn't known what that is.
+/// Reads what a rule does with the store, except the fault for failures. Returns `None` if the action is unknown.
 fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
     let expected = Action::ALL.map(|(name, _)| name).join(", ");
     let table = wrongs.keep(item.as_table_like().ok_or_else(|| Bad::value("store", item, "a table")))?;
@@ -672,7 +672,7 @@ fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
     let kinds: Vec<Option<&str>> = actions.iter().map(|(name, _, item)| wrongs.keep(text(name, item))).collect();
     let action = match actions[..] {
         [(_, action, _)] => Some(action),
-        // It was told of the other key.
+        // The unknown key was reported before.
         [] if is_other => None,
         [] => {
             wrongs.0.push(Bad::at(item, format!("found none of {expected}")));
@@ -714,7 +714,7 @@ fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
     Some(Stored { action, kind, key: key.unwrap_or(Text(Vec::new())), value, otherwise: None })
 }
 
-/// The part of a response that stands beside the envelope, by its name.
+/// Returns the declared attachment of a response, by the name of its message part.
 fn declared<'o>(part: &str, of: &Of<'o>) -> Result<&'o Attachment, String> {
     let parts: Vec<&str> = of.attachments.iter().map(|known| known.part.as_str()).collect();
     let name = of.names.operation.name();
@@ -724,7 +724,7 @@ fn declared<'o>(part: &str, of: &Of<'o>) -> Result<&'o Attachment, String> {
     })
 }
 
-/// Creates the entry that a table is.
+/// Creates the store entry that a table describes.
 fn create(store: &mut Store, table: &Table) -> Result<(), Bad> {
     const KEYS: [&str; 3] = ["store", "key", "value"];
     expect_keys(table, &KEYS)?;
@@ -737,12 +737,12 @@ fn create(store: &mut Store, table: &Table) -> Result<(), Bad> {
     created.map(drop).map_err(|message| Bad::at(key, message))
 }
 
-/// Refuses a table that has others than these keys.
+/// Returns an error if a table has other keys.
 fn expect_keys(table: &dyn TableLike, keys: &[&str]) -> Result<(), Bad> {
     unknown_keys(table, keys).next().map_or(Ok(()), Err)
 }
 
-/// What is wrong with each key of a table that is none of these.
+/// Returns a problem for each unknown key of a table.
 fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator<Item = Bad> + 't {
     table.iter().filter(|(key, _)| !keys.contains(key)).map(|(key, _)| {
         let place = table.key(key).and_then(toml_edit::Key::span);
@@ -750,14 +750,14 @@ fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator
     })
 }
 
-/// The code of a fault, by its name in either version or as `{namespace}local`.
+/// Parses a fault code: its name in either SOAP version, or `{namespace}local`.
 fn code(name: &str) -> Result<FaultCode, String> {
     let expected = || format!("found the code {name:?}, expected Sender, Receiver or {{NAMESPACE}}NAME");
     let other = || Some(FaultCode::Other(Box::new(qname(name)?)));
     envelope::fault_code(name).or_else(other).ok_or_else(expected)
 }
 
-/// Names that say more and more exactly what a fault is.
+/// Reads fault subcodes, from general to specific.
 fn subcodes(item: &Item) -> Result<Vec<QName>, Bad> {
     const EXPECTED: &str = "an array of names such as \"{NAMESPACE}NAME\"";
     let names = item.as_array().ok_or_else(|| Bad::value("subcodes", item, EXPECTED))?;
@@ -772,13 +772,13 @@ fn subcodes(item: &Item) -> Result<Vec<QName>, Bad> {
     names.iter().map(read).collect()
 }
 
-/// A name that is written as `{namespace}local`.
+/// Parses a name written as `{namespace}local`.
 fn qname(name: &str) -> Option<QName> {
     let (namespace, local) = name.strip_prefix('{')?.split_once('}')?;
     QName::new(namespace, local).ok()
 }
 
-/// Answers are in the folder itself.
+/// Checks that a file name is an answer file in the folder itself.
 fn expect_file_name(name: &str, item: &Item) -> Result<(), Bad> {
     match name.ends_with(".json") || name.ends_with(".xml") {
         true if !name.contains(['/', '\\']) => Ok(()),
@@ -791,14 +791,14 @@ fn text<'i>(key: &str, item: &'i Item) -> Result<&'i str, Bad> {
     item.as_str().ok_or_else(|| Bad::value(key, item, "a string"))
 }
 
-/// The path to the first value in a table that is no table.
+/// Returns the path to the first value in nested tables.
 fn leaf(path: &str, members: &Map<String, Json>) -> String {
     let Some((name, member)) = members.iter().next() else { return path.to_owned() };
     let path = format!("{path}.{name}");
     member.as_object().map_or_else(|| path.clone(), |members| leaf(&path, members))
 }
 
-/// A value of TOML as JSON.
+/// Converts a TOML value to JSON.
 fn value(item: &Item) -> Result<Json, Bad> {
     let found = match item {
         Item::Value(value) => of_value(value),
@@ -817,7 +817,7 @@ fn of_value(value: &Toml) -> Option<Json> {
         Toml::Integer(number) => Json::Number((*number.value()).into()),
         Toml::Float(number) => Json::Number(Number::from_f64(*number.value())?),
         Toml::Boolean(value) => Json::Bool(*value.value()),
-        // Dates are written in both as in XML.
+        // TOML writes dates as XML does.
         Toml::Datetime(time) => Json::String(time.value().to_string()),
         Toml::Array(items) => Json::Array(Array::iter(items).map(of_value).collect::<Option<_>>()?),
         Toml::InlineTable(table) => of_table(table)?,
@@ -829,7 +829,7 @@ fn of_table(table: &dyn TableLike) -> Option<Json> {
     members.collect::<Option<Map<_, _>>>().map(Json::Object)
 }
 
-/// Makes something of JSON. What is wrong has its place in the text.
+/// Parses JSON and converts it with `make`. Problems have their position in the text.
 fn from_json<T>(bytes: &[u8], make: impl FnOnce(&Json) -> Result<T, Wrong>) -> Result<T, Wrong> {
     let read = serde_json::from_slice(bytes).map_err(|error| {
         let message = error.to_string();
@@ -847,7 +847,7 @@ fn decoded(bytes: &[u8]) -> Result<String, Wrong> {
     Ok(answer::decoded(bytes)?.into_owned())
 }
 
-/// What is wrong in a file.
+/// Formats a problem of a file.
 fn placed(shown: &str, Wrong { path, place, message }: Wrong) -> String {
     let place = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
     let colon = if path.is_empty() { "" } else { ": " };

@@ -30,29 +30,29 @@ use super::store::{Action, Store};
 use crate::expression::Tree;
 use crate::{sample, shape};
 
-/// What a request takes as JSON at most, in bytes of memory.
+/// The maximum size of a request as JSON, in bytes of memory.
 const MOST_OF_REQUEST: usize = 64 << 20;
-/// The largest envelope that XPath expressions look at, in bytes: its tree takes some thirty times as much.
+/// The maximum size, in bytes, of an envelope for XPath expressions. Its tree takes about thirty times the memory.
 const MOST_OF_TREE: usize = 4 << 20;
 
-/// What all services of a mock have in common.
+/// The data that all services of a mock share.
 pub(super) struct Shared {
     pub(super) contract: &'static Contract,
     pub(super) store: Mutex<Store>,
     pub(super) chance: Chance,
     pub(super) latency: Latency,
-    /// Whether requests that are not as the contract says get a fault.
+    /// Whether requests that violate the contract are answered with a fault.
     pub(super) is_strict: bool,
-    /// Whether it is told what is wrong with those that are answered nonetheless.
+    /// Whether violations in answered requests are printed.
     pub(super) is_verbose: bool,
-    /// What the server says of its address, once it is set up.
+    /// The address configuration of the server, after it is set up.
     pub(super) address: OnceLock<Address>,
 }
 
 /// A service of a mock.
 pub(super) struct Mock {
     service: Service,
-    /// Where it is served.
+    /// The path of the service.
     path: Arc<str>,
     operations: Arc<[Mocked]>,
     shared: Arc<Shared>,
@@ -63,12 +63,12 @@ pub(super) struct Mocked {
     service: Service,
     operation: &'static Operation,
     rules: Vec<Rule>,
-    /// What it answers without a rule; `None` is a sample.
+    /// The default answer; `None` for a sample.
     default: Option<Outcome>,
     asks: Asks,
-    /// How many requests there were.
+    /// The number of requests so far.
     number: AtomicU64,
-    /// What is made of the schema when it is asked for: that takes a while in large contracts.
+    /// Samples made from the schema. They are made on first use, because that takes time with large contracts.
     sample: OnceLock<Result<Arc<Value>, String>>,
     faults: OnceLock<Vec<String>>,
 }
@@ -93,7 +93,7 @@ impl Mocked {
         }
     }
 
-    /// The longest that a rule makes an answer wait.
+    /// Returns the longest latency of all rules.
     pub(super) fn longest(&self) -> Duration {
         self.rules.iter().filter_map(|rule| rule.latency).map(Latency::most).max().unwrap_or_default()
     }
@@ -136,13 +136,13 @@ impl Dispatch for Mock {
     }
 }
 
-/// What a request asks for.
+/// A request that is to be answered.
 struct Asked {
     operations: Arc<[Mocked]>,
-    /// Of the operation.
+    /// The index of the operation.
     number: usize,
     shared: Arc<Shared>,
-    /// Where the service is.
+    /// The path of the service.
     path: Arc<str>,
 }
 
@@ -161,7 +161,7 @@ impl Asked {
             let message = message(content, mocked, &shared, surroundings.version);
             mocked.decide(&shared, &Came { message, surroundings, at })
         };
-        // Rules may look at all of it, more than once: others would wait for that.
+        // Rules may read a large message more than once, so it is processed on a worker thread.
         let decided = match is_large {
             true => Workers::shared().above(0).run(decide).await,
             false => Some(decide()),
@@ -175,25 +175,25 @@ impl Asked {
     }
 }
 
-/// Whether the message may be a large one. How large one is that comes packed or in chunks is not known.
+/// Returns whether the message may be large. The size of a compressed or chunked message isn't known.
 fn is_large<T>(request: &Request<T>) -> bool {
-    /// As servers have it, in bytes.
+    /// The default threshold of servers, in bytes.
     const ABOVE: usize = 256 << 10;
     let headers = request.http_headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     headers.contains_key(CONTENT_ENCODING) || length.is_none_or(|length| length > ABOVE)
 }
 
-/// An envelope around header blocks and a payload as they came.
+/// Builds an envelope around unchanged header blocks and payload.
 fn envelope(raw: &Raw, version: Version, blocks: &[AnyHeader]) -> String {
     let own = version.namespace();
     let is_free = |name: &String| raw.declarations().all(|(prefix, namespace)| prefix != name || namespace == own);
-    // A payload has declarations of its own number at most, so one is free.
+    // One of the numbers is free, because a payload has finitely many declarations.
     let soap = (0..).map(|number| format!("soap{number}")).find(is_free).unwrap_or_default();
     let mut body = format!("<{soap}:Body");
     for (prefix, namespace) in raw.declarations().filter(|(prefix, _)| *prefix != soap) {
         let mut escaped = Vec::new();
-        // It came out of XML, so XML can carry it.
+        // The namespace was read from XML, so it can be written to XML.
         let _ = escape::push_attribute(&mut escaped, namespace);
         let colon = if prefix.is_empty() { "" } else { ":" };
         let _ = write!(body, " xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&escaped));
@@ -205,24 +205,24 @@ fn envelope(raw: &Raw, version: Version, blocks: &[AnyHeader]) -> String {
     format!("<{soap}:Envelope xmlns:{soap}=\"{own}\">{header}{body}>{payload}</{soap}:Body></{soap}:Envelope>")
 }
 
-/// A request.
+/// A received request.
 struct Came {
     message: Message,
     surroundings: Surroundings,
-    /// Where it came, if something asks for that and it is known.
+    /// The address of the request, if it is needed and known.
     at: Option<At>,
 }
 
 enum Message {
     Value(Value),
-    /// As it came, with its value if it has one.
+    /// The raw message, with its value if it is valid.
     Raw(Raw, Option<Value>),
 }
 
-/// What is known of a request beside its message.
+/// The properties of a request other than its message.
 struct Surroundings {
     version: Version,
-    /// Its header blocks, if something looks at its envelope.
+    /// The header blocks, if an expression needs the envelope.
     blocks: Vec<AnyHeader>,
 }
 
@@ -269,7 +269,7 @@ impl ToPayload for Answered {
     }
 }
 
-/// What is answered, with what goes with it.
+/// A response with its header blocks and attachments.
 struct Sent {
     value: Arc<Value>,
     blocks: Vec<AnyHeader>,
@@ -285,7 +285,7 @@ impl Sent {
 }
 
 impl Mocked {
-    /// What is known of a request beside its message, and at which URL it came, as far as something asks for that.
+    /// Returns the properties of a request and its URL, if they are needed.
     fn surroundings<T>(
         &self,
         shared: &Shared,
@@ -302,7 +302,7 @@ impl Mocked {
         Ok((Surroundings { version: request.version(), blocks }, at))
     }
 
-    /// How long the answer to a request takes, and what it is.
+    /// Returns the latency of an answer, and the answer.
     fn decide(&self, shared: &Shared, came: &Came) -> (Latency, Result<Sent, Fault>) {
         let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
         if shared.chance.is_fault() {
@@ -317,7 +317,7 @@ impl Mocked {
         (latency, answer.unwrap_or_else(|message| Err(wrong(message))))
     }
 
-    /// What is answered; an error of what the rules say otherwise.
+    /// Makes the answer. The outer error is a problem of a rule; the inner one is a fault to send.
     fn made(
         &self,
         shared: &Shared,
@@ -393,7 +393,7 @@ impl Mocked {
         }
     }
 
-    /// One of the faults that the operation declares, or one that says nothing but why it is there.
+    /// Returns a random fault that the operation declares, or a fault with only a reason.
     fn fault_by_chance(&self, shared: &Shared) -> Fault {
         let faults = self.faults.get_or_init(|| fault_samples(shared.contract, &self.service, self.operation));
         let mut fault = Fault::receiver("the mock answers some requests with a fault (--fault-rate)");
@@ -404,7 +404,7 @@ impl Mocked {
     }
 }
 
-/// Does what a rule says with the store; what is refused is a fault of the sender.
+/// Performs the store action of a rule. The inner error is a refusal, which becomes a fault.
 fn store(shared: &Shared, stored: &Stored, key: &str, facts: &Facts<'_>) -> Result<Result<Json, String>, String> {
     let value = match &stored.value {
         None => None,
@@ -417,7 +417,7 @@ fn store(shared: &Shared, stored: &Stored, key: &str, facts: &Facts<'_>) -> Resu
     Ok(store.act(stored.action, &stored.kind, key, value))
 }
 
-/// A response of an operation, made of the schema.
+/// Returns a response of an operation, made from the schema.
 pub(super) fn sample_of(
     contract: &Contract,
     service: &Service,
@@ -432,7 +432,7 @@ pub(super) fn sample_of(
     Ok(operation.response_from_xml(&payload)?)
 }
 
-/// What stands in the details of the faults that an operation declares.
+/// Returns samples of the details of the faults that an operation declares.
 pub(super) fn fault_samples(contract: &Contract, service: &Service, operation: &'static Operation) -> Vec<String> {
     let Some((definitions, bound)) = contract.bound(service, operation) else { return Vec::new() };
     let version = service.description().version;

@@ -1,4 +1,4 @@
-//! What rules keep between requests.
+//! The store of rules, which lasts between requests.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 
 use super::place::size;
 
-/// How many entries are kept, and how many bytes they and their keys take in memory, about.
+/// The maximum number of entries, and the maximum approximate memory of entries and keys in bytes.
 const MOST_ENTRIES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
-/// The most that is listed at once, in bytes.
+/// The maximum size of a list, in bytes.
 const MOST_LISTED: usize = 16 << 20;
 
-/// Entries by key, in the order in which they were created. It never has more than fits: what would not fit is refused.
+/// Entries by key, in order of creation. An entry that exceeds the limits is refused.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     kinds: HashMap<String, Kind>,
@@ -21,7 +21,7 @@ pub(super) struct Store {
     next: u64,
 }
 
-/// The entries of one name.
+/// The entries of one kind.
 #[derive(Debug, Default)]
 struct Kind {
     numbers: HashMap<String, u64>,
@@ -34,7 +34,7 @@ struct Entry {
     bytes: usize,
 }
 
-/// What a rule does with the store.
+/// An action on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Create,
@@ -55,17 +55,17 @@ impl Action {
 }
 
 impl Store {
-    /// Does something with the entry `key` of `kind`; gives the entry, or all of them.
+    /// Performs an action on the entry `key` of `kind`. Returns the entry, or all entries for `List`.
     ///
     /// # Errors
-    /// The entry is there already, or isn't there, or there is no room.
+    /// The entry already exists, doesn't exist, or exceeds a limit.
     pub(super) fn act(&mut self, action: Action, kind: &str, key: &str, value: Option<Json>) -> Result<Json, String> {
         let found = self.kinds.get(kind).and_then(|kind| kind.numbers.get(key)).copied();
         let absent = || format!("there is no {key:?} in {kind}");
         match action {
             Action::List => {
                 let entries = || self.kinds.get(kind).into_iter().flat_map(|kind| kind.entries.values());
-                // They are not copied for an answer that would be refused.
+                // Checked first, so that entries aren't copied for a refused answer.
                 if entries().map(|entry| entry.bytes).sum::<usize>() > MOST_LISTED {
                     return Err(format!("the entries of {kind} have more than {} MiB", MOST_LISTED >> 20));
                 }
@@ -154,7 +154,7 @@ mod tests {
         let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
         assert!(refused.starts_with("the mock keeps 64 MiB"), "{refused}");
         let refused = store.act(Action::List, "k", "", None).unwrap_err();
-        // Two bytes of text are more as a value.
+        // A short text takes more memory as a value.
         let many = Json::from(vec![0; MOST_BYTES / 64]);
         let refused_too = store.act(Action::Create, "k", "3", Some(many)).unwrap_err();
         assert!(refused_too.starts_with("the mock keeps 64 MiB"), "{refused_too}");

@@ -1,4 +1,4 @@
-//! Proves that a peer's answers are right: whoever answers wrongly has no figures.
+//! Checks the answers of a peer. A peer with wrong answers isn't measured.
 
 use anyhow::ensure;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use castile_suites::{Suite, seismic};
 
 use super::Peer;
 
-/// Starts a peer, sends it each case once, and prints what came of each. Whether all were answered rightly.
+/// Starts a peer, sends it each case once, and prints the result of each. Returns whether all answers are right.
 pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
     let placement = Placement::free();
     let mut target = Target::server(&peer.name, peer.start(&placement)?);
@@ -19,11 +19,11 @@ pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
             Requests::Typed { .. } => "our client",
             _ => "message",
         };
-        // The style is a part of some names already.
+        // Some case names already begin with the style.
         let style = case.style.as_deref().filter(|style| !case.name.starts_with(style));
         let style = style.map(|style| format!(" {style}")).unwrap_or_default();
         let named = format!("{} {}{style} ({who})", case.suite, case.name);
-        // Each alone, so that each is told.
+        // Each case is sent separately, so that each result is reported.
         match ask(&mut target, vec![Load::new(case, Plan::default())], &placement).await {
             Ok(()) => {
                 right += 1;
@@ -45,7 +45,7 @@ pub(super) async fn peer(peer: &Peer) -> anyhow::Result<bool> {
 /// Sends a peer the messages of these loads once.
 ///
 /// # Errors
-/// What is wrong with its answers, or missing in them.
+/// An answer is wrong or incomplete.
 pub(crate) async fn ask(target: &mut Target, loads: Vec<Load>, placement: &Placement) -> anyhow::Result<()> {
     let bench = Bench {
         loads,
@@ -59,8 +59,8 @@ pub(crate) async fn ask(target: &mut Target, loads: Vec<Load>, placement: &Place
     bench.loads.iter().zip(&answers).try_for_each(|(load, answers)| whole(&load.case, answers))
 }
 
-/// Sees to it that answers lack nothing of the catalogue that peers share with Castile; the judges of messages see to the rest.
-/// Answers to our client aren't kept: they are the same as those to messages.
+/// Checks that answers contain all matching quakes of the catalogue that peers and Castile share. The judges of messages check everything
+/// else. Answers to the typed client aren't stored; they are the same as those to raw messages.
 fn whole(case: &Case, answers: &[Bytes]) -> anyhow::Result<()> {
     let expected = if answers.is_empty() { None } else { seismic::matches(&case.name) };
     let Some(expected) = expected else { return Ok(()) };
@@ -70,7 +70,7 @@ fn whole(case: &Case, answers: &[Bytes]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All of a suite: those that were published and those beyond, as messages and, where there are any, through clients.
+/// Returns all cases of a suite: the published ones and the extra ones, as raw messages and, where available, with typed clients.
 fn cases(suite: &Suite) -> impl Iterator<Item = Case> {
     let Suite { cases, extras, typed, .. } = suite;
     cases().into_iter().chain(extras()).chain(typed())

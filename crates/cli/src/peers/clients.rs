@@ -1,4 +1,4 @@
-//! `castile peers clients`: clients of others and ours make the same calls, in turn, and what that takes is compared.
+//! `castile peers clients`: clients of peers and Castile's client make the same calls in turn, and their cost is compared.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,13 +16,13 @@ use crate::{bench, client, outcome};
 /// Which clients are compared, and for how long.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Whose clients beside ours [default: all that have one]
+    /// The peers whose clients are compared with Castile's [default: all that have one]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Only this case; may be repeated
+    /// Measure only this case; may be repeated
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
-    /// How long they are measured
+    /// How long clients are measured
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
     /// Write JSON
@@ -30,18 +30,18 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// How much time it takes, and what the figures are worth.
+/// How long the comparison takes, and how reliable its results are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Profile {
-    /// A moment for each client; those that get faster under load are cold
+    /// A moment for each client; clients that get faster under load are measured cold
     #[default]
     Quick,
-    /// Figures worth quoting: each is warmed until its rate stops rising
+    /// Results that can be quoted: each client is warmed up until its rate stops rising
     Standard,
 }
 
 impl Profile {
-    /// How long a lap is, about.
+    /// Returns the approximate duration of a lap.
     fn lap(self) -> Duration {
         match self {
             Profile::Quick => Duration::from_millis(300),
@@ -50,14 +50,14 @@ impl Profile {
     }
 }
 
-/// How often each client is measured: in rounds, another one begins each.
+/// The number of measurements of each client. A different client starts each round.
 const ROUNDS: usize = 3;
-/// How many laps that is at most for those that need no time.
+/// The maximum number of warm-up laps for clients that need no warm-up.
 const MOST_LAPS: u32 = 10;
-/// How long a lap may take beyond what is expected: the first one begins with the start of a JVM.
+/// The time limit of a lap in addition to its expected duration. The first lap includes the start of a JVM.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Measures and prints. Whoever answers wrongly is left out, and told in the end.
+/// Measures the clients and prints the results. Clients with wrong answers are dropped, and reported at the end.
 pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let mut peers = Peer::named(directory, &arguments.names)?;
     if let Some(peer) = peers.iter().find(|peer| !arguments.names.is_empty() && peer.clients().next().is_none()) {
@@ -93,7 +93,7 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
     }
 }
 
-/// The cases that are asked for, of those that some peer's client calls.
+/// Returns the requested cases among those that the client of some peer calls.
 fn cases(arguments: &Arguments, peers: &[Peer]) -> anyhow::Result<Vec<Case>> {
     let calls = |case: &Case| peers.iter().any(|peer| peer.clients().any(|suite| suite.name == case.suite));
     let all: Vec<Case> = client::cases().filter(calls).collect();
@@ -109,12 +109,12 @@ struct Measured {
     profile: Profile,
     placement: Placement,
     warnings: Vec<String>,
-    /// Clients that ended or answered wrongly, each with the case.
+    /// Clients that ended or had wrong answers, with the case.
     dropped: Vec<String>,
 }
 
 impl Measured {
-    /// Has all clients make the calls of a case.
+    /// Lets all clients make the calls of a case.
     async fn case(&mut self, case: &Case, peers: &[Peer]) -> anyhow::Result<Called> {
         note!("{} {}", case.suite, case.name);
         let server = Rc::new(bench::start_own(&self.placement, "serve", None, &[])?);
@@ -166,19 +166,19 @@ impl Measured {
     }
 }
 
-/// A client that runs.
+/// A running client.
 struct Runner {
     name: String,
     versions: String,
     protocol: Option<String>,
     caller: Caller,
     server: Rc<Server>,
-    /// How long it is warmed at least.
+    /// The minimum warm-up time.
     warmup: Duration,
-    /// How many calls the case is in full, and the items of their answers.
+    /// The number of calls in one pass of the case, and the items of their answers.
     pass: u64,
     items: u64,
-    /// Calls in a second, when it was last seen.
+    /// Calls per second in the last lap.
     rate: f64,
     laps: Vec<Lap>,
     cold: bool,
@@ -192,7 +192,7 @@ impl Runner {
         Ok(Runner::new("castile", env!("CARGO_PKG_VERSION"), case, caller, server.clone()))
     }
 
-    /// The client of a peer that calls our server, or its own where that speaks something else.
+    /// Starts the client of a peer, which calls our server, or the peer's own server if it uses another protocol.
     fn of_peer(peer: &Peer, case: &Case, ours: &Rc<Server>, placement: &Placement) -> anyhow::Result<Self> {
         let server = match peer.protocol() {
             None => ours.clone(),
@@ -221,7 +221,7 @@ impl Runner {
         }
     }
 
-    /// Goes through the case once, which must give as many items as expected, and then on until the rate stops rising.
+    /// Makes one pass of the case, which must return the expected number of items, and then warms up until the rate stops rising.
     async fn ready(mut self, expected: Option<u64>, profile: Profile) -> anyhow::Result<Self> {
         let first = self.caller.call(self.pass, &self.server, LIMIT).await?;
         if let Some(expected) = expected.filter(|expected| *expected != first.items) {
@@ -234,7 +234,7 @@ impl Runner {
         let mut best = 0.0;
         loop {
             let lap = self.lap(profile.lap()).await?;
-            // A lap that was short because of a first guess tells little.
+            // A lap that is short because of a wrong first guess isn't reliable.
             let rises = lap.rate() > best * Warmup::RISE || lap.time < profile.lap() / 2;
             best = lap.rate().max(best);
             let warmed = begun.elapsed();
@@ -245,7 +245,7 @@ impl Runner {
         }
     }
 
-    /// Calls for about so long, going through the case in full.
+    /// Makes calls for about `time`, in whole passes of the case.
     async fn lap(&mut self, time: Duration) -> anyhow::Result<Lap> {
         let passes = (self.rate * time.as_secs_f64() / self.pass as f64).ceil().max(1.0) as u64;
         let lap = self.caller.call(passes * self.pass, &self.server, time + LIMIT).await?;

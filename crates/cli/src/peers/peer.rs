@@ -1,5 +1,5 @@
-//! A peer: a directory with `peer.json`, which says what it serves and calls, and the scripts `build`, `start PORT` where it serves
-//! something, `client URL CASE` where it calls something.
+//! A peer: a folder with `peer.json`, which describes what the peer serves and calls, and scripts: `build`, `start PORT` if it serves
+//! something, and `client URL CASE` if it calls something.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,31 +16,31 @@ use tokio::sync::oneshot;
 
 use crate::bench::selects;
 
-/// A stack that others wrote, and our services on it.
+/// A third-party stack that implements our services.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    /// The name of its directory.
+    /// The name of its folder.
     pub(crate) name: String,
     directory: PathBuf,
     description: Description,
 }
 
-/// What `peer.json` says.
+/// The content of `peer.json`.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
     title: String,
     versions: String,
     language: String,
-    /// Served at the paths that Castile serves them at.
+    /// The suites it serves, at the same paths as Castile.
     #[serde(default)]
     suites: Vec<String>,
     /// The suites whose cases its client calls.
     #[serde(default)]
     clients: Vec<String>,
-    /// What it speaks, where that isn't SOAP over HTTP: its client calls its own server.
+    /// Its protocol, if that isn't SOAP over HTTP. Its client then calls its own server.
     protocol: Option<String>,
-    /// Cases of them that it can't serve, or all cases of an operation or a style, each with the reason.
+    /// Unsupported cases, or operations or styles of which all cases are unsupported, each with the reason.
     #[serde(default)]
     except: BTreeMap<String, String>,
     /// How long it gets faster under load, in seconds.
@@ -49,10 +49,10 @@ struct Description {
 }
 
 impl Peer {
-    /// Where peers are in a checkout.
+    /// The folder of the peers in a checkout.
     pub(crate) const DIRECTORY: &str = "peers";
 
-    /// All peers of a directory, by name.
+    /// Returns all peers of a folder, sorted by name.
     pub(crate) fn all(directory: &Path) -> anyhow::Result<Vec<Peer>> {
         let expected = || format!("found no peers in {}, expected those of a checkout of Castile", directory.display());
         let mut peers = Vec::new();
@@ -69,7 +69,7 @@ impl Peer {
         Ok(peers)
     }
 
-    /// Those of these names, in their order; all without any.
+    /// Returns the peers with these names, in the given order. Without names, returns all.
     pub(crate) fn named(directory: &Path, names: &[String]) -> anyhow::Result<Vec<Peer>> {
         let all = Peer::all(directory)?;
         if names.is_empty() {
@@ -98,44 +98,44 @@ impl Peer {
         Ok(Peer { name, directory, description })
     }
 
-    /// The suites that it serves.
+    /// Returns the suites that it serves.
     pub(crate) fn suites(&self) -> impl Iterator<Item = &'static Suite> {
         self.description.suites.iter().filter_map(|suite| castile_suites::suite(suite))
     }
 
-    /// Whether it serves a case. Other forms of a contract are contracts of their own, which no peer serves.
+    /// Returns whether it serves a case. Other forms of a contract are separate contracts, which no peer serves.
     pub(crate) fn serves(&self, case: &Case) -> bool {
         let is_form = |suite: &Suite| (suite.forms)().iter().any(|form| form.path == case.path);
         let excepted = || self.description.except.keys().any(|what| leaves_out(what, case));
         self.suites().any(|suite| suite.name == case.suite && !is_form(suite)) && !excepted()
     }
 
-    /// Whether it serves suites.
+    /// Returns whether it serves any suite.
     pub(crate) fn is_server(&self) -> bool {
         !self.description.suites.is_empty()
     }
 
-    /// The suites whose cases its client calls.
+    /// Returns the suites whose cases its client calls.
     pub(crate) fn clients(&self) -> impl Iterator<Item = &'static Suite> {
         self.description.clients.iter().filter_map(|suite| castile_suites::suite(suite))
     }
 
-    /// The versions of what it consists of.
+    /// Returns the versions of its components.
     pub(crate) fn versions(&self) -> &str {
         &self.description.versions
     }
 
-    /// What its client and its server speak among themselves; `None` where it is SOAP over HTTP.
+    /// Returns the protocol between its client and its server; `None` for SOAP over HTTP.
     pub(crate) fn protocol(&self) -> Option<&str> {
         self.description.protocol.as_deref()
     }
 
-    /// How long it gets faster under load; figures of before are those of a cold one.
+    /// Returns how long it gets faster under load. Results from before that time are those of a cold server.
     pub(crate) fn warmup(&self) -> Duration {
         Duration::try_from_secs_f64(self.description.warmup_s).unwrap_or_default()
     }
 
-    /// What the report says of it. How fast it answers first isn't known yet.
+    /// Returns its description for the report. The time of the first answer isn't known yet.
     pub(crate) fn target(&self) -> report::Target {
         let Description { title, versions, language, .. } = self.description.clone();
         report::Target {
@@ -147,10 +147,10 @@ impl Peer {
         }
     }
 
-    /// Runs its script `build`, whose output is seen. When it fails, the packages that it says it lacks are added to `missing`. Who doesn't
-    /// wait for the end ends it, with all that it started.
+    /// Runs its `build` script and shows the output. If the script fails, the packages that it reports as missing are added to `missing`.
+    /// Dropping the future ends the script and all its children.
     pub(super) async fn build(&self, missing: &mut BTreeSet<String>) -> anyhow::Result<()> {
-        /// How often is looked whether it has ended.
+        /// The polling interval for the end of the script.
         const LOOK: Duration = Duration::from_millis(20);
 
         let mut command = Command::new(self.script("build")?);
@@ -173,7 +173,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Runs its script `start` on a port that is free, and waits until it listens.
+    /// Runs its `start` script with a free port, and waits until the server listens.
     pub(crate) fn start(&self, placement: &Placement) -> anyhow::Result<Server> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let mut command = bound_to_us(&self.script("start")?);
@@ -181,31 +181,31 @@ impl Peer {
         Ok(Server::start(&format!("the peer {}", self.name), command, placement)?)
     }
 
-    /// Its script `client` for a case at a URL.
+    /// Returns the command that runs its `client` script for a case at a URL.
     pub(crate) fn client(&self, url: &str, case: &str) -> anyhow::Result<Command> {
         let mut command = bound_to_us(&self.script("client")?);
         command.args([url, case]);
         Ok(command)
     }
 
-    /// A script by its whole path, since it is run wherever we are.
+    /// Returns the absolute path of a script, because it is run from any directory.
     fn script(&self, name: &str) -> anyhow::Result<PathBuf> {
         let script = self.directory.join(name);
         script.canonicalize().with_context(|| script.display().to_string())
     }
 }
 
-/// Whether an exception is about a case: by its name, its operation or its style.
+/// Returns whether an exception applies to a case: by its name, its operation or its style.
 fn leaves_out(what: &str, case: &Case) -> bool {
     selects(what, &case.name) || case.style.as_deref() == Some(what)
 }
 
 const DESCRIPTION: &str = "peer.json";
 
-/// What stands before the packages where a build says what it lacks.
+/// The text before the packages in the message of a build script.
 pub(super) const INSTALL: &str = ": apt-get install ";
 
-/// Shows what a build says, line by line. Gives the packages that it says are missing, when it has no more to say.
+/// Prints the output of a build script line by line. At its end, sends the packages that are reported as missing.
 fn listen(said: PipeReader) -> oneshot::Receiver<Vec<String>> {
     let (send, receive) = oneshot::channel();
     std::thread::spawn(move || {
@@ -215,25 +215,25 @@ fn listen(said: PipeReader) -> oneshot::Receiver<Vec<String>> {
             note!("{}", castile_xml::visible_lines(&line));
             packages.extend(missing(&line).map(str::to_owned));
         }
-        // Nobody waits any more when the build was interrupted.
+        // If the build was interrupted, there is no receiver.
         let _ = send.send(packages);
     });
     receive
 }
 
-/// The packages of a line `PROGRAM is missing: apt-get install PACKAGE…`; none of another one.
+/// Returns the packages of a line `PROGRAM is missing: apt-get install PACKAGE…`; none for other lines.
 fn missing(line: &str) -> impl Iterator<Item = &str> {
     let told = line.split_once(INSTALL).filter(|(what, _)| what.ends_with("is missing"));
     told.into_iter().flat_map(|(_, packages)| packages.split_whitespace())
 }
 
-/// A program that is asked to end when this process has ended, also by a signal that nobody hears: unlike Castile's own servers, those
-/// of peers don't watch their standard input. It is of Linux; elsewhere, a peer can outlive a bench that is killed.
+/// Returns a command whose process gets SIGTERM when this process ends, even if this process is killed. Servers of peers don't watch their
+/// standard input, as Castile's do. This needs Linux; on other systems, a peer can outlive a bench that is killed.
 fn bound_to_us(program: &Path) -> Command {
     if cfg!(not(target_os = "linux")) {
         return Command::new(program);
     }
-    // It becomes the program, so the process is the same.
+    // `setpriv` executes the program in the same process.
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "TERM", "--"]).arg(program);
     command

@@ -1,4 +1,4 @@
-//! What messages are judged by.
+//! The contract for validating messages.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use castile_xsd::{ExpandedName, Schema};
 use crate::shape::Shape;
 use crate::{problems, source};
 
-/// What a person says of the messages.
+/// What the command line says about the messages.
 pub(super) struct Asked<'a> {
     pub(super) operation: Option<&'a str>,
     pub(super) request: bool,
     pub(super) response: bool,
-    /// How many problems are told of a message.
+    /// The maximum number of problems for a message.
     pub(super) most: usize,
 }
 
 impl Asked<'_> {
-    /// Whether messages are asked for, and no documents by themselves.
+    /// Returns whether only messages are expected, and no other documents.
     pub(super) fn expects_messages(&self) -> bool {
         self.operation.is_some() || self.request || self.response
     }
@@ -34,7 +34,7 @@ impl Asked<'_> {
     }
 }
 
-/// A contract, and the messages that it knows.
+/// A contract and its messages.
 pub(super) struct Contract {
     path: PathBuf,
     files: Files,
@@ -54,9 +54,9 @@ pub(super) struct Message {
     pub(super) kind: Kind,
     pub(super) version: Version,
     pub(super) shape: Shape,
-    /// The names that the first element in the body can have; `None` if any will do.
+    /// The possible names of the first element in the body; `None` for any name.
     pub(super) roots: Option<Vec<ExpandedName>>,
-    /// The parts that are attachments, as the contract calls them.
+    /// The names of the parts that are attachments.
     pub(super) attachments: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ impl Contract {
         }
     }
 
-    /// Whether it has what is asked for.
+    /// Checks that the contract has the requested operation.
     pub(super) fn expect(&self, asked: &Asked<'_>) -> anyhow::Result<()> {
         let Some(name) = asked.operation else { return Ok(()) };
         if self.messages.iter().any(|message| message.operation == name) {
@@ -127,7 +127,7 @@ impl Contract {
         bail!(castile_wsdl::unknown_operation(name, &known))
     }
 
-    /// The contract once more, as what reads messages in SOAP encoding takes it.
+    /// Returns the contract in the form that can read messages in SOAP encoding.
     pub(super) fn typed(&self) -> anyhow::Result<&castile_dynamic::Contract> {
         if let Some(typed) = self.typed.get() {
             return Ok(typed);
@@ -168,7 +168,7 @@ fn of_operation(
         shape,
         attachments: message.attachments.iter().map(|attachment| attachment.part.clone()).collect(),
     };
-    // An operation that the service begins sends its output, and gets its input.
+    // In an operation that the service initiates, the service sends the output and receives the input.
     let is_begun_by_service = matches!(operation.pattern, Pattern::Notification | Pattern::SolicitResponse);
     let (of_input, of_output) = match is_begun_by_service {
         false => (Kind::Request, Kind::Response),

@@ -1,4 +1,4 @@
-//! An envelope, judged by the rules of SOAP, by its contract, and by its schemas.
+//! Validation of envelopes by the rules of SOAP, the contract, and its schemas.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,14 @@ use crate::envelope;
 use crate::shape::Shape;
 
 const XOP: &str = "http://www.w3.org/2004/08/xop/include";
-/// The walk, the schema of envelopes twice, the contract's, and the reader of SOAP encoding.
+/// The number of validators: the walk, the schema of envelopes twice, the contract's schemas, and the reader of SOAP encoding.
 const JUDGES: usize = 5;
-/// How many names are told of what is expected.
+/// The maximum number of expected names that are reported.
 const TOLD: usize = 5;
-/// What of attachments is put into the text, which is judged as if it had come without them.
+/// The maximum size of attachments that are inlined into the text for validation.
 const MOST_INCLUDED: usize = 256 << 20;
 
-/// What a message turned out to be, and what is wrong with it.
+/// The kind of a message, and its problems.
 pub(super) struct Found {
     pub(super) kind: Option<&'static str>,
     pub(super) operation: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Found {
     pub(super) problems: Vec<Problem>,
 }
 
-/// Files are larger than what a server takes from strangers.
+/// Returns limits for files, which may be larger than the messages that a server accepts.
 pub(super) fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.message_size = 1 << 30;
@@ -41,7 +41,7 @@ pub(super) fn limits() -> Limits {
     limits
 }
 
-/// Judges a message, or a document by itself.
+/// Validates a message or another document.
 pub(super) fn judge(
     contract: &Contract,
     validator: &mut Validator<'_>,
@@ -61,7 +61,7 @@ pub(super) fn judge(
             }
         }
     });
-    // What comes of each judge is put in order before it is cut.
+    // The problems of all validators are sorted before the list is cut.
     let mut problems = Problems::new(asked.most.saturating_mul(JUDGES));
     let version = match root {
         Ok(Some((namespace, "Envelope", offset))) if is_of_soap(contract, &namespace) => {
@@ -143,14 +143,14 @@ fn first(asked: &Asked<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
-/// What is in the body.
+/// The content of the body.
 #[derive(Clone, Copy)]
 enum Payload<'c> {
     /// Nothing so far.
     None,
     Fault,
     Known(&'c Message),
-    /// No message of the contract begins with it.
+    /// The first element belongs to no message of the contract.
     Unknown,
 }
 
@@ -162,7 +162,7 @@ enum Zone {
     Detail,
 }
 
-/// Chooses what of a message the contract's schemas judge.
+/// Chooses the parts of a message that the contract's schemas validate.
 struct Choose<'c, 'p> {
     schema: &'c Schema,
     version: Version,
@@ -192,7 +192,7 @@ impl Choose<'_, '_> {
             (4, Zone::Detail, Payload::Fault) => declared(),
             (2.., _, Payload::Known(message)) => {
                 match message.shape.chosen(message.roots.as_deref(), around, namespace, local) {
-                    // The walk has said that there is no such part.
+                    // The walk reported the unknown part.
                     Chosen::Declared if is_unknown_part(message, local) => Chosen::Skip,
                     chosen => chosen,
                 }
@@ -210,7 +210,7 @@ fn is_unknown_part(message: &Message, local: &str) -> bool {
     }
 }
 
-/// Reads an envelope once, and looks at what schemas don't know of.
+/// Reads an envelope once, and checks what schemas don't define.
 struct Walk<'a, 'c> {
     contract: &'c Contract,
     asked: &'a Asked<'a>,
@@ -221,14 +221,14 @@ struct Walk<'a, 'c> {
     zone: Zone,
     payload: Payload<'c>,
     payload_offset: usize,
-    /// How many elements the body has so far.
+    /// The number of elements in the body so far.
     count: usize,
-    /// Which parts of a call came.
+    /// The indexes of the call's parts that occurred.
     parts: HashSet<usize>,
-    /// The last of them in the contract's order.
+    /// The highest of these indexes in the contract's order.
     last_part: usize,
     included: Vec<Include>,
-    /// The include that is open, and how deep it is.
+    /// The index of the open include, if there is one.
     include: Option<usize>,
 }
 
@@ -297,7 +297,7 @@ impl<'a, 'c> Walk<'a, 'c> {
             (1, _) if namespace == self.version.namespace() => {
                 self.zone = if local == "Header" { Zone::Header } else { Zone::Body };
             }
-            // What is behind the body is none of it.
+            // Elements after the body aren't part of it.
             (1, _) => self.zone = Zone::Start,
             (2, Zone::Header) => self.block(reader),
             (2, Zone::Body) => self.in_body(namespace, local, tag.offset),
@@ -336,7 +336,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
     }
 
-    /// What a header block says of itself (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3 and §5.2.4).
+    /// Checks the attributes of a header block (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §5.2.3 and §5.2.4).
     fn block(&mut self, reader: &Reader<'_>) {
         for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
             let value = attribute.value.trim();
@@ -392,7 +392,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
     }
 
-    /// The message that begins so.
+    /// Finds the message by the first element in the body.
     fn find(&mut self, namespace: &str, local: &str, offset: usize) -> Payload<'c> {
         if namespace == self.version.namespace() && local == "Fault" {
             if self.asked.request {
@@ -405,7 +405,7 @@ impl<'a, 'c> Walk<'a, 'c> {
             message.roots.as_ref().is_some_and(|roots| roots.iter().any(|name| is(name, namespace, local)))
         };
         let of_version = admitted().filter(begins).find(|message| message.version == self.version);
-        // Of content without an element nothing says with what it begins.
+        // Content without an element may begin with anything.
         let any = || admitted().find(|message| message.roots.is_none());
         if let Some(message) = of_version.or_else(|| admitted().find(begins)).or_else(any) {
             self.expect_version(message, offset);
@@ -459,12 +459,12 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
     }
 
-    /// The parts of a call (WSDL 1.1 §3.5; WS-I Basic Profile 1.1 R2735 and R2301).
+    /// Checks the parts of a call (WSDL 1.1 §3.5; WS-I Basic Profile 1.1 R2735 and R2301).
     fn in_payload(&mut self, namespace: &str, local: &str, offset: usize) {
         let Payload::Known(Message { shape: Shape::Call { parts, is_encoded: false, .. }, .. }) = self.payload else {
             return;
         };
-        // Each child is looked for among all parts: a child that is wrong, or comes again, is a problem, and these are bounded.
+        // Each child is looked up in all parts. Wrong and repeated children are problems, whose number is limited.
         if self.problems.is_full() {
             return;
         }
@@ -535,7 +535,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
     }
 
-    /// The part that a reference leads to, if it came.
+    /// Returns the id of the part that a reference leads to, or reports that it is missing.
     fn refer(&mut self, url: &str, is_include: bool, offset: usize) -> Option<ContentId> {
         let message = match ContentId::from_url(url) {
             Some(id) => match (self.package.part(&id), self.package.is_package) {
@@ -550,7 +550,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         None
     }
 
-    /// Whether the parts that came are those of the contract.
+    /// Checks that the received parts are those of the contract.
     fn attachments(&mut self) {
         let ids: Vec<_> = self.package.parts.iter().filter_map(|part| part.id.as_ref()).collect();
         for (number, id) in ids.iter().enumerate() {
@@ -569,10 +569,10 @@ impl<'a, 'c> Walk<'a, 'c> {
     }
 }
 
-/// A text in which the content of attachments stands where it belongs (XOP 1.0 §3.2), so that it is judged by the schema.
+/// A text with its attachments inlined (XOP 1.0 §3.2), so that the schema validates them.
 struct Inlined<'t> {
     text: std::borrow::Cow<'t, str>,
-    /// Where pieces of it begin, and where they begin in the original.
+    /// The start of each piece in the text and in the original.
     origins: Vec<(usize, usize)>,
 }
 
@@ -607,7 +607,7 @@ impl<'t> Inlined<'t> {
         Inlined { text: text.into(), origins }
     }
 
-    /// Where a byte of the text stands in the original. What comes of an attachment stands where the reference to it is.
+    /// Converts an offset to the original text. Offsets in an inlined attachment become that of the reference.
     fn origin(&self, offset: usize) -> usize {
         let number = self.origins.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
         let (start, origin) = self.origins[number];
@@ -618,7 +618,7 @@ impl<'t> Inlined<'t> {
     }
 }
 
-/// What is wrong with a message in SOAP encoding: the first problem, as what reads it says.
+/// Reports the first problem of a message in SOAP encoding, as its decoder finds it.
 fn encoded(
     contract: &Contract,
     message: &Message,
@@ -644,7 +644,7 @@ fn encoded(
     if let Err(error) = castile_soap::message::read_str::<castile_dynamic::Value>(root, text, limits()) {
         match error.decoding() {
             Some(decoding) => problems.add("SOAP encoding", decoding.offset(), decoding.message().to_owned()),
-            // Who is to understand a block is not known here.
+            // This program doesn't know which header blocks the receiver understands.
             None if error.kind() == ErrorKind::MustUnderstand => {}
             None => problems.add("SOAP encoding", payload, error.to_string()),
         }
@@ -656,7 +656,7 @@ fn number(version: Version) -> &'static str {
     if version == Version::Soap12 { "1.2" } else { "1.1" }
 }
 
-/// The schema of envelopes.
+/// Returns the schema of envelopes.
 fn of_envelopes(version: Version) -> Schema {
     let (name, text) = match version {
         Version::Soap12 => ("soap12.xsd", include_str!("soap12.xsd")),
@@ -669,12 +669,12 @@ fn is(name: &ExpandedName, namespace: &str, local: &str) -> bool {
     (name.namespace(), name.local()) == (namespace, local)
 }
 
-/// Whether an envelope of this namespace is one of SOAP, and no document of the contract.
+/// Returns whether an envelope in this namespace is a SOAP envelope rather than a document of the contract.
 fn is_of_soap(contract: &Contract, namespace: &str) -> bool {
     contract.schema().find_element(&ExpandedName::new(namespace, "Envelope")).is_none()
 }
 
-/// An expanded name as contracts' diagnostics have it.
+/// Formats an expanded name as in diagnostics of contracts.
 fn shown(namespace: &str, local: &str) -> String {
     match namespace {
         "" => local.to_owned(),

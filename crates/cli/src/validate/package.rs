@@ -1,4 +1,4 @@
-//! A message as it lies in a file: an envelope, or a package of an envelope and its attachments.
+//! A message in a file: an envelope, or a package of an envelope and its attachments.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use castile_mime as mime;
 use castile_mime::ContentId;
 use castile_xml::Charset;
 
-/// An envelope, and what came with it.
+/// An envelope and its attachments.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) root: Vec<u8>,
     pub(super) charset: Option<Charset>,
     pub(super) parts: Vec<Part>,
     by_id: HashMap<ContentId, usize>,
-    /// Whether it is a package at all.
+    /// Whether the file is a package.
     pub(super) is_package: bool,
 }
 
@@ -25,13 +25,12 @@ pub(super) struct Part {
 }
 
 impl Package {
-    /// Reads a file. It may begin with the head of a message of HTTP or of MIME, with the boundary of a package, or with
-    /// the envelope itself.
+    /// Reads a file. It may begin with an HTTP or MIME header, with the boundary of a package, or with the envelope.
     pub(super) fn read(mut bytes: Vec<u8>, content_type: Option<&str>) -> anyhow::Result<Self> {
         let mut stated = content_type.map(str::to_owned);
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         if stated.is_none() && bytes[start..].first().is_some_and(|first| is_of_head(*first)) {
-            // A boundary may have a colon, as a field has.
+            // A boundary line may contain a colon, like a header field.
             if bytes[start..].starts_with(b"--") {
                 stated =
                     boundary(&bytes[start..]).map(|boundary| format!("multipart/related; boundary=\"{boundary}\""));
@@ -65,7 +64,7 @@ impl Package {
         parser.finish();
         let mut root: Option<(Vec<u8>, Option<Charset>)> = None;
         let mut parts: Vec<Part> = Vec::new();
-        // Whether the part that is read is the root.
+        // Whether the current part is the root part.
         let mut is_root = false;
         while let Some(event) = parser.next()? {
             match event {
@@ -104,20 +103,20 @@ impl Package {
         }
     }
 
-    /// The part of this identifier.
+    /// Returns the part with this Content-ID.
     pub(super) fn part(&self, id: &ContentId) -> Option<&Part> {
         self.by_id.get(id).map(|number| &self.parts[*number])
     }
 }
 
-/// Whether a head or a boundary may begin with it: XML begins with another one, in any encoding.
+/// Returns whether a header or boundary may begin with this byte. XML begins with another byte in any encoding.
 fn is_of_head(first: u8) -> bool {
     first.is_ascii_alphabetic() || first == b'-'
 }
 
-/// The length of a head, a line of HTTP before it or not, and its Content-Type.
+/// Returns the length of the header, including an HTTP start line, and its Content-Type.
 fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
-    /// No head is longer.
+    /// The maximum length of a header.
     const LONGEST: usize = 64 << 10;
     let near = &bytes[..bytes.len().min(LONGEST)];
     let lines = [&b"\r\n\r\n"[..], b"\n\n"];
@@ -144,7 +143,7 @@ fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
     Ok(Some((end, field("content-type").cloned())))
 }
 
-/// The boundary that a package without a head begins with.
+/// Returns the boundary of a package without a header.
 fn boundary(bytes: &[u8]) -> Option<&str> {
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?.trim_end();

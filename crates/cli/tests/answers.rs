@@ -1,4 +1,4 @@
-//! `castile call`: what is written of an answer beside standard output.
+//! `castile call`: the parts of an answer that aren't printed to standard output.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -12,19 +12,19 @@ use serde_json::json;
 const WSTEST: &str = "../suites/contracts/wstest.wsdl";
 const MTOM: &str = "../codegen/tests/features/mtom/service.wsdl";
 
-/// An envelope with this in its body.
+/// Returns an envelope with this body.
 fn envelope(body: &str) -> String {
     format!("<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body>{body}</s:Body></s:Envelope>")
 }
 
-/// A package of parts, each a head and a content, and its media type.
+/// Returns a package of parts, each a head and a content, and its media type.
 fn package(root_type: &str, parts: &[(&str, &str)]) -> (String, String) {
     let parts = parts.iter().map(|(head, content)| format!("--b\r\n{head}\r\n\r\n{content}\r\n"));
     let body = parts.collect::<String>() + "--b--\r\n";
     (format!("multipart/related; type=\"{root_type}\"; start-info=\"text/xml\"; boundary=b"), body)
 }
 
-/// Calls a server that gives this answer once. What is printed, on standard output and on standard error, and the exit code.
+/// Calls a server that gives this answer once. Returns standard output, standard error and the exit code.
 fn call(arguments: &[&str], status: &str, (content_type, body): &(String, String)) -> (String, String, i32) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -52,7 +52,7 @@ fn call(arguments: &[&str], status: &str, (content_type, body): &(String, String
     (told, noted, output.status.code().unwrap())
 }
 
-/// A folder that is not there yet.
+/// Returns a path of a folder that doesn't exist yet.
 fn folder() -> (tempfile::TempDir, String) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("saved").display().to_string();
@@ -74,7 +74,7 @@ fn attachments_are_saved_and_told() {
     assert_eq!(noted, format!("{folder}/attachment-1: image/png, Content-ID <a@b>, 3 bytes\n"));
     assert_eq!(content(&folder, "attachment-1"), "PNG");
 
-    // Without a folder it says that there is something.
+    // Without --save, the attachment is only reported.
     let (_, noted, code) = call(&[WSTEST, "EchoVoid"], "200 OK", &answer);
     assert_eq!((noted.as_str(), code), ("1 attachment came: --save DIR writes it\n", 0));
 
@@ -87,7 +87,7 @@ fn attachments_are_saved_and_told() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// They were lost.
+/// Attachments of faults were once lost.
 #[test]
 fn attachments_of_a_fault_are_saved() {
     let fault = "<s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring><detail>why</detail></s:Fault>";
@@ -125,7 +125,7 @@ fn binary_values_are_saved() {
         assert_eq!((told, noted), (expected, format!("{folder}/value-1: {size}\n")));
         assert!(content(&folder, "value-1").starts_with(if size == "3 bytes" { "PNG" } else { "AAA" }));
     }
-    // Else they are in the answer.
+    // Otherwise, the values stay in the answer.
     let (told, noted, _) = call(&[MTOM, "echo", "photo=QQ=="], "200 OK", &mtom);
     assert!(told.contains("\"UE5H\"") && noted.is_empty(), "{told} {noted}");
 }
@@ -144,7 +144,7 @@ fn times_have_their_names() {
     assert_eq!((lines.collect::<Vec<_>>(), code), (expected.to_vec(), 0));
 }
 
-/// What logs in wasn't there at all, as if nothing had been sent.
+/// The login was once missing in the output, as if it hadn't been sent.
 #[test]
 fn what_was_sent_is_shown_without_its_secrets() {
     let response = envelope("<EchoVoidResponse xmlns=\"uri:WSTestWeb-TestService\"/>");

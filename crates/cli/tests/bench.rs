@@ -1,4 +1,4 @@
-//! `castile bench` from its arguments to its exit code, with short runs.
+//! `castile bench` from arguments to exit code, with short runs.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// With short runs, where the arguments don't say how long.
+/// Runs a bench with short runs, unless the arguments set other times.
 fn bench(arguments: &[&str], out: &Path) -> Output {
     let short = [("--warmup", "20ms"), ("--duration", "0.1"), ("--runs", "2")];
     let short = short.into_iter().filter(|(name, _)| !arguments.contains(name)).flat_map(|(name, value)| [name, value]);
@@ -31,7 +31,7 @@ fn rows(results: &Value, suite: &str) -> Vec<Value> {
     suite["cases"].as_array().unwrap().clone()
 }
 
-/// Which rows these are, without their figures.
+/// Returns these fields of the rows.
 fn kinds(rows: &[Value], fields: &[&str]) -> Vec<Vec<Value>> {
     rows.iter().map(|row| fields.iter().map(|field| row[field].clone()).collect()).collect()
 }
@@ -86,7 +86,7 @@ fn one_case_with_its_own_way_of_driving() {
     assert!(rows[0]["service_us"]["p50"].is_f64() && rows[0]["lag_us"]["max"].is_f64());
 }
 
-/// A dead address was told once for each case, and as if something had been measured.
+/// An unreachable address was once reported for each case, as if something had been measured.
 #[test]
 fn what_can_t_begin_says_so() {
     let directory = tempfile::tempdir().unwrap();
@@ -191,7 +191,7 @@ fn users_are_raised_and_ramps_go_on_until_something_ends_them() {
     let curve = searched[0]["curve"].as_array().unwrap();
     let users: Vec<u64> = curve.iter().map(|step| step["users"].as_u64().unwrap()).collect();
     assert!(users.len() >= 3 && users[0] == 4, "{users:?}");
-    // How far they are raised is a matter of the machine; there is an end to it.
+    // How far users are raised depends on the machine, but there is a maximum.
     assert!(users.windows(2).all(|pair| pair[1] == (pair[0] * 2).min(32_000)), "{users:?}");
     assert!(users.contains(&searched[0]["users_at_peak"].as_u64().unwrap()));
 
@@ -231,7 +231,7 @@ fn the_published_profile_is_the_articles_schedule() {
     assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing is written");
 }
 
-/// The schedule of a profile, and how long it takes without sequences.
+/// Returns the schedule of a profile, and its duration without sequences.
 fn planned(profile: &str) -> (String, Duration) {
     let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
     let output = castile.args(["bench", "--dry-run", "--profile", profile]).output().unwrap();
@@ -241,7 +241,7 @@ fn planned(profile: &str) -> (String, Duration) {
     (schedule, planned)
 }
 
-/// The whole of the default profile has to be short: that is what it is for. And half an hour is what a person will wait.
+/// The default profile must be short as a whole, and half an hour is what a user can wait.
 #[test]
 fn profiles_take_as_long_as_they_say() {
     let (_, half_an_hour) = planned("standard");
@@ -253,7 +253,7 @@ fn profiles_take_as_long_as_they_say() {
     }
 }
 
-/// Somebody else uses the server's core all the time.
+/// Another process uses the server's core all the time.
 #[test]
 #[cfg(target_os = "linux")]
 fn rows_that_others_disturbed_are_marked() {
@@ -271,7 +271,7 @@ fn rows_that_others_disturbed_are_marked() {
     );
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
-    // A bench took three times as long as it said, and nothing told why.
+    // A bench once took three times as long as planned without an explanation.
     assert!(told.contains(": again: others used the cores (") && told.contains(" left)"), "{told}");
     let results = results(directory.path());
     for row in rows(&results, "wstest").iter().filter(|row| row["client"] != "ab") {
@@ -297,7 +297,7 @@ fn criteria_set_the_exit_code_and_files_tell_why() {
     assert!(std::fs::read_to_string(csv).unwrap().lines().nth(1).unwrap().starts_with("wstest,EchoVoid,castile,"));
 }
 
-/// Skips aloud where the machine lets no network be simulated.
+/// Skipped with a message if the machine can't simulate a network.
 #[test]
 #[cfg(target_os = "linux")]
 fn quakes_are_found_across_a_network_that_leaves_nothing_behind() {
@@ -326,7 +326,7 @@ fn quakes_are_found_across_a_network_that_leaves_nothing_behind() {
     for pair in rows.chunks(2) {
         let number = |row: &Value, field: &str| row[field].as_f64().unwrap();
         assert_eq!((&pair[0]["matches"], &pair[0]["bytes_in"]), (&pair[1]["matches"], &pair[1]["bytes_in"]));
-        // What comes can't come faster, though a few frames may after a pause, which is before each answer.
+        // Data can't arrive faster than the rate, except a few frames after the pause before each answer.
         let burst = 10.0 * 1_514.0 * 100.0;
         let least = (number(&pair[1], "bytes_in") - burst).max(0.0) * 8.0 / BITS_PER_SECOND;
         assert!(number(&pair[1], "elapsed_s") > least, "{pair:?}");

@@ -1,4 +1,4 @@
-//! `castile bundle`: files, catalogs and, from a server of this test, the network.
+//! `castile bundle`: files, catalogs, and the network, with a server in this test.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A contract whose schema is imported from `location`.
+/// Returns a contract that imports its schema from `location`.
 fn wsdl(location: &str) -> String {
     format!(
         r#"<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" targetNamespace="urn:t" xmlns:t="urn:t" xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -29,21 +29,21 @@ fn schema(include: &str) -> String {
     )
 }
 
-/// How a path is answered.
+/// The answer for a path.
 #[derive(Clone)]
 enum Answer {
     Document(String),
     Redirect(String),
     Status(u16),
-    /// Never.
+    /// No answer at all.
     Silence,
-    /// These bytes, and no more.
+    /// These bytes, and then the end.
     Bytes(&'static [u8]),
-    /// The first bytes, then the others again and again until the client goes away, with a pause before each.
+    /// The first bytes, then the second ones repeatedly until the client disconnects, with a pause before each.
     Endless(&'static [u8], &'static [u8], Duration),
 }
 
-/// A server on the loopback interface, as long as the test runs.
+/// A server on the loopback interface, which runs as long as the test.
 struct Host {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
@@ -56,7 +56,7 @@ impl Host {
         let answers: HashMap<&str, Answer> = answers(&format!("http://{address}")).into_iter().collect();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let log = asked.clone();
-        // It goes away with the process.
+        // The thread ends with the process.
         std::thread::spawn(move || {
             let mut silent = Vec::new();
             for stream in listener.incoming() {
@@ -96,7 +96,7 @@ impl Host {
                     "HTTP/1.1 {status} x\r\n{location}Content-Length: {}\r\nConnection: close\r\n\r\n",
                     body.len()
                 );
-                // A client that has had enough goes away.
+                // A client may disconnect early.
                 let _ = stream.write_all((head + &body).as_bytes());
             }
         });
@@ -145,7 +145,7 @@ fn files_and_catalogs_make_a_bundle_that_needs_neither() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("element e"));
 }
 
-/// The contract was replaced by its bundle.
+/// The bundle once replaced its contract.
 #[test]
 fn a_bundle_replaces_no_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,14 +214,14 @@ fn a_contract_is_fetched_with_all_that_it_imports_each_once() {
     assert_eq!(host.asked().len(), 4, "nothing is fetched any more");
 }
 
-/// What comes from the network doesn't put files of this machine into a bundle.
+/// A fetched contract doesn't put local files into a bundle.
 #[test]
 fn a_fetched_contract_does_not_name_files() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret.xsd");
     std::fs::write(&secret, schema("<!-- secret -->")).unwrap();
     let path = secret.display().to_string();
-    // What stands before the colon looks like a scheme to some, and is none.
+    // The part before the colon looks like a scheme, but isn't one.
     let (reversed, above) = (path.replace('/', "\\"), "..\\".repeat(9));
     let hidden = [format!("{reversed}#.:"), format!("{reversed}?.:x"), format!("{above}{reversed}#.:")];
     let plain =
@@ -273,7 +273,7 @@ fn fetching_has_limits() {
         assert!(output.status.code() == Some(2) && told.contains(expected), "{path}: {told}");
         assert!(!folder.path().join("a.castile").exists(), "{path}");
     }
-    // What a file imports has the same limits.
+    // Imports of a local file have the same limits.
     std::fs::write(folder.path().join("a.wsdl"), wsdl(&host.url("/none"))).unwrap();
     let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
@@ -281,7 +281,7 @@ fn fetching_has_limits() {
     assert!(told.contains("a.wsdl:3:"), "the place of the import: {told}");
 }
 
-/// Answers of a server that breaks HTTP, or never ends, and a part of what is said of each.
+/// Answers of a server that violates HTTP or never ends, and a part of the message for each.
 const HOSTILE: [(&str, Answer, &str); 24] = {
     use Answer::{Bytes, Endless};
     const AT_ONCE: Duration = Duration::ZERO;
@@ -353,7 +353,7 @@ fn a_hostile_server_is_left_in_time_with_a_word_and_no_control_characters() {
     }
 }
 
-/// A contract that includes five documents of a host.
+/// Returns a contract that includes five documents from a host.
 fn including(host: &str, name: &str) -> String {
     let includes: String =
         (0..5).map(|number| format!("<xs:include schemaLocation='{host}/{name}{number}'/>")).collect();
@@ -408,7 +408,7 @@ fn a_file_name_that_xml_cannot_carry_leaves_the_bundle_readable() {
     succeeded(&output);
 }
 
-/// It was 2, though the bundle was written and is what it is: incomplete.
+/// The exit code was once 2, though an incomplete bundle was written.
 #[test]
 fn a_contract_of_which_nothing_is_left_without_a_document_ended_with_another_code() {
     let folder = tempfile::tempdir().unwrap();
@@ -423,7 +423,7 @@ fn a_contract_of_which_nothing_is_left_without_a_document_ended_with_another_cod
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// It was an error for `bundle` alone.
+/// A defect was once an error only for `bundle`.
 #[test]
 fn a_local_defect_is_a_warning_as_it_is_for_other_commands() {
     let folder = tempfile::tempdir().unwrap();
@@ -440,7 +440,7 @@ fn a_local_defect_is_a_warning_as_it_is_for_other_commands() {
     }
 }
 
-/// A file called `-` was written.
+/// A file named `-` was once written.
 #[test]
 fn a_hyphen_is_standard_input_and_output() {
     let folder = tempfile::tempdir().unwrap();
@@ -455,7 +455,7 @@ fn a_hyphen_is_standard_input_and_output() {
     assert!(!folder.path().join("-").exists());
 }
 
-/// It said `io: Connection refused`.
+/// The message was once `io: Connection refused`.
 #[test]
 fn who_takes_no_connection_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -465,7 +465,7 @@ fn who_takes_no_connection_is_named() {
     assert!(told.contains(&format!("{unused} takes no connection: nobody listens there")), "{told}");
 }
 
-/// The plan that a bundle keeps stands for its documents, and for no others.
+/// The plan in a bundle is used only for its own documents.
 #[test]
 fn a_bundle_keeps_what_is_made_of_its_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -480,19 +480,19 @@ fn a_bundle_keeps_what_is_made_of_its_contract() {
     let of_documents = call(contract, "GetOrder");
     succeeded(&of_documents);
     assert_eq!(call("w.castile", "GetOrder").stdout, of_documents.stdout);
-    // All operations are in it, though one was asked for.
+    // The bundle has all operations, though only one was requested.
     let told = String::from_utf8_lossy(&call("w.castile", "GetOrde").stderr).into_owned();
     assert!(told.contains("GetOrder") && told.contains("EchoList"), "{told}");
 
     let text = std::fs::read_to_string(&bundle).unwrap();
     let (documents, made) = text.split_once("<made by=\"castile-plan ").unwrap();
-    // Of other documents.
+    // The plan of other documents.
     let changed = documents.replace("name=\"orderId\"", "name=\"number\"");
     assert_ne!(changed, documents);
     std::fs::write(&bundle, format!("{changed}<made by=\"castile-plan {made}")).unwrap();
     let told = String::from_utf8_lossy(&call("w.castile", "GetOrder").stderr).into_owned();
     assert!(told.contains("orderId") && told.contains("number"), "{told}");
-    // Of nobody, and of nothing.
+    // Invalid or empty plans.
     for made in ["", "<made/>", "<made by='castile-plan 0.1.0/1' of=''>AAAA</made>"] {
         std::fs::write(&bundle, format!("{documents}{made}</bundle>")).unwrap();
         assert_eq!(call("w.castile", "GetOrder").stdout, of_documents.stdout, "{made}");

@@ -1,4 +1,4 @@
-//! `castile peers clients`, on peers that are made here: some have our own client, others don't do what they are told.
+//! `castile peers clients` with peers made by this test: some use Castile's client, others misbehave.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -53,7 +53,7 @@ fn clients_make_the_same_calls_and_are_compared_with_ours() {
         for (row, (name, protocol)) in called["clients"].as_array().unwrap().iter().zip(expected) {
             assert_eq!((&row["client"], &row["protocol"]), (&name.into(), &protocol), "{row}");
             assert_eq!(row["items_per_call"], items, "{row}");
-            // A quick comparison doesn't wait ten minutes. Of the others, one may still have been getting faster.
+            // A quick comparison doesn't wait ten minutes. The other client may still be getting faster.
             assert!(row["cold"] == true || name != "same", "{row}");
             let measured = ["calls", "cpu_us_per_call", "cpu_ratio", "server_cpu_us_per_call", "peak_rss_bytes"];
             for figure in &measured[..if cfg!(target_os = "linux") { measured.len() } else { 1 }] {

@@ -1,4 +1,4 @@
-//! Exit codes that mean the same for every command: what is known to be in the way is told before anything begins.
+//! Exit codes mean the same for every command, and known obstacles are reported before anything begins.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;
@@ -56,7 +56,7 @@ fn an_unknown_operation_was_told_in_different_words() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_can_not_be_written_is_incomplete() {
-    // Nobody makes a folder there.
+    // No folder can be created there.
     let table: [&[&str]; 4] = [
         &["report", RESULTS, "-o", "/proc/absent"],
         &["report", RESULTS, RESULTS, "-o", "/proc/absent"],
@@ -68,7 +68,7 @@ fn what_can_not_be_written_is_incomplete() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{command:?}: {said}");
     }
-    // What is wrong with a message would have been 1.
+    // The exit code for an invalid message would be 1.
     let told: [&[&str]; 5] = [
         &["--help"],
         &["--version"],

@@ -1,4 +1,4 @@
-//! What holds for each contract of the repository: `castile diff` finds no change between it and itself, and `castile lint` ends.
+//! Checks with each contract in the repository: `castile diff` finds no change between it and itself, and `castile lint` ends.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The contracts in a folder and in those within it.
+/// Collects the contracts in a folder and its subfolders.
 fn contracts(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -18,7 +18,7 @@ fn contracts(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The exit code of a command with what it printed, and how long it took.
+/// Returns the exit code of a command, its output, and how long it took.
 fn castile(arguments: &[&str]) -> (Option<i32>, String, Duration) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
     let begun = Instant::now();
@@ -28,13 +28,13 @@ fn castile(arguments: &[&str]) -> (Option<i32>, String, Duration) {
     (output.status.code(), text, took)
 }
 
-/// What is wrong with what is said of a contract, and whether it was compared.
+/// Returns problems of the output for a contract, and whether it was compared.
 fn check(contract: &Path) -> (Vec<String>, bool) {
     let path = contract.to_str().unwrap();
     let mut wrong = Vec::new();
     let (code, told, took) = castile(&["diff", path, path]);
     let is_read = code == Some(0) && told.lines().any(|line| line.ends_with(": no change"));
-    // What can't be read is not compared.
+    // An unreadable contract isn't compared.
     if !is_read && code != Some(2) {
         wrong.push(format!("diff of {path} and itself, exit code {code:?}: {told}"));
     }
@@ -73,7 +73,7 @@ fn nothing_differs_from_itself_and_lint_ends() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Some are made to be refused.
+    // Some contracts are invalid on purpose.
     let compared = compared.into_inner();
     assert!(compared * 4 > all.len() * 3, "{compared} of {} contracts were compared", all.len());
 }

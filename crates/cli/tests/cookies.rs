@@ -1,4 +1,4 @@
-//! `castile call --cookies`: a session goes from one call to the next.
+//! `castile call --cookies`: a session lasts from one call to the next.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Answers each request with a session of its own, and gives what the request said of one. Every third takes it back.
+/// Answers each request with a new session, and returns the `Cookie` header of the request. Every third answer ends the session.
 fn answer(mut stream: TcpStream, number: usize) -> String {
     let mut request = Vec::new();
     let mut piece = [0; 4096];
@@ -51,14 +51,14 @@ fn cookies_go_from_one_call_to_the_next() {
     assert!(kept.starts_with(&format!("http://127.0.0.1:{port}\tsession=0; Path=/a; Expires=")), "{kept}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 
-    // That of another path is not sent; the server ends the session of this one.
+    // A cookie of another path isn't sent; the server ends the session for this path.
     assert_eq!(call(&format!("http://127.0.0.1:{port}/other"), &[]), well);
     assert_eq!(call(&url, &[]), well);
     assert!(std::fs::read_to_string(&file).unwrap().contains("\tsession=1; Path=/; "));
     assert_eq!(call(&url, &[]), well);
     assert_eq!(server.join().unwrap(), ["", "", "session=0; session=1", "session=1"]);
 
-    // Nobody answers, and nothing changes.
+    // Without an answer, nothing changes.
     let kept = std::fs::read_to_string(&file).unwrap();
     assert_eq!(call(&url, &[]).0, 3);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);

@@ -1,4 +1,4 @@
-//! `castile describe`: its text and its JSON are files in tests/describe, which `BLESS=1` writes anew.
+//! `castile describe`: compares its text and JSON output with the files in tests/describe. `BLESS=1` rewrites these.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn castile(arguments: &[&str]) -> Output {
-    // The file is called as it is seen from there, so that what is written says nothing of the machine.
+    // Runs in the folder of the files, so that the output contains no absolute paths.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe");
     Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).current_dir(folder).output().unwrap()
 }
@@ -16,7 +16,7 @@ fn describe(arguments: &[&str]) -> Output {
     castile(&[&["describe"], arguments].concat())
 }
 
-/// Compares, or writes what is expected from now on.
+/// Compares the output with a file, or rewrites the file.
 fn expect(name: &str, found: &[u8]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/describe").join(name);
     let found = String::from_utf8(found.to_vec()).unwrap();
@@ -46,7 +46,7 @@ fn a_hyphen_is_standard_input() {
     }
 }
 
-/// It was told by name alone, and counted among what the operations do without.
+/// The item type was once only named, and counted as unused by operations.
 #[test]
 fn items_of_an_encoded_array_are_told() {
     let text = String::from_utf8(describe(&["../diff/encoded-array/old.wsdl"]).stdout).unwrap();
@@ -72,7 +72,7 @@ fn a_url_of_another_scheme_is_no_file() {
 #[test]
 fn what_is_left_out_is_told_with_its_reason() {
     let broken = describe(&["../../../codegen/tests/defects/operation.wsdl", "--operation", "sell"]);
-    // It was 0, though what was asked for can't be used.
+    // The exit code was once 0, though the requested operation can't be used.
     assert_eq!(broken.status.code(), Some(2));
     let error = String::from_utf8(broken.stderr).unwrap();
     assert!(error.contains("error: the operation sell is left out: element {urn:shop}nowhere"), "{error}");
@@ -174,7 +174,7 @@ fn what_is_no_contract_is_told() {
     }
 }
 
-/// Neither the stack nor memory follows what a contract says.
+/// Deep or large contracts exhaust neither stack nor memory.
 #[test]
 fn contracts_that_go_deep_or_wide() {
     let folder = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ fn contracts_that_go_deep_or_wide() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8(output.stdout).unwrap().contains("e5000  xs:anyType"));
 
-    // Each group stands for twice the one behind it, and many types for all of them.
+    // Each group contains the next one twice, and many types contain the first group.
     let group = |index: usize| {
         let next = format!("<s:group ref='g{}'/>", index + 1);
         format!("<s:group name='g{index}'><s:sequence>{next}{next}</s:sequence></s:group>")
@@ -209,7 +209,7 @@ fn contracts_that_go_deep_or_wide() {
     assert!(output.status.code() == Some(2) && told.contains("more than 500000 elements"), "{told}");
 }
 
-/// A broken part doesn't lose the rest, and what is left out says why.
+/// A broken part doesn't affect the rest, and the reason for leaving it out is shown.
 #[test]
 fn problems_stand_beside_the_description() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn the_readme_shows_what_comes_out() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), shown);
 }
 
-/// One contract of each family of the corpus.
+/// One contract of each family in the corpus.
 #[castile_corpus::needs("corpus/wsdl")]
 #[test]
 fn the_corpus_is_described() {
@@ -248,7 +248,7 @@ fn the_corpus_is_described() {
         let Some(path) = first_wsdl(family) else { continue };
         let path = path.display().to_string();
         let output = describe(&[&path]);
-        // Catalogs are left out, so that some lack what they import; none is without a description.
+        // Without catalogs, some contracts lack imports, but each has a description.
         assert!(matches!(output.status.code(), Some(0 | 2)), "{path}: {:?}", output.status);
         let problems = String::from_utf8_lossy(&output.stderr);
         let is_page = problems.contains("is an HTML page");
@@ -280,7 +280,7 @@ fn the_cost_of_a_contract_is_told() {
     assert_eq!(describe(&[contract, "--cost", "--operation", "pot"]).status.code(), Some(2));
 }
 
-/// Only a person could read it.
+/// The costs were once only readable for people.
 #[test]
 fn the_cost_of_a_contract_is_there_for_machines() {
     let output = describe(&["../../../codegen/tests/reach/vm.wsdl", "--cost", "--json", "--operation", "put"]);
@@ -296,7 +296,7 @@ fn the_cost_of_a_contract_is_there_for_machines() {
     assert!(none < number(&json["with_faults"]["declared"]) && none > 0, "{json}");
 }
 
-/// The lines around items were not counted: of imports, of modules, and blank ones.
+/// The lines between items were once not counted: imports, modules and blank lines.
 #[test]
 fn the_cost_is_of_all_lines_that_are_generated() {
     let contract = "../../../codegen/tests/reach/vm.wsdl";
@@ -317,7 +317,7 @@ fn the_cost_is_of_all_lines_that_are_generated() {
     assert!(text.contains("  imports, modules and blank lines\n"), "{text}");
 }
 
-/// They were made up, so that XPath of `castile load` didn't know them.
+/// Prefixes were once invented, so XPath in `castile load` didn't know them.
 #[test]
 fn prefixes_are_those_of_the_contract() {
     let output = describe(&["library.wsdl", "--json"]);
@@ -327,7 +327,7 @@ fn prefixes_are_those_of_the_contract() {
     assert!(text.contains("c = urn:library:catalogue\n") && text.contains("c:item [0..*]  c:Item"), "{text}");
 }
 
-/// A label was printed, refused as the name of an operation, and not in the JSON.
+/// A label was once printed, but it wasn't accepted as an operation name and wasn't in the JSON.
 #[test]
 fn the_label_of_an_operation_is_in_the_json_and_asks_for_it() {
     let json = |arguments: &[&str]| -> Value {
@@ -354,7 +354,7 @@ fn the_label_of_an_operation_is_in_the_json_and_asks_for_it() {
     assert_eq!((operations(&all), inputs(&all).len()), (find.to_vec(), 3));
 }
 
-/// Diagnostics were lost, and so were all but the first of the operations.
+/// Diagnostics were once lost, and only the first operation was reported.
 #[test]
 fn all_that_is_left_out_of_what_was_asked_for_is_told_behind_the_problems() {
     let contract = "../../../codegen/tests/defects/operation.wsdl";

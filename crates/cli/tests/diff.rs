@@ -1,4 +1,4 @@
-//! `castile diff` with contracts that are made to take long; tests/examples.rs runs those in tests/diff.
+//! `castile diff` with contracts that are expensive to compare; tests/examples.rs runs those in tests/diff.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fmt::Write;
@@ -13,7 +13,7 @@ fn printed<'a>(folder: &Path, arguments: impl Iterator<Item = &'a str>) -> Strin
     format!("{told}{noted}exit code {}\n", output.status.code().unwrap())
 }
 
-/// A contract whose one message leads to these types.
+/// Returns a contract with one message that uses these types.
 fn contract(types: &str) -> String {
     format!(
         "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/' \
@@ -27,7 +27,7 @@ fn contract(types: &str) -> String {
     )
 }
 
-/// A circle of types, each with an element of the next one.
+/// Returns a cycle of types, each with an element of the next type.
 fn circle(length: usize) -> String {
     (0..length).fold(String::new(), |mut types, number| {
         let next = (number + 1) % length;
@@ -41,8 +41,8 @@ fn circle(length: usize) -> String {
     })
 }
 
-/// Two circles that meet in as many pairs as the product of their lengths, groups that stand for a hundred thousand elements, and a
-/// thousand types that each stand in the place of the first.
+/// Two cycles with as many pairs of types as the product of their lengths, groups that expand to a hundred thousand elements, and a
+/// thousand types derived from the first.
 #[test]
 fn hostile_contracts_take_seconds() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,7 +70,7 @@ fn hostile_contracts_take_seconds() {
             types
         },
     );
-    // Each of them has one element, as often as others have elements.
+    // Each of these groups has one element, as often as others have elements.
     let mut uses =
         "<xs:group name='G0'><xs:sequence><xs:element name='e' type='xs:int'/></xs:sequence></xs:group>".to_owned();
     for number in 1..16 {

@@ -1,4 +1,4 @@
-//! `castile call --edit`: what an editor leaves is sent, or kept if it is no request.
+//! `castile call --edit`: the result of the editor is sent, or kept if it isn't a valid request.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-/// What a dry run prints, and its exit code, with this editor.
+/// Returns the output and the exit code of a dry run with this editor.
 fn edited(editor: &str) -> (String, i32) {
     edited_for(editor, &["--dry-run"])
 }
@@ -50,14 +50,14 @@ fn nothing_is_sent_without_a_request() {
         assert!(printed.starts_with("error: "), "{editor}: {printed}");
         assert_eq!(server.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "{editor}: {printed}");
     }
-    // One that is sent comes there.
+    // A request that is sent arrives at this server.
     let (printed, code) = edited_for("true", &["--url", &url, "--timeout", "100ms"]);
     assert!(code == 3 && printed.starts_with("what you wrote is in "), "{printed}");
     std::fs::remove_file(printed.lines().next().unwrap().trim_start_matches("what you wrote is in ")).unwrap();
     assert!(server.accept().is_ok(), "{printed}");
 }
 
-/// What was written was lost with it.
+/// The written request was once lost in that case.
 #[test]
 fn what_else_is_wrong_is_told_before_the_editor_opens() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! What commands print for the examples in the folders of tests, which `BLESS=1` writes anew.
+//! Examples in the folders of tests, compared with the output of the commands. `BLESS=1` rewrites them.
 //!
-//! An example is a file of commands, each in a line behind `$ `, with what they print: standard output, then standard error, then the
-//! exit code if that is not 0. They run in the folder of the file, and `< FILE` at the end is their standard input. `URL` stands for
-//! the address of the server: of the mock that the first command starts, or else of `castile serve`. A mock ends behind the last
-//! command, and then prints the rest. `DIR` is a folder that is empty at first.
+//! An example is a file with commands, each in a line after `$ `, and their output: standard output, then standard error, then the exit
+//! code if that isn't 0. Commands run in the folder of the file. `< FILE` at the end of a command is its standard input. `URL` is the
+//! address of the server: the mock that the first command starts, or else `castile serve`. A mock ends after the last command, and then
+//! prints the rest of its output. `DIR` is a folder that is initially empty.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -26,7 +26,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// A server that listens, with what it printed before it did; what it printed if it ended before.
+    /// Starts a server and returns it with its output so far. Returns the output as an error if the server ended.
     fn start(arguments: &[String], folder: &Path) -> Result<(Self, String), String> {
         let mut command = castile(arguments, folder);
         command.args(["--addr", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -35,7 +35,7 @@ impl Server {
         let mut printed = String::new();
         while output.read_line(&mut printed).unwrap() > 0 {
             let url = printed.lines().find_map(|line| line.strip_prefix("listening on "));
-            // Behind that come the URLs of contracts, one at least.
+            // The URLs of contracts follow, at least one.
             if let (Some(url), true) = (url, printed.ends_with("?wsdl\n")) {
                 let url = url.trim_end_matches('/').to_owned();
                 return Ok((Server { child, output, url }, printed));
@@ -46,7 +46,7 @@ impl Server {
         Err(with_code(printed, status))
     }
 
-    /// Asks it to end; gives what it still printed.
+    /// Ends the server and returns the rest of its output.
     fn end(mut self) -> String {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -76,7 +76,7 @@ fn what_calls_print() {
     check("call", Some(&server.url));
 }
 
-/// What is measured differs from run to run: here is what loads refuse, and tell before they begin.
+/// Measurements differ between runs, so these examples only show loads that are rejected before they begin.
 #[test]
 fn what_loads_refuse() {
     let (server, _) = Server::start(&["serve".to_owned()], Path::new(".")).unwrap();
@@ -106,7 +106,7 @@ fn what_changes_of_contracts_print() {
     compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
 }
 
-/// Each example has a folder with a contract; those of a rule are called after it.
+/// Each example has a folder with a contract. Folders for a rule have its name.
 #[test]
 fn what_is_wrong_with_contracts() {
     let folders = entries("lint");
@@ -114,7 +114,7 @@ fn what_is_wrong_with_contracts() {
     compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
 }
 
-/// Compares what the examples in a folder print with what they are said to print.
+/// Compares the output of the examples in a folder with the expected output.
 fn check(name: &str, url: Option<&str>) {
     let mut files = entries(name);
     files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
@@ -122,7 +122,7 @@ fn check(name: &str, url: Option<&str>) {
     compare(files, url);
 }
 
-/// What is in a folder of tests.
+/// Returns the entries of a folder of tests.
 fn entries(name: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -144,7 +144,7 @@ fn compare(files: Vec<PathBuf>, url: Option<&str>) {
     assert!(different.is_empty(), "BLESS=1 writes them anew\n{}", different.join("\n"));
 }
 
-/// Runs the commands of an example, and writes it with what they print.
+/// Runs the commands of an example. Returns the example with their output.
 fn run(example: &str, folder: &Path, url: Option<&str>) -> String {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().to_str().unwrap();
@@ -185,7 +185,7 @@ fn run(example: &str, folder: &Path, url: Option<&str>) -> String {
     found.replace(scratch, "DIR")
 }
 
-/// The words of a shell, of which those in quotes may have blanks.
+/// Splits a command line into words. Quoted words may contain spaces.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (number, part) in text.split('\'').enumerate() {

@@ -1,4 +1,4 @@
-//! The floor as a process: it tells where it listens, answers, and ends with its parent's interest.
+//! The floor as a process: it prints where it listens, answers, and ends when its parent ends.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Files that others wrote are never replaced, by no command and in no form; what castile wrote is.
+//! Foreign files are never replaced by any command; files that castile wrote are.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;
@@ -9,10 +9,10 @@ const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
 const LOAD: [&str; 6] = ["load", CONTRACT, "--operation", "order", "--url", "http://127.0.0.1:9/"];
 const BENCH: [&str; 4] = ["bench", "wstest", "--op", "EchoVoid"];
-/// Nobody of ours wrote this, in whichever file it is.
+/// Castile writes this to no file.
 const FOREIGN: &str = "{\"suites\": \"of somebody else\"}\n";
 
-/// Runs a command in a folder; gives its exit code and what it said.
+/// Runs a command in a folder. Returns its exit code and standard error.
 fn castile(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).current_dir(folder).output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -54,7 +54,7 @@ fn what_others_wrote_is_not_replaced() {
 #[test]
 fn what_castile_wrote_or_nobody_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    // As `mktemp` makes them.
+    // Empty files, as `mktemp` creates them.
     for file in ["a.wsdl", "index.html", "comparison.html", "castile-load.1", "codec.rs", "codec.wsdl"] {
         fs::write(folder.path().join(file), "").unwrap();
     }

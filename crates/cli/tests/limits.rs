@@ -1,4 +1,4 @@
-//! The tables of docs/limits.md hold the defaults of the code: all of them, and nothing else.
+//! The tables in docs/limits.md contain exactly the defaults of the code.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-/// The heading above a table, and what it tells of.
+/// The headings of the tables, and the values they document.
 fn documented() -> Vec<(&'static str, String)> {
     vec![
         ("Server", shown(&castile::http::server::Server::new())),
@@ -18,11 +18,11 @@ fn documented() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What these structures hold that is no limit, or a table of its own.
+/// Fields of these structures that aren't limits, or have their own table.
 const NO_LIMITS: [&str; 7] =
     ["messages", "local_address", "budget", "used", "credentials", "authentication", "proxies"];
 
-/// Limits of the server that are fields under other names than those of the methods that set them.
+/// Limits of the server whose fields have other names than their setters.
 const METHODS: [(&str, &str); 8] = [
     ("header_read", "header_read_timeout"),
     ("write", "write_timeout"),
@@ -73,7 +73,8 @@ fn the_table_of_fixed_limits_holds_the_constants_of_the_code() {
     }
 }
 
-/// A limit that the page lacked was found by nobody. What is called as a limit is and is none stands in a list, with what it is.
+/// Finds limits that are missing in docs/limits.md. Constants that are named like limits but aren't limits are in a list, with an
+/// explanation.
 #[test]
 fn each_constant_that_limits_is_in_the_table_of_fixed_limits() {
     const NAMES: [&str; 7] = ["MOST", "MAX", "LONGEST", "LARGEST", "DEEPEST", "LIMIT", "DEPTH"];
@@ -84,7 +85,7 @@ fn each_constant_that_limits_is_in_the_table_of_fixed_limits() {
     let rows = list.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
     let mut others: BTreeSet<(String, String)> = rows.map(|row| (row[0].to_owned(), row[1].to_owned())).collect();
     let mut missing = Vec::new();
-    // What tests and measures Castile has no users.
+    // Crates for tests and measurements have no users.
     let all = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path());
     let all =
         all.filter(|path| !["fuzz", "suites", "interop", "corpus", "recipes"].iter().any(|name| path.ends_with(name)));
@@ -109,7 +110,7 @@ fn each_constant_that_limits_is_in_the_table_of_fixed_limits() {
     assert!(others.is_empty(), "tests/no_limits.tsv names what is not there: {others:?}");
 }
 
-/// Attacks that came later had no rows.
+/// New attacks once had no rows.
 #[test]
 fn each_attack_is_in_the_table_of_attacks() {
     let attacks = repository().join("tests/hostile/attacks");
@@ -131,7 +132,7 @@ fn each_attack_is_in_the_table_of_attacks() {
     assert!(gone.is_empty(), "docs/limits.md has rows of attacks that are not there: {gone:?}");
 }
 
-/// The Rust files in a folder.
+/// Returns the Rust files in a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -149,8 +150,7 @@ fn shown(limits: &impl Debug) -> String {
     format!("{limits:#?}")
 }
 
-/// The numbers and times of a structure and of those within it, by name, in bytes and seconds. A limit that is off is
-/// infinite.
+/// Returns the numbers and times in a structure, including nested ones, by name, in bytes and seconds. A disabled limit is infinite.
 fn fields(shown: &str) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     let mut left_out = None;
@@ -171,7 +171,7 @@ fn fields(shown: &str) -> BTreeMap<String, f64> {
     found
 }
 
-/// A number or a time as `Debug` writes it: `16777216`, `30s`, `1.5ms`.
+/// Parses a number or time in `Debug` format: `16777216`, `30s`, `1.5ms`.
 fn debugged(text: &str) -> Option<f64> {
     if text == "None" {
         return Some(f64::INFINITY);
@@ -187,7 +187,7 @@ fn debugged(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-/// The value of a constant: `16 << 20`, `1_000`, `Duration::from_secs(10)`.
+/// Parses the value of a constant: `16 << 20`, `1_000`, `Duration::from_secs(10)`.
 fn constant(text: &str) -> f64 {
     let text = text.replace('_', "");
     let number = |text: &str| text.trim().parse::<f64>().unwrap_or_else(|_| panic!("{text:?} is no number"));
@@ -200,7 +200,7 @@ fn constant(text: &str) -> f64 {
     }
 }
 
-/// `10,000`, `16 MiB`, `100 B/s`, `30 s`, in bytes and seconds.
+/// Parses `10,000`, `16 MiB`, `100 B/s` or `30 s`, in bytes and seconds.
 fn quantity(text: &str) -> Option<f64> {
     if text == "off" {
         return Some(f64::INFINITY);
@@ -221,7 +221,7 @@ fn quantity(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-/// The first table below a heading: the name of each limit, and its default.
+/// Returns the first table below a heading: the name of each limit, and its default.
 fn table(document: &str, heading: &str) -> BTreeMap<String, String> {
     let section = document.split("\n## ").find(|section| section.lines().next() == Some(heading));
     let section = section.unwrap_or_else(|| panic!("docs/limits.md has no section {heading:?}"));

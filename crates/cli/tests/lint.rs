@@ -1,4 +1,4 @@
-//! `castile lint` with contracts that are made to take long; tests/examples.rs runs those in tests/lint.
+//! `castile lint` with contracts that are expensive to check; tests/examples.rs runs those in tests/lint.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fmt::Write;
@@ -20,8 +20,8 @@ fn repeated(count: usize, mut one: impl FnMut(usize) -> String) -> String {
     })
 }
 
-/// A message of many parts that many operations bind, an operation of many faults, policies that refer to one another again and
-/// again, and so many findings that not all are kept.
+/// A message with many parts that many operations bind, an operation with many faults, policies that refer to one another many times, and
+/// more findings than are stored.
 #[test]
 fn hostile_contracts_take_seconds() {
     const POLICY: &str = "http://www.w3.org/ns/ws-policy";

@@ -1,4 +1,4 @@
-//! `castile load` from its arguments to its exit code: what a server sees, and what is told of its answers.
+//! `castile load` from arguments to exit code: what the server receives, and what is reported about its answers.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "load/server.rs"]
@@ -32,7 +32,7 @@ fn contract(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites/contracts").join(name).display().to_string()
 }
 
-/// Runs the command among the files of these tests.
+/// Runs the command in the folder of the test files.
 fn load(contract_name: &str, url: &str, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_castile"))
         .current_dir(files())
@@ -46,7 +46,7 @@ fn told(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The rows that a command measured against this server.
+/// Returns the rows of a measurement with this server.
 fn rows(server: &Server, arguments: &[&str]) -> Vec<Value> {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("r.json");
@@ -57,7 +57,7 @@ fn rows(server: &Server, arguments: &[&str]) -> Vec<Value> {
     results["suites"][0]["cases"].as_array().unwrap().clone()
 }
 
-/// The values of elements of this name in the requests, in the order in which they came.
+/// Returns the values of the elements with this name in the requests, in order.
 fn values(requests: &[Seen], name: &str) -> Vec<String> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let value = |seen: &Seen| Some(seen.body.split_once(&open)?.1.split_once(&close)?.0.to_owned());
@@ -87,7 +87,7 @@ fn a_mix_is_sent_by_weight_with_headers_and_actions() {
     let rows = rows(&server, &arguments);
     let counts: Vec<_> =
         rows.iter().map(|row| (row["case"].as_str().unwrap(), row["requests"].as_u64().unwrap())).collect();
-    // The two users share 40 requests as they come, so a round may be cut.
+    // The two users share 40 requests, so a round may be incomplete.
     assert_eq!(counts[0], ("GetOrder + EchoVoid", 40));
     assert_eq!((counts[1].0, counts[2].0, counts[1].1 + counts[2].1), ("GetOrder", "EchoVoid", 40));
     assert!((10..=11).contains(&counts[1].1), "{counts:?}");
@@ -105,7 +105,7 @@ fn a_mix_is_sent_by_weight_with_headers_and_actions() {
     assert!(seen[0].body.contains("GetOrder"), "a user begins with the first operation");
 }
 
-/// Whatever was asked for was told, and 1,000,000 users were set up before anything was held against a limit.
+/// The requested number was once reported unchecked, and 1,000,000 users were created before any limit was checked.
 #[test]
 fn users_that_there_can_t_be_are_refused_and_connections_that_were_opened_told() {
     let server = Server::start(|_, _| (200, void()));
@@ -120,7 +120,7 @@ fn users_that_there_can_t_be_are_refused_and_connections_that_were_opened_told()
     assert!(told(&all).contains(": 2 connections, kept alive"), "{}", told(&all));
 }
 
-/// The first two were taken and came to nothing, and the third was refused without a word of what was asked for.
+/// The first two were once accepted without effect, and the third was rejected without the requested value.
 #[test]
 fn what_can_t_be_is_refused_by_its_name() {
     let server = Server::start(|_, _| (200, void()));
@@ -160,7 +160,7 @@ fn a_contract_without_a_port_is_told_with_its_bindings_and_loaded_at_an_address(
     assert!(told(&without).contains(expected), "{}", told(&without));
 }
 
-/// It said "4 connections".
+/// The output was once "4 connections".
 #[test]
 fn what_a_search_finds_is_users() {
     let server = Server::start(|_, _| (200, void()));
@@ -168,11 +168,11 @@ fn what_a_search_finds_is_users() {
     let output = load("wstest.wsdl", &server.url(), &search);
     let text = told(&output);
     assert!(text.contains("2 users, kept alive") && text.contains("found") && !text.contains("connection"), "{text}");
-    // Steps that were planned and not made.
+    // Steps that were planned but not run.
     assert!(!text.contains("s left"), "{text}");
 }
 
-/// The rows of two operations were added to those of the mix: 80 answers to 40 requests.
+/// The rows of operations were once added to those of the mix: 80 answers to 40 requests.
 #[test]
 fn the_report_counts_each_request_of_a_mix_once() {
     let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
@@ -229,7 +229,7 @@ fn nothing_is_sent_to_nobody() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(60));
 }
 
-/// All users asked for as long as the run took, and a wrong password that is sent often may lock an account.
+/// All users once sent requests for the whole run. A wrong password that is sent often may lock an account.
 #[test]
 fn who_is_refused_asks_once() {
     let of = |status: u16, answer: &'static str, more: &[&str]| {
@@ -245,7 +245,7 @@ fn who_is_refused_asks_once() {
             format!("error: the first request was refused, and no other was sent: status {status}, expected 200: no\n");
         assert!(told.ends_with(&expected), "{told}");
     }
-    // What is expected is right, and what may be better in a moment is measured.
+    // Expected statuses are right, and temporary errors are measured.
     let (code, told, seen) = of(404, FAULT, &["--expect-status", "404", "--expect", "fault"]);
     assert!(code == Some(0) && seen > 8, "{told}");
     let (code, told, seen) = of(503, "no", &[]);
@@ -346,7 +346,7 @@ fn a_feed_fills_places_row_by_row_and_ends_the_run() {
 #[test]
 fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
     let server = Server::start(|seen, number| match seen.body.contains("GetOrder") {
-        // Escaped, so that it must be again.
+        // The value is escaped, so the request must escape it again.
         true => {
             let id = format!("<GetOrderResult><OrderId>{number}&amp;</OrderId></GetOrderResult>");
             (200, envelope(&format!("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'>{id}</GetOrderResponse>")))
@@ -370,7 +370,7 @@ fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
     rows(&server, &arguments);
     assert_eq!(values(&server.seen(), "i"), ["0&amp;", "2&amp;"]);
 
-    // Without an answer that has it, nothing is sent.
+    // Without an answer that has the value, nothing is sent.
     let none = Server::start(|_, _| (200, envelope("<EchoStructResponse xmlns='uri:WSTestWeb-TestService'/>")));
     let arguments =
         ["--operation", "EchoStruct", "--template", "struct.xml", "--extract", "id=//tns:Nothing", "--requests", "3"];
@@ -384,7 +384,7 @@ fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
 fn wrong_answers_are_told_and_counted() {
     let echo = ["--operation", "EchoVoid", "--requests", "10", "--users", "1", "--check-one-in", "1"];
     let other = envelope("<Other xmlns='urn:x'/>");
-    // What the server answers, what is expected, how many answers are wrong, and why.
+    // The answer of the server, the expectation, the number of wrong answers, and the reason.
     let table: [(u16, &str, &[&str], u64, &str); 12] = [
         (200, &void(), &[], 0, ""),
         (500, FAULT, &[], 10, "10 × status 500, expected 200: Receiver: too busy"),
@@ -434,7 +434,7 @@ fn exit_codes_and_files_tell_what_failed() {
     assert!(junit.contains("5 wrong or missing answers") && junit.contains("too busy"), "{junit}");
     assert!(std::fs::read_to_string(csv).unwrap().lines().nth(1).unwrap().contains("TestService,EchoVoid"));
     assert!(out.join("index.html").exists() && out.join("results.json").exists());
-    // Nobody listens there any more.
+    // The server is stopped.
     let url = server.url();
     drop(server);
     let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--requests", "3"]);
@@ -500,7 +500,7 @@ fn paced_and_thinking_users_are_called_so() {
     }
 }
 
-/// Problems were told as errors, and then that they may be none.
+/// Problems were once reported as errors, followed by a message that they may not be errors.
 #[test]
 fn defects_are_told_as_warnings_unless_they_are_in_the_way() {
     let server = Server::start(|_, _| (200, void()));
@@ -539,7 +539,7 @@ fn a_search_with_several_operations_tells_each_of_them() {
             rows[0]["curve"].as_array().unwrap().iter().map(|step| step[axis].as_f64().unwrap()).collect();
         assert!(tried.len() > 1 && tried.is_sorted(), "{axis}: {tried:?}");
         let found = if axis == "users" { &rows[0]["users_at_peak"] } else { &rows[0]["rate"] };
-        // A busy machine may miss a rate, but four users are never too many.
+        // A busy machine may not reach a rate, but four users are never too many.
         assert!(tried.contains(&found.as_f64().unwrap()), "{axis}: {found} of {tried:?}");
         assert!(axis == "rate" || found == 4, "{found} of {tried:?}");
         let requests = |row: &Value| row["requests"].as_u64().unwrap();
@@ -549,7 +549,7 @@ fn a_search_with_several_operations_tells_each_of_them() {
             "{axis}: those of the step that was found"
         );
         if axis == "users" {
-            // Each of four goes round on its own, and may be anywhere in a round when the measurement begins and ends.
+            // Each of four users has its own position in the round when the measurement begins and ends.
             let (orders, voids) = (requests(&rows[1]), requests(&rows[2]));
             assert!(orders > 0 && voids.abs_diff(orders * 3) <= 2 * 4 * 3, "{orders} orders, {voids} voids");
         }
@@ -583,7 +583,7 @@ fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
     assert_eq!(bearer[0].header("cookie"), "");
     assert!(bearer[1].header("cookie").starts_with("session="), "{}", bearer[1].head);
 
-    // The server stands for a proxy: it is told the whole URL, and nobody else knows the host.
+    // The server acts as a proxy: it gets the whole URL, and the host exists nowhere else.
     let login = secret("login", "squid:p@ss\n");
     let proxy = server.url().replace("/service", "");
     let output = load(
@@ -598,7 +598,7 @@ fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
     assert!(!told(&output).contains("p@ss"));
 }
 
-/// Each line of the end repeated the URL, and a run that was over had "0 s left".
+/// Each line at the end once repeated the URL, and a finished run had "0 s left".
 #[test]
 fn the_end_of_a_run_says_nothing_twice() {
     let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
@@ -663,7 +663,7 @@ fn who_a_client_is_must_be_said_once_and_in_no_command_line() {
     assert!(of(&["--proxy", "https://proxy/"]).contains("expected http://HOST[:PORT]"));
 }
 
-/// A mark that turns the direction of writing, in what a server said, turned the text of whoever read it.
+/// A character for right-to-left text in an answer once changed the direction of the output.
 #[test]
 fn what_a_server_says_turns_no_text() {
     let server = Server::start(|_, _| (500, "<a>\u{202e}drow\u{2066}</a>".to_owned()));
@@ -714,7 +714,7 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
     assert_eq!(server.seen().len(), 0);
 }
 
-/// The place was that in the envelope that is written around a payload.
+/// The position was once that in the envelope around the payload.
 #[test]
 fn what_is_wrong_with_a_message_is_told_where_it_stands_in_its_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -736,7 +736,7 @@ fn what_is_wrong_with_a_message_is_told_where_it_stands_in_its_file() {
             format!("{head}{}", envelope(&one)),
             format!("3:35: no valid message of GetOrder: Envelope/Body/{problem}"),
         ),
-        // Its place is shorter or longer than what fills it.
+        // The placeholder is shorter or longer than its value.
         ("template.xml", "--template", two, format!("2:43: no valid message of GetOrder: {problem}")),
     ];
     std::fs::write(folder.path().join("feed.csv"), "order\n1234567\n").unwrap();
@@ -797,7 +797,7 @@ fn a_process_that_is_named_is_measured() {
     assert!(row["server_cpu_us_per_request"].is_f64() && row["server_peak_rss_bytes"].is_u64(), "{row}");
 }
 
-/// The commands of docs/load.md, in a copy of the directory that they are written for.
+/// The commands of docs/load.md, run in a copy of their folder.
 #[test]
 fn the_guide_tells_the_truth() {
     let castile = Castile::start();
@@ -814,7 +814,7 @@ fn the_guide_tells_the_truth() {
             line if is_shell => {
                 let command = line.strip_prefix("castile load ").unwrap();
                 let command = command.replace("http://127.0.0.1:8080", &castile.url());
-                // The longer the better for figures; here it is the commands that are tried, while other tests run.
+                // Longer runs give better results, but this test only checks the commands, while other tests run.
                 let ends = ["--requests", "--dry-run", "--stage"].iter().any(|flag| command.contains(flag));
                 let command = if ends { command } else { format!("{command} --duration 500ms") };
                 let words = server::words(&command);
@@ -830,13 +830,13 @@ fn the_guide_tells_the_truth() {
     for file in ["results.xml", "results.csv", "results.json", "report/index.html"] {
         assert!(directory.path().join(file).exists(), "{file}");
     }
-    // What the guide shows of a wrong feed is what is told.
+    // The guide shows the actual message for a wrong feed.
     let arguments = ["--operation", "GetOrder", "--template", "order.xml", "--feed", "wrong.csv"];
     let output = load("wstest.wsdl", &castile.path("/wstest"), &arguments);
     assert!(guide.contains(String::from_utf8_lossy(&output.stderr).trim()), "{}", told(&output));
 }
 
-/// A terminal obeys what it is shown.
+/// A terminal interprets control characters.
 #[test]
 fn what_a_peer_says_never_reaches_a_terminal_raw() {
     let fault = FAULT.replace("too busy", "\u{9b}2J\u{202e}\u{85}busy");
@@ -847,7 +847,7 @@ fn what_a_peer_says_never_reaches_a_terminal_raw() {
     assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{85}', '\u{1b}']), "{told:?}");
 }
 
-/// It said that 2 users were the highest load without what there was at 2 users.
+/// The output once said that 2 users were the highest load without the condition, though it was true at 2 users.
 #[test]
 fn a_search_that_finds_nothing_says_so() {
     let server = Server::start(|_, _| (200, void()));
@@ -864,7 +864,7 @@ fn a_search_that_finds_nothing_says_so() {
     assert!(shown.contains("The search ended at the largest load that was allowed"), "{shown}");
 }
 
-/// They stood on standard error alone.
+/// The warnings were once only printed to standard error.
 #[test]
 fn what_may_be_wrong_with_messages_is_in_the_results() {
     let server = Server::start(|_, _| (200, envelope("<placeResponse xmlns='urn:orders'/>")));

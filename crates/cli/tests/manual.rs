@@ -1,4 +1,4 @@
-//! What is read before a command is used: help, completions, manual pages.
+//! Help, completions and manual pages.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::process::{Command, Output};
@@ -23,7 +23,7 @@ const COMMANDS: [&str; 16] = [
 ];
 const HIDDEN: [&str; 4] = ["complete", "floor", "quakes", "client"];
 
-/// What bash offers for a line, the cursor at its end.
+/// The completions of bash for a line with the cursor at its end.
 #[cfg(unix)]
 #[test]
 fn bash_completes_what_the_contract_has() {
@@ -61,7 +61,7 @@ fn told(arguments: &[&str], columns: usize) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Descriptions were lines of up to 140 columns, which a terminal cut anywhere.
+/// Descriptions were once lines of up to 140 columns, which a terminal broke anywhere.
 #[test]
 fn help_fits_the_terminal_and_ends_with_examples() {
     for command in COMMANDS {
@@ -118,7 +118,7 @@ fn every_command_has_a_manual_page() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("expected one of describe, gen"));
 }
 
-/// It suggested `floor`, which no help lists.
+/// `floor` was once suggested, which no help lists.
 #[test]
 fn what_is_hidden_is_not_suggested() {
     let suggested = |given: &str| String::from_utf8(castile(&[given], 100).stderr).unwrap();

@@ -1,4 +1,4 @@
-//! `castile mock` under requests that are no examples.
+//! `castile mock` with requests other than the examples.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -12,7 +12,7 @@ const RULES: &str =
 
 struct Mock {
     child: Child,
-    /// Its address, and the path of the service.
+    /// The address of the server, and the path of the service.
     host: String,
     path: String,
 }
@@ -36,7 +36,7 @@ impl Mock {
         Mock { child, host: host.to_owned(), path: format!("/{path}") }
     }
 
-    /// What is answered to this content of the element `anything`.
+    /// Returns the answer to a request with this content of the element `anything`.
     fn echo(&self, content: &str) -> String {
         let body = format!(
             "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body><echo xmlns=\"urn:wildcards\">\
@@ -57,7 +57,7 @@ impl Mock {
     }
 }
 
-/// The tree of 16 MB took 880 MB, which counted for nothing, and others waited while it was made.
+/// The tree of 16 MB took 880 MB that wasn't charged to the budget, and blocked other requests.
 #[test]
 fn expressions_look_at_trees_of_bounded_size() {
     let folder = tempfile::tempdir().unwrap();

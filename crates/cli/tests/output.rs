@@ -1,4 +1,4 @@
-//! Standard output of every command, when nobody reads it or it can't be written.
+//! Standard output of every command when it is closed or can't be written.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;
@@ -25,9 +25,9 @@ const BENCH: [&str; 14] = [
 ];
 const DRY_LOAD: [&str; 7] = ["load", CONTRACT, "--operation", "order", "--url", "http://127.0.0.1:9/", "--dry-run"];
 
-/// Runs a command with this standard output, and a closed standard error; gives its exit code and what it said.
+/// Runs a command with this standard output and a closed standard error. Returns its exit code and messages.
 fn run(arguments: &[&str], output: impl Into<Stdio>) -> (Option<i32>, String) {
-    // The peers stand in the root of the project.
+    // The folder of peers is in the root of the project.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
         .args(arguments)
@@ -41,7 +41,7 @@ fn run(arguments: &[&str], output: impl Into<Stdio>) -> (Option<i32>, String) {
     (child.wait().unwrap().code(), said)
 }
 
-/// A pipe whose reader has gone.
+/// A pipe whose reader is closed.
 fn closed() -> std::io::PipeWriter {
     std::io::pipe().unwrap().1
 }
@@ -93,7 +93,7 @@ fn results_are_saved_before_they_are_printed() {
 #[test]
 fn results_that_can_not_be_saved_are_printed() {
     let folder = tempfile::tempdir().unwrap();
-    // What is known to be in the way before is told before.
+    // Known obstacles are reported before the measurement.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let command = [&BENCH[..], &["--no-floor", "--out", file.to_str().unwrap()]].concat();

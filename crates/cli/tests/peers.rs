@@ -1,4 +1,4 @@
-//! `castile peers` and `castile bench --peer`, on peers that are made here: one is Castile itself, one knows no SOAP.
+//! `castile peers` and `castile bench --peer` with peers made by this test: one is Castile itself, one doesn't support SOAP.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -14,10 +14,10 @@ const CASTILE: &str = env!("CARGO_BIN_EXE_castile");
 const DESCRIPTION: &str = r#"{"title": "Mine", "versions": "1", "language": "Rust", "suites": ["benchmark1"],
     "except": {"echoVoid": "there is nothing to echo"}, "warmup_s": 1}"#;
 
-/// A directory with a peer `right`, which serves everything, and a peer `wrong`, which has nothing at the paths of services.
+/// Makes a folder with a peer `right`, which serves everything, and a peer `wrong`, which serves nothing at the paths of services.
 fn checkout() -> tempfile::TempDir {
     let checkout = tempfile::tempdir().unwrap();
-    // Its process tells its id, so that it can be seen to have ended.
+    // The script writes its process id, so that the test can see that the process ended.
     let server = |command: &str| {
         format!("#!/bin/sh\necho $$ >\"$(dirname \"$0\")/id\"\nexec '{CASTILE}' {command} --addr \"127.0.0.1:$1\"\n")
     };
@@ -50,7 +50,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether the server of a peer has ended; it has been started.
+/// Returns whether the server of a peer, which was started, has ended.
 fn has_ended(checkout: &Path, name: &str) -> bool {
     let id = std::fs::read_to_string(checkout.join("peers").join(name).join("id")).unwrap();
     !Path::new("/proc").join(id.trim()).exists()
@@ -173,13 +173,13 @@ fn peers_are_measured_beside_for_what_they_serve() {
     assert!(has_ended(checkout.path(), "right"));
 }
 
-/// What `results.json` of the last bench has.
+/// Returns `results.json` of the last bench.
 fn results(checkout: &Path) -> Value {
     let results = std::fs::read_to_string(checkout.join("castile-report/results.json")).unwrap();
     serde_json::from_str(&results).unwrap()
 }
 
-/// The rows of a target in all suites.
+/// Returns the number of rows of a target in all suites.
 fn rows(results: &Value, target: &str) -> usize {
     let suites = results["suites"].as_array().unwrap().iter();
     suites.flat_map(|suite| suite["cases"].as_array().unwrap()).filter(|row| row["target"] == target).count()
@@ -197,7 +197,7 @@ fn what_gets_faster_is_warmed_before_its_figures_count() {
     let results = results(checkout.path());
     assert!(!results["warnings"].to_string().contains("cold"), "{results}");
     assert!(rows(&results, "right") > 0, "{results}");
-    // What is planned has its second once, and that of Castile doesn't; all runs take less than another.
+    // The planned time includes one second of warm-up for the peer and none for Castile. All runs together take less than another second.
     let planned = told.split_once(", ").and_then(|(_, after)| after.split(';').next()).unwrap();
     assert_eq!(humantime::parse_duration(planned).unwrap().as_secs(), 1, "{told}");
     assert!(told.contains("benchmark1 · right · warming, lap 1"), "{told}");
@@ -258,7 +258,7 @@ fn a_peer_that_answers_wrongly_or_cannot_start_is_dropped_and_the_rest_goes_on()
 #[test]
 fn a_peer_that_dies_is_dropped_and_the_rest_goes_on() {
     let checkout = checkout();
-    // Most of what is asked takes longer than it lives.
+    // Most cases take longer than the server lives.
     let start = format!("#!/bin/sh\n(sleep 3; kill -9 $$) &\nexec '{CASTILE}' serve --addr \"127.0.0.1:$1\" >&1\n");
     peer(checkout.path(), "mortal", "#!/bin/sh\n", &start);
     let short = ["--warmup", "0", "--duration", "0.5", "--runs", "2", "--no-floor", "--client", "raw"];
@@ -309,7 +309,7 @@ fn a_dry_run_counts_and_names_peers() {
     assert!(told.contains(" in all beside 2 peers (right, wrong), and what ends"), "{told}");
 }
 
-/// Waits until something is so, for long enough on a busy machine.
+/// Waits until a condition is true, long enough for a busy machine.
 fn wait_until(holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() && begun.elapsed() < Duration::from_secs(30) {

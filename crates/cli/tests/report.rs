@@ -1,4 +1,4 @@
-//! `castile report`, from files of results to pages.
+//! `castile report`, from result files to pages.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::path::Path;
@@ -57,7 +57,7 @@ fn benches_are_compared_under_their_short_names() {
     );
 }
 
-/// It said "not known" and nothing more.
+/// The output was once only "not known".
 #[test]
 fn a_difference_of_single_runs_is_told_why_it_is_not_known() {
     let directory = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn what_is_no_bench_is_told() {
     let output = report(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     let message = text(output.stderr);
-    // Of any file it said what is wrong with it as JSON.
+    // The message for any other file was once a JSON error.
     assert!(message.starts_with("error: ") && message.contains("is no JSON, expected the results.json"), "{message}");
     assert_eq!(report(&[]).status.code(), Some(2));
 }

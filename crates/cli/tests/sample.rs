@@ -1,4 +1,4 @@
-//! What `castile load` sends where it is given no message.
+//! The messages that `castile load` sends by default.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -23,8 +23,7 @@ fn sent(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A service that was never called before is to take it: header blocks that the contract declares, and texts without any
-/// character that is hard to read or to write.
+/// A new service must accept the sample: it has the header blocks that the contract declares, and texts with only simple characters.
 #[test]
 fn a_sample_is_what_a_person_would_send() {
     let told = sent(&[]);

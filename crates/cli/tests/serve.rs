@@ -1,4 +1,4 @@
-//! A server that is asked to end says what it left undone.
+//! `castile serve`: shutdown, login, proxies, memory and TLS.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -38,7 +38,7 @@ impl Served {
         TcpStream::connect(&self.address).unwrap()
     }
 
-    /// The contract of a service, asked for at `host`; more headers may stand behind that.
+    /// Returns the contract of a service, requested with `host`. More header fields may follow the host.
     fn contract(&self, host: &str) -> String {
         let mut client = self.connect();
         write!(client, "GET /wstest?wsdl HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
@@ -50,14 +50,14 @@ impl Served {
         contract
     }
 
-    /// What is answered to a GET, its head too; more headers may stand behind the path, and something before all of it.
+    /// Returns the answer to a GET, with its head. More header fields may follow, and `before` precedes the request.
     fn get(&self, before: &str, path: &str, headers: &str) -> String {
         let mut client = self.connect();
         let request = format!("{before}GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{headers}\r\n");
-        // What is refused for its beginning may be closed before all of it is written. The answer tells.
+        // If the beginning of a request is rejected, the connection may close before all of it is written. The answer shows the result.
         let _ = client.write_all(request.as_bytes());
         let mut answer = Vec::new();
-        // What is not read of a request may reset the connection behind the answer.
+        // Unread parts of a request may reset the connection after the answer.
         let _ = client.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }
@@ -67,7 +67,7 @@ impl Served {
         assert!(killed.success());
     }
 
-    /// Sends SIGTERM, and gives the exit code and what is said on standard error.
+    /// Sends SIGTERM. Returns the exit code and standard error.
     fn terminate(mut self) -> (i32, String) {
         self.signal("-TERM");
         let mut errors = String::new();
@@ -76,7 +76,7 @@ impl Served {
     }
 }
 
-/// Servers of tests that fail end with them.
+/// Ends servers of failed tests.
 impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -90,7 +90,7 @@ fn a_shutdown_that_cuts_a_request_off_says_which_and_fails() {
     let mut client = served.connect();
     let head = "POST /wstest HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
     client.write_all(head.as_bytes()).unwrap();
-    // Leave to send says that the request is at work.
+    // The status 100 shows that the request is in progress.
     let mut leave = [0; 12];
     client.read_exact(&mut leave).unwrap();
     assert_eq!(&leave, b"HTTP/1.1 100");
@@ -164,7 +164,7 @@ fn probes_are_answered() {
     }
 }
 
-/// A file of users, and the folder that ends with it.
+/// Makes a file of users. The folder is deleted with the returned value.
 fn users(text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("users");
@@ -195,14 +195,14 @@ fn nothing_is_served_without_a_login() {
     for challenge in ["Basic realm=\"castile\"", "Bearer realm=\"castile\"", "Digest realm=\"castile\""] {
         assert!(answer.contains(challenge), "{challenge} in {answer}");
     }
-    // What tells of services, and what isn't one.
+    // Pages that list services, and paths that aren't services.
     for (path, status) in [("/", "404"), ("/seismic/binary", "404"), ("/health", "200"), ("/ready", "200")] {
         let answer = served.get("", path, "");
         assert_eq!(answer.split(' ').nth(1), Some(status), "{path}: {answer}");
     }
 }
 
-/// Digest is judged by curl, if it is there.
+/// Digest is tested with curl, if it is installed.
 #[test]
 fn digest_is_spoken() {
     let (_folder, file) = users("ada:correct horse\n");
@@ -317,7 +317,7 @@ fn contracts_name_the_hosts_that_are_allowed() {
     }
 }
 
-/// A burst of connections waited for a second and more: 128 were let in at once.
+/// A burst of connections once waited a second or more, because the backlog was 128.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_burst_of_connections_is_let_in_while_the_server_is_busy() {
@@ -337,7 +337,7 @@ fn a_burst_of_connections_is_let_in_while_the_server_is_busy() {
     assert!(connected.is_ok(), "{connected:?} after {:?}", start.elapsed());
 }
 
-/// What a request takes is bounded for the process.
+/// The memory of requests is limited for the process.
 #[test]
 fn a_request_without_memory_is_answered_503() {
     let served = Served::start(&["--memory", "2MiB"]);
@@ -366,7 +366,7 @@ fn a_request_without_memory_is_answered_503() {
     assert_eq!((code, errors.as_str()), (0, ""));
 }
 
-/// The contract of a service over https, or the error.
+/// Returns the contract of a service over https, or the error.
 fn contract_over_tls(address: &str, tls: &TlsOptions) -> Result<String, castile::http::Error> {
     use tower_service::Service;
 
@@ -382,8 +382,7 @@ fn contract_over_tls(address: &str, tls: &TlsOptions) -> Result<String, castile:
     })
 }
 
-/// The next line on standard error.
-/// Reads on until this line. Files are looked at every few seconds, so others may come before it.
+/// Reads standard error up to this line. Files are checked every few seconds, so other lines may precede it.
 fn await_error(errors: &mut BufReader<ChildStderr>, expected: &str) {
     let mut seen = String::new();
     while seen.lines().next_back() != Some(expected) {
@@ -405,7 +404,7 @@ fn tls_is_served_and_reloaded() {
     let (chain, key, clients) = (path("chain.pem"), path("key.pem"), path("clients.pem"));
     let mut served = Served::start(&["--tls-cert", &chain, "--tls-key", &key, "--client-ca", &clients]);
     let mut errors = BufReader::new(served.child.stderr.take().unwrap());
-    // As soon as it says that it is there.
+    // Sent as soon as the URL is printed.
     served.signal("-HUP");
     await_error(&mut errors, "TLS: nothing is new in the files");
 
@@ -433,7 +432,7 @@ fn tls_is_served_and_reloaded() {
     options.roots = Roots::Only(vec![Pem::bytes(renewed.root())]);
     contract_over_tls(&served.address, &options).unwrap();
 
-    // The commands that call servers take the same options.
+    // Commands that call servers have the same options.
     let (roots, client_chain, client_key) = (path("roots.pem"), path("client.pem"), path("client.key"));
     std::fs::write(&roots, renewed.root()).unwrap();
     std::fs::write(&client_chain, &client.chain).unwrap();
@@ -443,18 +442,18 @@ fn tls_is_served_and_reloaded() {
     castile(&[&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle], &tls[..]].concat());
     let load = ["load", &bundle, "--operation", "EchoVoid", "--url", &url, "--users", "2", "--requests", "10"];
     castile(&[&load, &tls[..]].concat());
-    // An alert that comes behind the handshake was told in the words of rustls, and one cause after the other.
+    // An alert after the handshake was once reported in the words of rustls, with all causes.
     let unknown = "the other end sent the alert CertificateRequired: it expects a client certificate and got none\n";
     let first = refused(&[&load[..], &["--ca", &roots]].concat());
     assert!(first.ends_with(&format!("no other was sent: connection lost: {unknown}")), "{first}");
     let called = refused(&["call", &bundle, "EchoVoid", "--url", &url, "--ca", &roots]);
     assert!(called.ends_with(unknown), "{called}");
-    // It was in the words of rustls, and without what to do about it.
+    // The message was once that of rustls, without advice.
     let fetched = refused(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &path("again.castile")]);
     let said = "is not issued by an authority that is trusted; --ca FILE names others\n";
     assert!(fetched.ends_with(said), "{fetched}");
 
-    // Where they would be for nothing, that is said.
+    // Options without effect are rejected.
     let plain = ["load", &bundle, "--operation", "EchoVoid", "--url", "http://127.0.0.1:1/", "--requests", "1"];
     let said = "--ca, --client-cert and --server-name are for https, and the URL is http://127.0.0.1:1/";
     assert!(refused(&[&plain, &tls[..]].concat()).contains(said));
@@ -464,7 +463,7 @@ fn tls_is_served_and_reloaded() {
     assert!(refused(&["bench", "wstest", "--ca", &roots, "--out", &path("report")]).contains(said));
 }
 
-/// `bundle --fetch` refused with an error of rustls what `call` takes: a server's own certificate that says it is an authority, as
+/// `bundle --fetch` once rejected a certificate that `call` accepts: a self-signed server certificate that is also an authority, as
 /// `openssl req -x509` makes it.
 #[test]
 fn a_server_s_own_certificate_is_trusted_by_all_commands() {
@@ -480,7 +479,7 @@ fn a_server_s_own_certificate_is_trusted_by_all_commands() {
     castile(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &bundle, "--ca", &own]);
     castile(&["call", &bundle, "EchoVoid", "--url", &url, "--ca", &own]);
 
-    // What fails is told in the same words.
+    // All commands report failures in the same words.
     std::fs::write(path("other.pem"), Authority::new("other").root()).unwrap();
     let plain = Served::start(&[]);
     let plain = format!("https://{}/wstest", plain.address);
@@ -502,7 +501,7 @@ fn a_server_s_own_certificate_is_trusted_by_all_commands() {
     }
 }
 
-/// What a command says that fails.
+/// Returns the message of a command that fails.
 fn refused(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).output().unwrap();
     assert!(!output.status.success(), "{output:?}");

@@ -1,4 +1,4 @@
-//! Servers for the tests of `castile load`: one that does as it is told and remembers what it saw, and `castile serve`.
+//! Servers for the tests of `castile load`: one with programmable answers that records requests, and `castile serve`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) head: String,
@@ -15,14 +15,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The value of a header line.
+    /// Returns the value of a header field.
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(':'));
         lines.find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value.trim())
     }
 }
 
-/// Answers as it is told, which is a status and a body.
+/// A server whose answers are a status and a body.
 pub(crate) struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -30,7 +30,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `answer` is told what came, and how many requests came before.
+    /// `answer` gets the request and the number of earlier requests.
     pub(crate) fn start(answer: impl Fn(&Seen, usize) -> (u16, String) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Server { address: listener.local_addr().unwrap(), seen: Arc::default(), is_over: Arc::default() };
@@ -59,7 +59,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // It looks only when somebody comes.
+        // The server checks the flag only at a new connection.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -121,7 +121,7 @@ impl Castile {
         self.url.clone()
     }
 
-    /// The id of its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -138,7 +138,7 @@ impl Drop for Castile {
     }
 }
 
-/// Copies the files of a directory and of those in it.
+/// Copies a folder with its subfolders.
 pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -151,7 +151,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The words of a command line, as a shell would split it: single quotes keep blanks.
+/// Splits a command line into words like a shell: single quotes preserve spaces.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, piece) in line.split('\'').enumerate() {

@@ -29,10 +29,10 @@ pub(crate) use pace::{hold, rate};
 use script::UserScript;
 use service::{Named, Service};
 
-/// A message template with places that are filled for each request.
+/// A message template with placeholders that are filled for each request.
 type Template = crate::template::Template<Place>;
 
-/// The source of the value at a place.
+/// The source of a placeholder's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A column of the feed, by its index.
@@ -42,7 +42,7 @@ enum Place {
 }
 
 impl Template {
-    /// Returns whether the template has a place that is filled from the feed.
+    /// Returns whether the template has a placeholder that is filled from the feed.
     fn is_fed(&self) -> bool {
         self.places().any(|place| matches!(place, Place::Column(_)))
     }
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     /// What to do at the end of the feed, and whether users share its rows [default: recycle,shared]
     #[arg(long, value_name = "MODE", value_delimiter = ',', requires = "feed", help_heading = "Messages")]
     feed_mode: Vec<feed::Mode>,
-    /// What takes a row of the feed
+    /// When to take a row of the feed
     #[arg(long, value_name = "WHAT", default_value = "request", requires = "feed", help_heading = "Messages")]
     feed_per: FeedPer,
     /// Extract a value from the answers of OP, or of all operations, for later requests of the same user
@@ -138,12 +138,12 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// What takes a row of a feed.
+/// When to take a row of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum FeedPer {
-    /// Each request made from a template with feed columns takes a row
+    /// For each request made from a template with feed columns
     Request,
-    /// Each user takes a row for each round of all operations
+    /// For each round of all operations of a user
     Round,
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// The share of requests that are answered with a fault, such as 5%
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     fault_rate: f64,
-    /// The seed for random latencies and faults; equal requests in the same order get the same latencies and faults
+    /// The seed for random latencies and faults. Runs with the same seed and the same requests have the same latencies and faults
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Answer requests that violate the contract with a fault; this is the default

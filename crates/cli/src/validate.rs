@@ -24,7 +24,7 @@ const VALID: Style = AnsiColor::Green.on_default().bold();
 /// A message is held in memory with its attachments.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Check whether messages are valid by a contract, and report all problems
+/// Check messages against a contract, and report all problems
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The messages: envelopes, MIME packages of an envelope and its attachments, or XML documents; `-` is standard input

@@ -65,8 +65,8 @@ pub(super) struct Arguments {
     /// What to do with a request that is due while the maximum is in flight
     #[arg(long, value_name = "WHAT", default_value = "drop")]
     when_busy: Busy,
-    /// Raise the users or the rate step by step to find the highest load for which this condition, such as p99>50ms, is not true. With
-    /// `peak`, until throughput stops growing
+    /// Search for the highest load at which this condition is false, such as p99>50ms, or with `peak` for the load at which throughput
+    /// stops growing. The users or the rate are raised step by step
     #[arg(long, value_name = "CRITERION", value_parser = goal, conflicts_with = "stages")]
     until: Option<Goal>,
     /// The factor from step to step of --until

@@ -10,18 +10,19 @@ VERSIONS = {"11": "1.1", "12": "1.2"}
 HEAD = """\
 # Interoperation
 
-Castile and engines that other people wrote, unmodified, call each other over the same contracts. This page is made by
-`tests/interop/run --bless` from `tests/interop/matrix/results.tsv`, which holds what was seen in each call; CI runs all of it
-again and fails where anything differs, for better or worse. `tests/interop/README.md` says how.
+Castile and other SOAP engines, unmodified, call each other with the same contracts. `tests/interop/run --bless` generates this page
+from `tests/interop/matrix/results.tsv`, which has the result of each call. CI runs all calls again and fails if a result differs, for
+better or worse. `tests/interop/README.md` describes the tests.
 
 | peer | version | client | server |
 |---|---|---|---|
 """
 
 LEGEND = """
-A cell is about all cases of an operation: **yes**, all of them work; **but** lists those that don't; **no**, none does; **–**, it
-can't be tried. The number leads to the reason below. Where the versions of SOAP differ, both are given. An operation works if what
-came back is the value that was sent, of the same type: absent, nil and empty are three things, and digits count.
+A cell covers all cases of an operation: **yes** means that all cases work, **but** lists the cases that don't, **no** means that no case
+works, and **–** that the operation can't be tried. The number refers to the reasons below. If the results of SOAP 1.1 and 1.2 differ, both
+are shown. A case works if the returned value equals the value that was sent and has the same type. Absent, nil and empty are three
+different values, and the digits of numbers must be equal.
 """
 
 
@@ -45,23 +46,28 @@ def write():
 
 
 CONTROL = """\
-Each peer that has both sides also calls itself with the same programs, and some call each other, which shows what of the above is
-the peer's own: the operations that work, of those that were tried."""
+Each peer that has a client and a server also calls itself with the same programs, and some peers call each other. This shows which failures
+above are the peer's own. The table has the number of operations that work, of those that were tried."""
 
 
 BESIDE = """\
 ## Beside the matrix
 
-**vSphere.** A generated client and then `castile call` work with vcsim, govmomi's simulator of a vCenter, over TLS and by VMware's contract
-of 920 operations ([tests/interop/vsphere](../tests/interop/vsphere/run)). `castile call` has a bundle of the contract, a URL and a file of
-cookies, which keeps the session: it logs in, gets a declared fault for a wrong password, reads properties of all machines page by page with
-a selection of a derived type, changes a machine with a value of any type, and logs out. vcsim takes such a value if the prefix of its type
-is `xsd`, so that is what Castile writes for types of XML Schema.
+**vSphere.** A generated client and `castile call` work with vcsim, govmomi's simulator of a vCenter, over TLS and with VMware's contract of
+920 operations ([tests/interop/vsphere](../tests/interop/vsphere/run)). `castile call` uses a bundle of the contract, a URL, and a cookie
+file that stores the session. It performs these steps:
 
-**ONVIF.** `castile mock` is a camera of two contracts of ONVIF, for devices and for media, with a dozen rules and four files of answers
-([tests/interop/onvif](../tests/interop/onvif/run)): a hostname, a clock and users that clients set and get, faults with ONVIF's subcodes,
-and a login of WS-Security that one operation asks for. `castile call` makes 22 calls, and zeep reads the contract from the mock and makes
-four."""
+- log in, and get a declared fault for a wrong password;
+- read properties of all machines page by page, with a selection of a derived type;
+- change a machine with a value of `xs:anyType`;
+- log out.
+
+vcsim accepts a value of `xs:anyType` only if the prefix of its type is `xsd`. So Castile writes this prefix for types of XML Schema.
+
+**ONVIF.** `castile mock` simulates a camera with two ONVIF contracts, for devices and for media. It uses a dozen rules and four files of
+answers ([tests/interop/onvif](../tests/interop/onvif/run)). Clients set and read a hostname, a clock and users. The mock sends faults with
+ONVIF's subcodes, and one operation asks for a WS-Security login. `castile call` makes 24 calls. zeep reads the contract from the mock and
+makes six calls."""
 
 
 class Notes:

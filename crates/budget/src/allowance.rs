@@ -2,14 +2,15 @@ use std::sync::Arc;
 
 use crate::{Exhausted, Reservation};
 
-/// How many bytes an [`Allowance`] asks its reservation for at a time, at least: 64 KiB. It asks for an eighth of what the
-/// reservation holds where that is more.
+/// The fewest bytes that an [`Allowance`] asks its reservation for at a time: 64 KiB. It asks for an eighth of what the
+/// reservation holds if that is more.
 pub const STEP: usize = 64 << 10;
 
-/// What may still be kept before a [`Reservation`] has to grow.
+/// Bytes granted in advance by a [`Reservation`], to be charged in small amounts.
 ///
-/// Code that keeps many small things charges them here: that is a subtraction, and only each [step](STEP) asks the budget.
-/// What was granted and not charged is given back on drop; what was charged stays with the reservation.
+/// Code that stores many small values charges them here. A charge is usually one subtraction; the budget is asked only
+/// once per [step](STEP). On drop, granted bytes that were not charged are given back. Charged bytes stay with the
+/// reservation.
 ///
 /// ```
 /// use castile_budget::{Allowance, Budget, STEP};
@@ -30,27 +31,28 @@ pub const STEP: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Allowance {
     left: usize,
-    /// What the reservation grew by for this.
+    /// How much the reservation grew for this allowance.
     granted: usize,
     reservation: Option<Arc<Reservation>>,
 }
 
 impl Allowance {
-    /// Grants everything and counts nothing.
+    /// Creates an allowance that grants everything and counts nothing.
     pub fn unlimited() -> Self {
         Allowance { left: usize::MAX, granted: 0, reservation: None }
     }
 
-    /// Asks `reservation`, but for the first `free` bytes. So what is small never touches the budget.
+    /// Creates an allowance over `reservation`. The first `free` bytes are not charged, so small messages never touch
+    /// the budget.
     pub fn of(reservation: Arc<Reservation>, free: usize) -> Self {
         Allowance { left: free, granted: 0, reservation: Some(reservation) }
     }
 
-    /// Charges `bytes` that are about to be kept.
+    /// Charges `bytes` that are about to be stored.
     ///
     /// # Errors
     ///
-    /// When the reservation can't grow by that much. Nothing is charged then.
+    /// The reservation can't grow by that much. Nothing is charged then.
     #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), Exhausted> {
         match self.left.checked_sub(bytes) {
@@ -62,7 +64,7 @@ impl Allowance {
         }
     }
 
-    /// Gives back all that was charged.
+    /// Gives back everything that was charged.
     pub fn give_back(&mut self) {
         if let Some(reservation) = &self.reservation {
             reservation.shrink(std::mem::take(&mut self.granted));
@@ -80,7 +82,7 @@ impl Allowance {
         let step = missing.max(STEP).max(reservation.bytes() / 8);
         let granted = match reservation.try_grow(step) {
             Ok(()) => step,
-            // The last bytes of a budget are less than a step.
+            // Less than a whole step may be left in the budget.
             Err(_) => reservation.grow(missing).map(|()| missing)?,
         };
         self.granted += granted;
@@ -92,7 +94,7 @@ impl Allowance {
 impl Drop for Allowance {
     fn drop(&mut self) {
         if let Some(reservation) = &self.reservation {
-            // More can be left than was granted: what is free.
+            // `left` can exceed `granted`, because the free bytes were never granted.
             reservation.shrink(self.left.min(self.granted));
         }
     }

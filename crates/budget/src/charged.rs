@@ -4,7 +4,8 @@ use crate::Reservation;
 
 /// Bytes that stay charged to a reservation until they are dropped.
 ///
-/// `bytes::Bytes::from_owner` takes them, and then all clones and parts of those share the charge: the last one gives it back.
+/// Pass it to `bytes::Bytes::from_owner` to share the charge between clones and slices. The last of them gives the
+/// bytes back.
 ///
 /// ```
 /// use castile_budget::{Budget, Charged};
@@ -27,7 +28,7 @@ pub struct Charged<T> {
 }
 
 impl<T> Charged<T> {
-    /// These bytes, charged to `reservation`.
+    /// Wraps `data`, which is charged to `reservation`.
     pub fn new(data: T, reservation: Arc<Reservation>) -> Self {
         Charged { data, _reservation: reservation }
     }

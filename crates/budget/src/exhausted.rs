@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::Size;
 
-/// A budget has too little left for what was asked.
+/// The error when a budget has too few bytes left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exhausted {

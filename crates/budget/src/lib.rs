@@ -1,9 +1,8 @@
 //! A budget of bytes that all requests of a process share.
 //!
-//! A limit for each message doesn't bound a process: a thousand messages within their limits can take all the memory
-//! there is. A [`Budget`] is what all of them may take together. Whoever is about to keep something [reserves] room
-//! for it first, and keeps it only if the budget grants that. The [`Reservation`] gives everything back when it is
-//! dropped.
+//! A limit for each message doesn't bound a process: a thousand messages within their limits can use all the memory of
+//! the machine. A [`Budget`] limits what all of them use together. Code that is about to store bytes [reserves] them
+//! first, and stores them only if the budget grants them. The [`Reservation`] gives everything back when it is dropped.
 //!
 //! ```
 //! use castile_budget::Budget;
@@ -22,11 +21,11 @@
 //! # Ok::<(), castile_budget::Exhausted>(())
 //! ```
 //!
-//! An [`Allowance`] is for code that keeps many small things: it asks its reservation in steps and counts down an integer
-//! of its own in between.
+//! An [`Allowance`] is for code that stores many small values. It asks its reservation in large steps and counts down
+//! an integer in between.
 //!
-//! The memory of the process is shared through [`Budget::process`], whose limit is [a share](machine::SHARE) of what the
-//! machine or the container has.
+//! All memory of the process is shared through [`Budget::process`], whose limit is [a share](machine::SHARE) of the
+//! memory of the machine or the container.
 //!
 //! [reserves]: Budget::reserve
 
@@ -46,10 +45,10 @@ pub use exhausted::Exhausted;
 pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};
 
-/// What takes up to so many bytes need not be charged: it is about what a connection takes anyway.
+/// Allocations up to this many bytes need not be charged: a connection uses about as much anyway.
 pub const UNCHARGED: usize = 4 << 10;
 
-/// How many bytes may be in use at a time, and how many are.
+/// A limit on the bytes in use, and a count of them.
 ///
 /// A clone is the same budget. The default is [`Budget::process`].
 #[derive(Clone, Debug)]
@@ -58,47 +57,47 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of its own, of this many bytes.
+    /// Creates a separate budget of `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
         Budget { pool: Arc::new(Pool { limit: bytes, used: AtomicUsize::new(0) }) }
     }
 
-    /// A budget that grants everything. It still counts what is in use.
+    /// Creates a budget that grants everything. It still counts the bytes in use.
     pub fn unlimited() -> Self {
         Budget::new(usize::MAX)
     }
 
-    /// The memory budget that everything in this process shares unless it is given another one.
+    /// Returns the memory budget that everything in this process shares by default.
     ///
-    /// Its limit is [`machine::share`]: a half of the memory that the process may have. It is worked out when it is
-    /// first asked for.
+    /// Its limit is [`machine::share`]: half of the memory that the process may use. The limit is determined on the
+    /// first call.
     pub fn process() -> Self {
         static PROCESS: OnceLock<Budget> = OnceLock::new();
         PROCESS.get_or_init(|| Budget::new(machine::share())).clone()
     }
 
-    /// The most bytes that may be in use at a time; `usize::MAX` when everything is granted.
+    /// Returns the most bytes that may be in use at a time; `usize::MAX` if the budget is unlimited.
     pub fn limit(&self) -> usize {
         self.pool.limit
     }
 
-    /// Whether this is a clone of `other`.
+    /// Returns whether this budget is a clone of `other`.
     pub fn is_same(&self, other: &Budget) -> bool {
         Arc::ptr_eq(&self.pool, &other.pool)
     }
 
-    /// How many bytes are in use now: what all reservations hold together.
+    /// Returns how many bytes are in use now: the sum of all reservations.
     pub fn used(&self) -> usize {
         self.pool.used.load(Ordering::Relaxed)
     }
 
-    /// Takes `bytes` out of the budget, until the reservation is dropped.
+    /// Takes `bytes` out of the budget until the reservation is dropped.
     ///
-    /// Nothing is taken out for 0 bytes: this is how a reservation begins that [grows](Reservation::grow) later.
+    /// Reserving 0 bytes always succeeds. Such a reservation can [grow](Reservation::grow) later.
     ///
     /// # Errors
     ///
-    /// When less than `bytes` is left. Nothing is taken then.
+    /// Fewer than `bytes` are left. Nothing is taken then.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, Exhausted> {
         if bytes > 0 {
             self.pool.take(bytes)?;
@@ -113,8 +112,8 @@ impl Default for Budget {
     }
 }
 
-/// `used` never exceeds `limit`, and is the sum of what reservations hold. No other memory depends on it, so no order
-/// of other accesses has to be kept.
+/// `used` never exceeds `limit`; it is the sum of what all reservations hold. No other memory depends on the counter,
+/// so relaxed ordering is enough.
 #[derive(Debug)]
 struct Pool {
     limit: usize,
@@ -130,7 +129,7 @@ impl Pool {
         }
     }
 
-    /// Only a reservation calls it, with what it holds.
+    /// Only a reservation calls this, with bytes that it holds.
     fn give(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -1,49 +1,50 @@
-//! How much memory this process may have, and how many descriptors.
+//! How much memory and how many file descriptors this process may use.
 //!
 //! The memory is the smallest of
 //!
 //! - the machine's physical memory (`/proc/meminfo`),
-//! - the limits of the container: `memory.max` and `memory.high` of the process's control group and of those above it, and
-//!   `memory.limit_in_bytes` where control groups have version 1,
-//! - the limits of the process for its address space and its data, as `ulimit -v` and `ulimit -d` set them, less what it has of
-//!   them already: an allocator may reserve a gigabyte of addresses before it is asked for anything.
+//! - the limits of the container: `memory.max` and `memory.high` of the process's control group and its ancestors, and
+//!   `memory.limit_in_bytes` with version 1 of control groups,
+//! - the process limits for address space and data (`ulimit -v` and `ulimit -d`), less what the process already uses of
+//!   them: an allocator may reserve a gigabyte of addresses at its start.
 //!
-//! Where none of them can be read, as on systems other than Linux, [`FALLBACK`] is assumed.
+//! If none of them can be read, as on systems other than Linux, [`FALLBACK`] is assumed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The share of the memory that [`Budget::process`](crate::Budget::process) has: one half.
+/// The share of the memory that [`Budget::process`](crate::Budget::process) gets: one half.
 ///
-/// The other half is for what isn't counted: the program, stacks, the buffers of connections, what handlers allocate
-/// themselves, and what the allocator loses between blocks.
+/// The other half is for memory that isn't counted: the program, stacks, connection buffers, allocations of handlers,
+/// and fragmentation in the allocator.
 pub const SHARE: f64 = 0.5;
 
-/// How much memory is assumed where nothing says how much there is: 2 GiB.
+/// The memory that is assumed if the system reports none: 2 GiB.
 pub const FALLBACK: usize = 2 << 30;
 
-/// [`SHARE`] of [`memory`].
+/// Returns [`SHARE`] of [`memory`], or of [`FALLBACK`] if the memory is unknown.
 pub fn share() -> usize {
     (memory().unwrap_or(FALLBACK) as f64 * SHARE) as usize
 }
 
-/// How much memory this process may have, in bytes, as far as the system says so.
+/// Returns how much memory this process may use, in bytes. `None` if the system doesn't report it.
 pub fn memory() -> Option<usize> {
     below(Path::new("/"))
 }
 
-/// How many file descriptors this process may have at once (`ulimit -n`), as far as the system says so.
+/// Returns how many file descriptors this process may have open (`ulimit -n`). `None` if the system doesn't report it.
 pub fn descriptors() -> Option<usize> {
     open_files(&fs::read_to_string("/proc/self/limits").ok()?)
 }
 
-/// `Max open files            1024                 524288               files`: the first number is the one that holds.
+/// Reads `Max open files            1024                 524288               files`: the first number is the limit in
+/// effect.
 fn open_files(limits: &str) -> Option<usize> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// How much memory the files below `root` say there is. Whatever can't be read says nothing.
+/// Reads the memory from the files below `root`. A file that can't be read is ignored.
 fn below(root: &Path) -> Option<usize> {
     let physical = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| physical(&text));
     let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
@@ -51,7 +52,7 @@ fn below(root: &Path) -> Option<usize> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let container = groups.lines().filter_map(|line| group(root, line)).min();
     let bytes = [physical, process, container].into_iter().flatten().min()?;
-    // A 32-bit process can't have what the machine has.
+    // A 32-bit process can't address all the memory of its machine.
     Some(usize::try_from(bytes).unwrap_or(usize::MAX).min(isize::MAX as usize))
 }
 
@@ -59,14 +60,15 @@ fn physical(meminfo: &str) -> Option<u64> {
     field(meminfo, "MemTotal:")
 }
 
-/// The bytes of a line such as `MemTotal:       24684084 kB`.
+/// Reads the bytes of a line such as `MemTotal:       24684084 kB`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     kilobytes.checked_mul(1024)
 }
 
-/// `Max address space         2147483648           unlimited            bytes`: the first number is the one that holds.
+/// Reads `Max address space         2147483648           unlimited            bytes`: the first number is the limit in
+/// effect.
 fn process(limits: &str, status: &str) -> Option<u64> {
     let left = |line: &str| {
         let of = |limit, used| Some((line.strip_prefix(limit)?, field(status, used).unwrap_or_default()));
@@ -77,7 +79,7 @@ fn process(limits: &str, status: &str) -> Option<u64> {
     limits.lines().filter_map(left).min()
 }
 
-/// A line of `/proc/self/cgroup`, `ID:CONTROLLERS:PATH`. Version 2 has one without controllers.
+/// Reads the limits for a line of `/proc/self/cgroup`, `ID:CONTROLLERS:PATH`. The line of version 2 has no controllers.
 fn group(root: &Path, line: &str) -> Option<u64> {
     let (_, rest) = line.split_once(':')?;
     let (controllers, path) = rest.split_once(':')?;
@@ -88,7 +90,8 @@ fn group(root: &Path, line: &str) -> Option<u64> {
         }
         _ => return None,
     };
-    // Within a container the path can be that of the host, which isn't there; the mount is the container's group then.
+    // Within a container the path can be that of the host, which doesn't exist there. The mount is then the container's
+    // group.
     let path: PathBuf = Path::new(path).strip_prefix("/").ok()?.into();
     let limits = path.ancestors().flat_map(|group| files.iter().map(move |file| group.join(file)));
     limits.filter_map(|file| fs::read_to_string(root.join(mount).join(file)).ok()?.trim().parse().ok()).min()
@@ -98,7 +101,7 @@ fn group(root: &Path, line: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Each directory has what a machine has below `/`, and what is expected of it.
+    /// Each directory has the files of a machine as below `/`, and the expected result.
     #[test]
     fn machines_and_containers_say_what_a_process_may_have() {
         let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");

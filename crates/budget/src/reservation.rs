@@ -3,25 +3,26 @@ use std::sync::{Arc, Weak};
 
 use crate::{Budget, Exhausted};
 
-/// Bytes that are taken out of a [`Budget`], until this is dropped.
+/// Bytes taken out of a [`Budget`]. They are given back when the reservation is dropped.
 ///
 /// Any number of threads may grow and shrink it at the same time.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
-    /// What is held beside what its shares hold.
+    /// Bytes held directly, without those of the shares.
     held: AtomicUsize,
-    /// What its shares hold.
+    /// Bytes held by the shares.
     shared: AtomicUsize,
     refused: AtomicUsize,
-    /// Whether nobody waits any more for what it is for.
+    /// Whether nobody waits for the result any more.
     has_ended: AtomicBool,
-    /// The one that is told what this is refused, and ends this one.
+    /// The reservation that this one was made from by [`another`](Self::another). It counts refusals of this one, and
+    /// its end ends this one too.
     beside: Weak<Reservation>,
 }
 
 impl Reservation {
-    /// `bytes` are taken already.
+    /// Creates a reservation of `bytes` that are already taken.
     pub(crate) fn holding(budget: Budget, bytes: usize) -> Self {
         Reservation {
             budget,
@@ -37,17 +38,17 @@ impl Reservation {
     ///
     /// # Errors
     ///
-    /// When less than `bytes` is left, or it has [ended](Self::end). What was held before is still held.
+    /// Fewer than `bytes` are left, or the reservation has [ended](Self::end). The bytes held before are still held.
     pub fn grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.try_grow(bytes).inspect_err(|_| self.note_refused(bytes))
     }
 
-    /// Takes `bytes` more, of which less would do as well: to be refused is not noted.
+    /// Takes `bytes` more if possible. A refusal is not recorded, because the caller can do with less.
     pub(crate) fn try_grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.take(bytes, &self.held)
     }
 
-    /// Takes `bytes` more, and counts them.
+    /// Takes `bytes` more and adds them to `count`.
     fn take(&self, bytes: usize, count: &AtomicUsize) -> Result<(), Exhausted> {
         if self.has_ended() {
             return Err(Exhausted { asked: bytes, used: self.budget.used(), limit: self.budget.limit() });
@@ -57,20 +58,20 @@ impl Reservation {
         Ok(())
     }
 
-    /// Takes `bytes` out of the same budget for what may outlive this reservation. What the other one is refused
-    /// counts as refused to this one.
+    /// Creates a second reservation of `bytes` in the same budget, for data that may outlive this reservation. Refusals
+    /// of the second one count as refusals of this one.
     ///
     /// # Errors
     ///
-    /// When less than `bytes` is left. Nothing is taken then.
+    /// Fewer than `bytes` are left. Nothing is taken then.
     pub fn another(self: &Arc<Self>, bytes: usize) -> Result<Reservation, Exhausted> {
         let mut other = self.budget.reserve(bytes).inspect_err(|_| self.note_refused(bytes))?;
         other.beside = Arc::downgrade(self);
         Ok(other)
     }
 
-    /// The most bytes that were asked for in vain, by [`grow`](Self::grow) or [`another`](Self::another), since this was
-    /// asked last; 0 if all was granted.
+    /// Returns the largest number of bytes that [`grow`](Self::grow) or [`another`](Self::another) failed to get since
+    /// the last call of this method. Returns 0 if all requests were granted.
     pub fn take_refused(&self) -> usize {
         match self.refused.load(Ordering::Relaxed) {
             0 => 0,
@@ -78,8 +79,9 @@ impl Reservation {
         }
     }
 
-    /// Says that nobody waits any more for what it is for: it and those [beside](Self::another) it grow no further, so work
-    /// that is charged in steps ends at the next one. What is held stays held until it is dropped.
+    /// Ends this reservation, because nobody waits for the result any more. It and those made by
+    /// [`another`](Self::another) can't grow further, so work that is charged in steps stops at the next step. Bytes
+    /// already held stay held until the reservation is dropped.
     ///
     /// ```
     /// use castile_budget::Budget;
@@ -100,7 +102,7 @@ impl Reservation {
 
     #[cold]
     fn note_refused(&self, bytes: usize) {
-        // Others make way for those who are waited for.
+        // Nobody waits for this result, so no other request needs to make way for it.
         if self.has_ended() {
             return;
         }
@@ -110,24 +112,25 @@ impl Reservation {
         }
     }
 
-    /// Gives `bytes` back, or everything but what its [shares](Share) hold if that is less.
+    /// Gives `bytes` back, or everything except the bytes of its [shares](Share) if that is less.
     pub fn shrink(&self, bytes: usize) {
         let less = |held: usize| Some(held.saturating_sub(bytes));
         let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_else(|held| held);
         self.budget.pool.give(held.min(bytes));
     }
 
-    /// Gives back all but what its [shares](Share) hold: these may be kept for longer than what it was made for lasts.
+    /// Gives back everything except the bytes of its [shares](Share), which may outlive the work that the reservation
+    /// was made for.
     pub fn release(&self) {
         self.budget.pool.give(self.held.swap(0, Ordering::Relaxed));
     }
 
-    /// How many bytes it holds, with those of its [shares](Share).
+    /// Returns how many bytes the reservation holds, including those of its [shares](Share).
     pub fn bytes(&self) -> usize {
         self.held.load(Ordering::Relaxed) + self.shared.load(Ordering::Relaxed)
     }
 
-    /// Where the bytes come from.
+    /// Returns the budget that the bytes come from.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -142,7 +145,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Bytes of a [`Reservation`] that are given back before it ends, when this is dropped.
+/// Part of a [`Reservation`] whose bytes are given back when the share is dropped, even if the reservation lives on.
 ///
 /// ```
 /// use castile_budget::{Budget, Share};
@@ -164,23 +167,23 @@ pub struct Share {
 }
 
 impl Share {
-    /// A share of nothing yet.
+    /// Creates a share that holds no bytes yet.
     pub fn of(reservation: Arc<Reservation>) -> Self {
         Share { of: reservation, held: 0 }
     }
 
-    /// Takes `bytes` more, which the reservation holds too.
+    /// Takes `bytes` more. They count as bytes of the reservation too.
     ///
     /// # Errors
     ///
-    /// When the reservation can't grow by that much. What was held before is still held.
+    /// The reservation can't grow by that much. The bytes held before are still held.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.of.take(bytes, &self.of.shared).inspect_err(|_| self.of.note_refused(bytes))?;
         self.held += bytes;
         Ok(())
     }
 
-    /// Gives `bytes` back, or everything if less is held.
+    /// Gives `bytes` back, or everything if the share holds less.
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.held);
         self.of.shared.fetch_sub(bytes, Ordering::Relaxed);
@@ -199,7 +202,7 @@ impl Drop for Share {
 mod tests {
     use super::*;
 
-    /// One attachment that was kept kept the whole request charged.
+    /// Regression: one retained attachment kept the whole request charged.
     #[test]
     fn shares_outlast_what_they_are_of() {
         let budget = Budget::new(100);
@@ -214,7 +217,7 @@ mod tests {
         assert_eq!(budget.used(), 0);
     }
 
-    /// What a share took or gave back while the rest was released was given back twice, or kept.
+    /// Regression: when a share grew or shrank during a release, its bytes were given back twice or never.
     #[test]
     fn shares_change_while_the_rest_is_released() {
         let budget = Budget::new(usize::MAX);

@@ -1,10 +1,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of bytes, written and read with its unit.
+/// A number of bytes, displayed and parsed with its unit.
 ///
-/// The units are `B`, `KiB`, `MiB`, `GiB` and `TiB`, of 1,024 each, and `kB`, `MB`, `GB` and `TB`, of 1,000 each. A size
-/// is written in the largest binary unit it has at least one of, with one decimal place if it isn't a whole number.
+/// The units are `B`, `KiB`, `MiB`, `GiB` and `TiB` with a factor of 1,024, and `kB`, `MB`, `GB` and `TB` with a factor
+/// of 1,000. A size is displayed in the largest binary unit that it has at least one of, with one decimal place if it
+/// isn't a whole number.
 ///
 /// ```
 /// use castile_budget::Size;
@@ -45,7 +46,7 @@ impl fmt::Display for Size {
 impl FromStr for Size {
     type Err = InvalidSize;
 
-    /// What is more than `usize` holds is read as `usize::MAX`.
+    /// Parses a size. A size too large for `usize` becomes `usize::MAX`.
     fn from_str(text: &str) -> Result<Self, InvalidSize> {
         read(text.trim()).map(Size).ok_or_else(|| InvalidSize(text.to_owned()))
     }
@@ -62,7 +63,7 @@ fn read(text: &str) -> Option<usize> {
     Some((number.parse::<f64>().ok()? * unit as f64) as usize)
 }
 
-/// A text that isn't a [`Size`].
+/// The error when a text isn't a [`Size`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSize(String);
 

@@ -1,4 +1,4 @@
-//! What is sent, and how what comes is read.
+//! Bodies that are sent, and helpers to read bodies.
 
 mod whole;
 
@@ -21,11 +21,11 @@ pub(crate) use self::whole::{Failure, read};
 use crate::BoxError;
 use crate::gzip::{self, Encoded};
 
-/// The body of what this crate sends, requests and responses: bytes at hand, or bytes that come while they are sent.
+/// The body of a request or response that this crate sends: complete bytes, or a stream.
 #[derive(Debug)]
 pub struct Body {
     kind: Kind,
-    /// What the bytes are charged to, until the last of them is gone.
+    /// The reservation that the bytes are charged to until the last of them is gone.
     reservation: Option<Arc<Reservation>>,
 }
 
@@ -33,28 +33,28 @@ pub struct Body {
 enum Kind {
     Whole(Full<Bytes>),
     Coming {
-        /// What was taken of it before it is sent.
+        /// Frames taken from the stream before sending began.
         ahead: VecDeque<Frame<Bytes>>,
-        /// None once it is over.
+        /// `None` once the stream has ended.
         rest: Option<UnsyncBoxBody<Bytes, BoxError>>,
     },
 }
 
-/// How many bytes are taken of a body before it is sent.
+/// How many bytes of a stream are taken before sending begins.
 const AHEAD: usize = 8 << 10;
 
 impl Body {
-    /// Nothing.
+    /// Creates an empty body.
     pub fn empty() -> Self {
         Body::from(Bytes::new())
     }
 
-    /// Whether all of it is at hand.
+    /// Returns whether all bytes are in memory.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.kind, Kind::Whole(_))
     }
 
-    /// A copy of the body, if all of it is at hand.
+    /// Returns a copy of the body if all bytes are in memory.
     #[cfg(feature = "client")]
     pub(crate) fn again(&self) -> Option<Self> {
         match &self.kind {
@@ -63,8 +63,8 @@ impl Body {
         }
     }
 
-    /// The body as gzip if it has more than so many bytes, or if nobody knows yet how many, and if there is memory for that. Whether
-    /// it is.
+    /// Compresses the body with gzip if it has more than `above` bytes or an unknown length, and if there is memory for
+    /// that. The `bool` is whether it was compressed.
     pub(crate) async fn compressed(self, above: usize) -> (Self, bool) {
         if http_body::Body::size_hint(&self).exact().is_some_and(|size| size <= above as u64) {
             return (self, false);
@@ -81,12 +81,12 @@ impl Body {
         }
     }
 
-    /// Keeps what the body is charged to until all of it is sent, or given up.
+    /// Holds `reservation` until the whole body is sent or dropped.
     pub(crate) fn charged(self, reservation: Option<Arc<Reservation>>) -> Self {
         Body { reservation, ..self }
     }
 
-    /// A body that comes while it is sent.
+    /// Creates a body from a stream, which is sent while it arrives.
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -95,8 +95,8 @@ impl Body {
         Body::from(Content::stream(body))
     }
 
-    /// Takes the first pieces of a body that comes while it is sent, as far as they are there: one that fails with them fails before
-    /// an answer has begun.
+    /// Takes the frames of a stream that are ready, up to a limit. A stream that fails within them fails before an
+    /// answer has begun.
     pub(crate) async fn begun(mut self) -> Result<Self, BoxError> {
         if let Kind::Coming { ahead, rest: rest @ Some(_) } = &mut self.kind {
             let (mut length, mut was_woken) = (0, false);
@@ -112,7 +112,7 @@ impl Body {
                         }
                         Poll::Ready(None) => *rest = None,
                         Poll::Pending if was_woken => break,
-                        // What came with the head is found at the second look.
+                        // Data that arrived with the head is ready at the second poll.
                         Poll::Pending => {
                             was_woken = true;
                             cx.waker().wake_by_ref();
@@ -169,7 +169,7 @@ impl http_body::Body for Body {
             },
         };
         let Some(reservation) = &self.reservation else { return frame };
-        // Whoever sends the bytes may have them for longer than the body.
+        // The sender may hold the bytes for longer than the body.
         frame.map_ok(|frame| frame.map_data(|data| Bytes::from_owner(Charged::new(data, reservation.clone()))))
     }
 
@@ -197,15 +197,16 @@ impl http_body::Body for Body {
     }
 }
 
-/// How many bytes a piece of a body counts for where so many are looked at: one at least, or there might be any number.
+/// How many bytes a frame counts towards a limit. At least one, or a stream of empty frames would have no limit.
 fn room_of(frame: &Frame<Bytes>) -> usize {
     frame.data_ref().map_or(0, Bytes::len).max(1)
 }
 
-/// How many bytes of a body that nobody wants are looked for.
+/// How many bytes of an unwanted body are read.
 const UNWANTED: usize = 64 << 10;
 
-/// Reads what is there of a body that nobody wants. Whether that is all of it: the connection can't be used again otherwise.
+/// Reads what has arrived of an unwanted body, and returns whether that was all of it. If not, the connection can't be
+/// reused.
 pub(crate) async fn is_over<B>(body: B) -> bool
 where
     B: http_body::Body<Data = Bytes>,
@@ -223,7 +224,7 @@ where
                     let Some(less) = left.checked_sub(room_of(&frame)) else { return Poll::Ready(false) };
                     left = less;
                 }
-                // What came with the head is found at the second look.
+                // Data that arrived with the head is ready at the second poll.
                 Poll::Pending if !was_woken => {
                     was_woken = true;
                     cx.waker().wake_by_ref();
@@ -245,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// They were looked at for ever.
+    /// Regression: empty frames were taken without end.
     #[test]
     fn pieces_of_nothing_are_taken_for_a_bounded_time() {
         let mut pieces = 0;

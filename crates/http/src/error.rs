@@ -1,4 +1,4 @@
-//! What can go wrong between sending a message and having the answer, and where TLS is set up.
+//! Errors of exchanges and of the TLS setup.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use http::{HeaderMap, StatusCode, Uri};
 
 use crate::BoxError;
 
-/// Why a call brought no message back, or why TLS can't be set up.
+/// The error of a call that returned no message, or of a TLS setup that failed.
 ///
-/// A SOAP fault is not among the reasons: it is a message.
+/// A SOAP fault is not an `Error`: it is a message.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -18,41 +18,41 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     source: Option<BoxError>,
-    /// Where the message went, without a login.
+    /// Where the message was sent, without a login.
     url: Option<Uri>,
-    /// What was said of the answer, if one came.
+    /// The status and headers of the response, if there was one.
     answer: Option<(StatusCode, HeaderMap)>,
     repeats_itself: bool,
 }
 
-/// What kind of failure an [`Error`] is.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request could not be written down: a URL without an authority, a SOAPAction that no header can hold.
+    /// The request could not be built: for example, the URL has no authority, or no header can hold the SOAPAction.
     Request,
-    /// No connection to the server came about.
+    /// No connection to the server could be made.
     Connect,
-    /// The time was over before the answer was complete.
+    /// The answer was not complete in time.
     Timeout,
-    /// The exchange broke off between the request and the head of the response. Whether the server acted on the
-    /// request is unknown.
+    /// The exchange broke off between the request and the head of the response. The server may or may not have acted on
+    /// the request.
     Exchange,
-    /// The server answered with a status that carries no SOAP message (SOAP 1.1 §6.2 knows 200 and 500).
+    /// The server answered with a status that carries no SOAP message (SOAP 1.1 §6.2 defines 200 and 500).
     Status(StatusCode),
-    /// The content type of the response is not that of a SOAP message, or names a charset that is not known.
+    /// The content type of the response is not that of a SOAP message, or names an unknown charset.
     ContentType,
-    /// The response has a content encoding other than gzip, or is not what gzip makes.
+    /// The response has a content encoding other than gzip, or is not valid gzip.
     ContentEncoding,
-    /// The message is larger than the caller allowed.
+    /// The message is larger than the caller allows.
     TooLarge,
     /// The body of the response broke off.
     Body,
-    /// The package that the response is, or that the request was to be, is broken.
+    /// The package of the request or of the response is broken.
     Package,
-    /// There is nothing to tell the server who the client is: no token was issued, or what was kept of cookies is something else.
+    /// The client has no usable credentials: no token was issued, or stored cookies could not be read.
     Credentials,
-    /// What TLS is to be set up with can't be used: a certificate, a key, a revocation list.
+    /// A certificate, key or revocation list for TLS can't be used.
     Tls,
 }
 
@@ -67,7 +67,7 @@ impl Error {
         self
     }
 
-    /// This error as one that comes again whenever the same is tried.
+    /// Marks this error as permanent: another attempt would fail in the same way.
     #[cfg(feature = "client")]
     pub(crate) fn repeating(mut self) -> Self {
         self.inner.repeats_itself = true;
@@ -78,7 +78,8 @@ impl Error {
         self.inner.repeats_itself
     }
 
-    /// This error with the URL that the message went to. Who knows the last one, behind redirects, says it first.
+    /// Adds the URL that the message was sent to, unless the error has one. After redirects, the last URL is added
+    /// first.
     #[cfg(feature = "client")]
     pub(crate) fn about(mut self, url: &Uri) -> Self {
         if self.inner.url.is_none() {
@@ -87,35 +88,36 @@ impl Error {
         self
     }
 
-    /// This error with the head of the answer that it is about.
+    /// Adds the status and headers of the response.
     pub(crate) fn answered(mut self, status: StatusCode, headers: HeaderMap) -> Self {
         self.inner.answer = Some((status, headers));
         self
     }
 
-    /// The URL that the message went to: behind redirects the last one. It has no login, and has its query, which messages leave out
-    /// since it may hold what is secret. `None` if no message was to be sent.
+    /// Returns the URL that the message was sent to; after redirects, the last one. It has no login. It includes the
+    /// query, which error messages omit because it may contain secrets. `None` if nothing was to be sent.
     pub fn url(&self) -> Option<&Uri> {
         self.inner.url.as_ref()
     }
 
-    /// The status of the answer, if one came.
+    /// Returns the status of the response, if there was one.
     pub fn status(&self) -> Option<StatusCode> {
         self.inner.answer.as_ref().map(|(status, _)| *status)
     }
 
-    /// The headers of the answer, if one came: `WWW-Authenticate`, `Retry-After`, `Location`.
+    /// Returns the headers of the response, if there was one: for example `WWW-Authenticate`, `Retry-After` or
+    /// `Location`.
     pub fn http_headers(&self) -> Option<&HeaderMap> {
         self.inner.answer.as_ref().map(|(_, headers)| headers)
     }
 
-    /// What kind of failure this is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
 }
 
-/// A URL without what may stand before its host.
+/// Removes a login from a URL.
 fn without_user_info(url: &Uri) -> Option<Uri> {
     let Some((_, host)) = url.authority().and_then(|authority| authority.as_str().rsplit_once('@')) else {
         return Some(url.clone());
@@ -161,7 +163,7 @@ mod tests {
         ] {
             let error = Error::new(ErrorKind::Exchange, "").about(&url.parse().unwrap());
             assert_eq!(error.url().map(Uri::to_string).as_deref(), Some(kept));
-            // What was said first is the last URL of all.
+            // The first URL that was set stays.
             assert_eq!(error.about(&Uri::from_static("http://other/")).url().unwrap(), kept);
         }
     }

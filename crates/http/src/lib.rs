@@ -1,8 +1,8 @@
 //! SOAP over HTTP (SOAP 1.1 §6, SOAP 1.2 Part 2 §7): messages ↔ network.
 //!
-//! The [`server`] side turns a [`castile_soap::Service`] into an [`Endpoint`](server::Endpoint), a tower service that
-//! mounts into axum, hyper or the [`Server`](server::Server) of this crate. The [`client`] side posts one message and
-//! brings back one message over any tower service that speaks HTTP, a [`Transport`](client::Transport) by default.
+//! The [`server`] module turns a [`castile_soap::Service`] into an [`Endpoint`](server::Endpoint): a tower service that
+//! mounts into axum, hyper or the [`Server`](server::Server) of this crate. The [`client`] module sends one message and
+//! returns the reply, over any tower service that speaks HTTP. By default that is a [`Transport`](client::Transport).
 //!
 //! ```no_run
 //! # fn endpoint() -> castile_http::server::Endpoint<dyn castile_soap::Service> { unimplemented!() }
@@ -19,9 +19,9 @@
 //! # }
 //! ```
 //!
-//! Nothing below this crate does I/O, and nothing in it reads XML: it carries bytes, within bounds of size and time.
+//! This crate is the lowest one that does I/O. It doesn't read XML: it carries bytes, within limits of size and time.
 
-// Each half has helpers that the other one doesn't need.
+// Without both features, some shared helpers are unused.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]
 
 mod auth;
@@ -46,5 +46,5 @@ pub use body::Body;
 pub use error::{Error, ErrorKind};
 pub use workers::{DEFAULT_OFFLOAD_ABOVE, Workers};
 
-/// Any error, as bodies and services of others report it.
+/// Any error, as reported by bodies and services from outside this crate.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

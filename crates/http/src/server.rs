@@ -1,4 +1,4 @@
-//! The server side: SOAP services as HTTP services, and an HTTP/1 server to run them.
+//! The server side: SOAP services as HTTP services, and an HTTP/1 server that runs them.
 
 mod activity;
 mod address;
@@ -72,23 +72,23 @@ pub use self::shutdown::{CutOff, Shutdown};
 #[cfg(feature = "tls")]
 pub use self::tls::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
 
-/// The most bytes of a head, as well as of the trailers of a body. More is answered 431.
+/// The size limit of a head, and of the trailers of a body, in bytes. A larger head is answered with 431.
 const MAX_HEAD: usize = 64 << 10;
 
-/// The most bytes that a connection reads ahead: a head, and what comes with it. Each connection keeps as much memory while it is
-/// busy, beside the budget; hyper's own limit is five times that.
+/// The most bytes that a connection buffers: a head, and data that arrives with it. Each busy connection holds this
+/// much memory, outside of the budget. The default of hyper is five times as much.
 const MAX_BUFFER: usize = MAX_HEAD + (16 << 10);
 
-/// How many connections are accepted after the order to stop, if they wait already. It is more than systems let wait.
+/// How many waiting connections are accepted after the order to stop. Systems have shorter backlogs.
 const BACKLOG: usize = 4_096;
 
-/// How long connections are waited for after the order to close.
+/// How long the server waits for its connections after the order to close.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// An HTTP/1.0 and HTTP/1.1 server for one tower service, bounded in time and number.
+/// An HTTP/1.0 and HTTP/1.1 server for one tower service, with limits of time and number.
 ///
-/// Connections are tasks on the runtime that [`serve`](Self::serve) is polled on: with a current-thread runtime the
-/// whole server is one thread.
+/// Each connection is a task on the runtime that polls [`serve`](Self::serve). On a current-thread runtime the whole
+/// server runs on one thread.
 #[derive(Clone, Debug)]
 pub struct Server {
     timeouts: Timeouts,
@@ -110,7 +110,7 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server with the default limits.
+    /// Creates a server with the default limits.
     pub fn new() -> Self {
         Server {
             timeouts: Timeouts {
@@ -137,93 +137,100 @@ impl Server {
         }
     }
 
-    /// How long a client may take from connecting to its first byte, and from the first byte of a head to its end.
-    /// 10 s by default. How long a body may take is the endpoint's to say ([`Options::body_read_timeout`]).
+    /// Sets how long a client may take from connecting to its first byte, and from the first byte of a head to its end.
+    /// 10 s by default. The time limit of a body is set on the endpoint ([`Options::body_read_timeout`]).
     pub fn header_read_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.header_read = limit;
         self
     }
 
-    /// How long a client may leave a response unread before the connection is dropped. 30 s by default.
+    /// Sets how long a client may leave a response unread before the connection is dropped. 30 s by default.
     pub fn write_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.write = limit;
         self
     }
 
-    /// The rate at which a client must read a response, in bytes per second. It rises with time: from when the client is
-    /// first waited for, one [`write_timeout`](Self::write_timeout) is free, and each further one adds this rate to
-    /// what is required. 100 by default; 0 requires nothing.
+    /// Sets the rate at which a client must read a response, in bytes per second. The first
+    /// [`write_timeout`](Self::write_timeout) of waiting for the client is free. Each further one raises the required
+    /// rate by this value. 100 by default; 0 requires nothing.
     pub fn write_rate(mut self, rate: u32) -> Self {
         self.timeouts.write_rate = rate;
         self
     }
 
-    /// How long a connection may wait for its next request. 60 s by default; kept to a quarter of itself or 1 s,
-    /// whichever is less.
+    /// Sets how long a connection may wait for its next request. 60 s by default. It is accurate to a quarter of its
+    /// value or 1 s, whichever is less.
     pub fn keep_alive_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.keep_alive = limit;
         self
     }
 
-    /// The most connections at once, at least 1. 10,000 by default, and never more than seven eighths of the descriptors that
-    /// the process may have when it begins to serve (`ulimit -n`), nor than one for each 400 KiB of the memory that it may
-    /// have ([`machine::memory`]), or 656 KiB over TLS. A further one takes the place of the one that has
-    /// been idle, or sent or read most slowly; where all are at work it waits, and the next ones wait in the listener's
-    /// backlog.
+    /// Sets the most connections at a time, at least 1. 10,000 by default.
+    ///
+    /// Two more limits always hold. The server uses at most seven eighths of the file descriptors that the process may
+    /// have when serving begins (`ulimit -n`). It allows one connection per 400 KiB of the memory that the process may
+    /// use ([`machine::memory`]), or per 656 KiB over TLS.
+    ///
+    /// When the limit is reached, a new connection replaces the slowest one that waits for its peer: one that is idle,
+    /// sends or reads. If all connections are at work, the new one waits; further ones wait in the listener's backlog.
     pub fn max_connections(mut self, max: usize) -> Self {
         self.max_connections = max.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         self
     }
 
-    /// The most connections at once from one address. A further one is closed. No limit by default: many clients can
-    /// share the address of a proxy.
+    /// Sets the most connections at a time from one address. Further ones are closed. No limit by default, because many
+    /// clients can share the address of a proxy.
     pub fn max_connections_per_peer(mut self, max: usize) -> Self {
         self.receiving.connections_per_peer = Some(max);
         self
     }
 
-    /// The most requests at work at once, over all connections. 1,024 by default.
+    /// Sets the most requests at work at a time, over all connections. 1,024 by default.
     ///
-    /// A request to an [`Endpoint`] is at work from when its message is complete, or the root part of its package, until
-    /// its answer is there, but not while more of the package is waited for. Before, it is at work while its
-    /// [login](Options::authentication) is checked. Any other service is at work from the
-    /// head of a request on, but for [probes](Routes::health) and `Metrics`, which are answered however many there are.
+    /// A request to an [`Endpoint`] is at work from the end of its message until its answer is there. In a package, the
+    /// message ends with the root part, and the request is not at work while it waits for more of the package. Before
+    /// that, the request is at work while its [login](Options::authentication) is checked. A request to any other
+    /// service is at work from the end of its head. [Probes](Routes::health) and `Metrics` don't count and are always
+    /// answered.
     pub fn max_requests_in_flight(mut self, max: usize) -> Self {
         self.max_requests_in_flight = max;
         self
     }
 
-    /// The most complete requests that wait until they may be [at work](Self::max_requests_in_flight). 1,024 by default.
-    /// Further ones are answered 503 with Retry-After.
+    /// Sets the most complete requests that wait until they may be [at work](Self::max_requests_in_flight). 1,024 by
+    /// default. Further ones are answered with 503 and Retry-After.
     pub fn max_requests_queued(mut self, max: usize) -> Self {
         self.max_requests_queued = max;
         self
     }
 
-    /// How long a request may wait until it may be at work. 100 ms by default. Then it is answered 503 with Retry-After.
+    /// Sets how long a request may wait until it may be at work. 100 ms by default. After that it is answered with 503
+    /// and Retry-After.
     pub fn queue_timeout(mut self, limit: Duration) -> Self {
         self.queue_timeout = limit;
         self
     }
 
-    /// The most requests whose body is waited for at once. 4,096 by default. When there is one more, the slowest of them
-    /// is answered 408 and its connection closed.
+    /// Sets the most requests whose body is being received at a time. 4,096 by default. If there is one more, the
+    /// slowest of them is answered with 408 and its connection is closed.
     pub fn max_requests_receiving(mut self, max: usize) -> Self {
         self.receiving.requests = max;
         self
     }
 
-    /// The most requests from one address whose body is waited for at once. When there is one more, the slowest of those from that
-    /// address is answered 408 and its connection closed. No limit by default: many clients can share the address of a proxy.
+    /// Sets the most requests from one address whose body is being received at a time. If there is one more, the
+    /// slowest from that address is answered with 408 and its connection is closed. No limit by default, because many
+    /// clients can share the address of a proxy.
     pub fn max_requests_receiving_per_peer(mut self, max: usize) -> Self {
         self.receiving.requests_per_peer = Some(max);
         self
     }
 
-    /// Proxies in front that say in a header whose requests they hand on. `Request::peer` is that client then, and
-    /// [`max_requests_receiving_per_peer`](Self::max_requests_receiving_per_peer) counts by it. A connection of such a proxy is none of a
-    /// client: [`max_connections_per_peer`](Self::max_connections_per_peer) doesn't limit it. None by default: anybody could say what they
-    /// like. Where proxies hand on bytes, [`ProxyProtocol`] does the same for connections.
+    /// Sets the trusted proxies, which name the client of each request in a header. `Request::peer` is then that
+    /// client, and [`max_requests_receiving_per_peer`](Self::max_requests_receiving_per_peer) counts by it. Connections
+    /// of these proxies are not limited by [`max_connections_per_peer`](Self::max_connections_per_peer). None by
+    /// default, because any client could send such a header. For proxies that forward bytes, [`ProxyProtocol`] reads
+    /// the client of each connection.
     ///
     /// ```
     /// use castile_http::server::{Proxies, Server};
@@ -236,21 +243,24 @@ impl Server {
         self
     }
 
-    /// How many bytes of incomplete messages are held at once, over all connections. 256 MiB by default, and never more than
-    /// half of the [`budget`](Self::budget). A package counts up to its root part, by the most that was in memory of it
-    /// at once. When there are more, the slowest of the requests that hold much is answered 408 and its connection closed.
+    /// Sets how many bytes of incomplete messages are held at a time, over all connections. 256 MiB by default, and
+    /// never more than half of the [`budget`](Self::budget). A package counts until the end of its root part, by its
+    /// largest size in memory. If there are more bytes, the slowest of the large requests is answered with 408 and its
+    /// connection is closed.
     pub fn max_bytes_receiving(mut self, max: usize) -> Self {
         self.receiving.bytes = max;
         self
     }
 
-    /// The memory that the requests to its [`Endpoint`]s share: messages that come, what is made of them, and answers that are
-    /// not sent yet. [`Budget::process`] by default: half of what the machine or the container has. When it runs short, those
-    /// who hold much of it and wait for their peer make way, the slowest first: requests that come slowly are answered 408,
-    /// and connections whose answer is read slowly are closed. What still finds no room is answered 503 with Retry-After.
+    /// Sets the memory that the requests to [`Endpoint`]s share: incoming messages, the values decoded from them, and
+    /// answers until they are sent. [`Budget::process`] by default: half of the memory of the machine or the container.
     ///
-    /// Other services charge their answers themselves, by [`Charged`](castile_budget::Charged). Those that are charged to this budget make
-    /// way as well, if their `Arc<Reservation>` is among the extensions of the response.
+    /// When the budget runs short, the server drops requests and connections that hold much of it and wait for their
+    /// peer, the slowest first. Requests that arrive slowly are answered with 408, and connections whose answer is read
+    /// slowly are closed. If that is not enough, the request that needs memory is answered with 503 and Retry-After.
+    ///
+    /// Other services charge their answers with [`Charged`](castile_budget::Charged). An answer that is charged to this
+    /// budget can be dropped too, if its `Arc<Reservation>` is among the extensions of the response.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -285,34 +295,36 @@ impl Server {
         self
     }
 
-    /// The room on the disk that the parts of packages share that must wait, beside what waits in memory
-    /// ([`castile_mime::Limits::memory`]). [1 GiB](castile_mime::DISK) for all of the process by default. What finds no room
-    /// is answered 503 with Retry-After, and the slowest of those that hold much make way for the next one.
+    /// Sets the disk space that waiting parts of packages share, in addition to the memory for them
+    /// ([`castile_mime::Limits::memory`]). [1 GiB](castile_mime::DISK) for the whole process by default. A request that
+    /// finds no space is answered with 503 and Retry-After, and the slowest of those that hold much are dropped in
+    /// favor of the next one.
     pub fn disk_budget(mut self, budget: Budget) -> Self {
         self.disk_budget = budget;
         self
     }
 
-    /// How long requests at work are waited for at shutdown. 10 s by default. [`Shutdown`] has those that were cut off.
+    /// Sets how long a shutdown waits for requests at work. 10 s by default. [`Shutdown`] lists those that were cut
+    /// off.
     pub fn shutdown_grace(mut self, limit: Duration) -> Self {
         self.shutdown_grace = limit;
         self
     }
 
-    /// Tells `observer` of each exchange. All that are added are told.
+    /// Adds an observer, which is notified of each exchange. All added observers are notified.
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.observers.add(Arc::new(observer));
         self
     }
 
-    /// Serves until `shutdown` is done, then closes the listener, lets requests at work finish, and returns. What isn't
-    /// finished after the grace is dropped, and reported; everything is dropped when this future is.
+    /// Serves until `shutdown` is done, then closes the listener, lets requests at work finish, and returns. Requests
+    /// that are not finished after the grace time are dropped and reported. Dropping this future drops everything.
     ///
-    /// From then on every answer says `Connection: close`. A connection without a request is closed after half a second, so
-    /// that a request that is on its way is answered too.
+    /// During the shutdown every answer has `Connection: close`. A connection without a request is closed after half a
+    /// second, so a request that is on its way is still answered.
     ///
-    /// A client that closes its writing half is still answered (RFC 9112 §9.6), so a handler is not stopped because its
-    /// client has gone; [`Options::request_timeout`] bounds it.
+    /// A client that closes its writing half is still answered (RFC 9112 §9.6). A handler is therefore not stopped when
+    /// its client disconnects; [`Options::request_timeout`] limits it.
     pub async fn serve<L, S, B>(self, mut listener: L, service: S, shutdown: impl Future<Output = ()>) -> Shutdown
     where
         L: Listener,
@@ -341,9 +353,9 @@ impl Server {
             running.serve(stream, service.clone(), slot);
         }
         running.shared.stop.give(Order::Finish);
-        // The system has taken in the connections that wait here, so their clients may have sent requests.
+        // The system has already accepted the connections that wait here, so their clients may have sent requests.
         for _ in 0..BACKLOG {
-            // Not within what tokio lets a task do at a time: at its end nothing seems to wait.
+            // `unconstrained`, because tokio's budget for a task would make the backlog seem empty when it runs out.
             let accepted = unconstrained(poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)))).await;
             let Poll::Ready(accepted) = accepted else { break };
             if let (Ok(stream), Ok(slot)) = (accepted, running.slots.clone().try_acquire_owned()) {
@@ -363,21 +375,21 @@ impl Server {
 
     fn into_shared(self) -> Shared {
         let mut http = http1::Builder::new();
-        // Heads are timed by `connection::Clock`: hyper would set a timer for each.
+        // `connection::Clock` limits the time of heads. hyper would set a timer for each head.
         http.header_read_timeout(None);
         http.half_close(true);
         http.max_header_size(MAX_HEAD);
         http.max_buf_size(MAX_BUFFER);
-        // Not `pipeline_flush`: it holds an answer back while part of the next head is there, and that part may wait for
-        // the answer.
+        // Without `pipeline_flush`, which holds an answer back while part of the next head is there. The client may
+        // send the rest of that head only after the answer.
         Shared {
             http,
             timeouts: self.timeouts,
             admission: Admission {
                 slots: Slots::new(self.max_requests_in_flight, self.max_requests_queued, self.queue_timeout),
                 connections: Connections::new(Limits {
-                    // The other half is for what is made of messages. So there is somebody to make way before the budget is
-                    // used up.
+                    // The other half is for values made of messages. So there is always a request that can be dropped
+                    // before the budget is used up.
                     bytes: self.receiving.bytes.min(self.budget.limit() / 2),
                     ..self.receiving
                 }),
@@ -391,9 +403,9 @@ impl Server {
     }
 }
 
-/// Done when the process is asked to end: SIGTERM (where there is one) or Ctrl-C.
+/// Completes when the process is asked to end: by SIGTERM (where it exists) or Ctrl-C.
 ///
-/// Where a signal can't be listened for, that signal keeps its usual effect.
+/// A signal that can't be listened for keeps its default effect.
 pub async fn shutdown_signal() {
     let interrupt = async {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -425,7 +437,7 @@ struct Running {
 }
 
 impl Running {
-    /// Serves a connection, in a task of its own.
+    /// Serves a connection in a task of its own.
     fn serve<T, S, B>(&self, stream: T, service: S, slot: OwnedSemaphorePermit)
     where
         T: Connection,
@@ -449,21 +461,21 @@ impl Drop for Running {
     }
 }
 
-/// How many connections there may be where a process may have so many descriptors and bytes of memory: the other descriptors are
-/// for listeners, files and what handlers open. To run out of them is worse than to be full, since then nobody's connection is
-/// even accepted.
+/// Returns how many connections are allowed with so many descriptors and bytes of memory. The remaining descriptors are
+/// for listeners, files and handlers. Running out of descriptors is worse than a full server, because then no
+/// connection can be accepted at all.
 fn most_connections(descriptors: Option<usize>, memory: Option<usize>, connection: usize) -> usize {
     let by_descriptors = descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8);
     let by_memory = memory.map_or(usize::MAX, |memory| memory / 2 / connection);
     by_descriptors.min(by_memory).max(1)
 }
 
-/// What a connection takes that is charged to nobody, at most: a head, and what is read ahead, twice. So all of them take no more
-/// than the half of the memory that the budget leaves.
+/// The most uncharged memory of a connection: a head and buffered data, twice. So all connections together take at most
+/// the half of the memory that the budget leaves.
 const CONNECTION: usize = 200 << 10;
 
-/// Waits for the place of one more connection. Where all are taken one is dropped that waits for its peer, as soon as one
-/// does.
+/// Waits for a free slot for one more connection. If none is free, a connection that waits for its peer is dropped as
+/// soon as there is one.
 async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaphorePermit {
     const LOOK_AGAIN: Duration = Duration::from_millis(100);
     let mut slot = slots.clone().try_acquire_owned().ok();
@@ -472,15 +484,15 @@ async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaph
             return slot;
         }
         connections.make_room();
-        // The semaphore is never closed, so an error is a time that is over.
+        // The semaphore is never closed, so an error is a timeout.
         slot = timeout(LOOK_AGAIN, slots.clone().acquire_owned()).await.ok().and_then(Result::ok);
     }
 }
 
 /// Accepts the next connection, however long that takes.
 ///
-/// A client that was gone before it was accepted is no reason to wait. Being out of descriptors or memory is, until
-/// another connection has closed; one that waits for its peer is dropped for that.
+/// It doesn't pause for a client that disconnected before it was accepted. It does pause when descriptors or memory are
+/// exhausted, and drops a connection that waits for its peer.
 async fn accept<L: Listener>(listener: &mut L, connections: &Connections) -> L::Connection {
     let mut pause = Duration::from_millis(5);
     loop {
@@ -501,7 +513,7 @@ fn is_of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// Drives `future`, unless `shutdown` is done first.
+/// Drives `future` until it or `shutdown` is done.
 async fn until<F: Future>(mut shutdown: std::pin::Pin<&mut impl Future<Output = ()>>, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {
@@ -524,7 +536,7 @@ mod tests {
         }
     }
 
-    /// 9,800 heads of 65 KB took 712 MB, whatever the budget was.
+    /// Regression: 9,800 heads of 65 KB took 712 MB, whatever the budget was.
     #[test]
     fn connections_fit_in_the_memory() {
         for (megabytes, expected) in [(512, 1_310), (4_096, 10_485), (0, 1)] {

@@ -1,4 +1,4 @@
-//! Timeouts that cost nothing while all goes well.
+//! Timeouts that set no timer when the future is done soon.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// The time was over before the future was done.
+/// The error when a time limit has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elapsed;
 
-/// When a time is over that begins now. One that no clock reaches is over in thirty years.
+/// Returns the time `limit` from now. A time that the clock can't represent becomes one in thirty years.
 pub(crate) fn after(limit: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
     let now = Instant::now();
@@ -22,8 +22,9 @@ pub(crate) fn after(limit: Duration) -> Instant {
 
 /// Drives `future` for at most `limit`.
 ///
-/// The timer is armed when the future is found waiting for the second time. On the first time the future is only woken
-/// again: a body that came with its head, or a handler that yields once, is done by then, and the timer's lock is spared.
+/// The timer is set only when the future is pending for the second time. After the first poll the future is only woken
+/// again: a body that arrived with its head, or a handler that yields once, is done by then. That avoids the timer's
+/// lock.
 pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, Elapsed> {
     let mut future = pin!(future);
     let mut waited = false;
@@ -43,8 +44,8 @@ pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Result<F::O
     .await
 }
 
-/// Drives `future` as long as there is progress: it is late if there was none for `limit`. Progress that comes without the future
-/// being woken is noticed when `limit` is over, and counts from then.
+/// Drives `future` while there is progress, and fails after `limit` without any. Progress that doesn't wake the future
+/// is noticed when `limit` has passed, and the time counts again from then.
 pub(crate) async fn within_progress<F: Future>(
     limit: Duration,
     progress: &Progress,
@@ -71,7 +72,7 @@ pub(crate) async fn within_progress<F: Future>(
     .await
 }
 
-/// How many pieces came so far, counted by a body.
+/// A count of the frames that arrived, updated by a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicU64>);
 
@@ -85,17 +86,17 @@ impl Progress {
     }
 }
 
-/// How long a peer may be waited for in all, when it has moved so many bytes in that time.
+/// Returns how long a peer that moved `moved` bytes may be waited for in total.
 ///
-/// `grace` is free. Behind it the required rate rises with time: by `rate` bytes per second for each `period`. So what is
-/// earned by `moved` bytes is the time `t` in which `rate * t / period` bytes per second, summed up, come to as many. A `rate`
-/// of 0 requires nothing.
+/// The first `grace` is free. After it the required rate rises by `rate` bytes per second for each `period`. So `moved`
+/// bytes pay for the time `t` in which `rate * t / period` bytes per second add up to `moved`. A `rate` of 0 requires
+/// nothing.
 pub(crate) fn allowed(grace: Duration, period: Duration, rate: u32, moved: u64) -> Duration {
     if rate == 0 {
         return Duration::MAX;
     }
     let seconds = (2.0 * moved as f64 * period.as_secs_f64() / f64::from(rate)).sqrt();
-    // Beyond what a time can hold there is no hurry.
+    // A time that a `Duration` can't hold is unlimited.
     Duration::try_from_secs_f64(seconds).ok().and_then(|earned| grace.checked_add(earned)).unwrap_or(Duration::MAX)
 }
 
@@ -108,7 +109,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let earned = |moved| allowed(seconds(10), seconds(30), 100, moved).as_secs();
         assert_eq!([0, 60, 6_000, 600_000].map(earned), [10, 16, 70, 610]);
-        // In the hour behind the grace an average of 6,000 bytes per second is required.
+        // In the hour after the grace, an average of 6,000 bytes per second is required.
         assert_eq!(earned(3_600 * 6_000), 3_610);
         assert_eq!(allowed(seconds(10), seconds(30), 0, 0), Duration::MAX);
         assert_eq!(allowed(seconds(10), Duration::MAX, 1, u64::MAX), Duration::MAX);

@@ -11,21 +11,23 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
-/// The size above which messages are large, in bytes, unless something else is said: they take about a millisecond.
+/// The default size above which messages are large, in bytes. Such a message takes about a millisecond.
 pub const DEFAULT_OFFLOAD_ABOVE: usize = 256 << 10;
 
-/// How many large answers are made or wait to be written for each thread that writes them: while one is written, the next
+/// How many large answers are made or wait to be written, per thread that writes them: while one is written, the next
 /// one is made.
 const TURNS: usize = 2;
 
-/// Reads and writes large messages on tokio's threads for blocking work, so many at once; others wait in the order in
-/// which they came. Runtimes with one thread have such threads, too. Handlers whose answers are large are called as fast as
-/// these are written.
+/// Threads that read and write large messages.
 ///
-/// Work that was begun goes on when nobody waits for it any more, until it charges memory or is done: it counts until then. Its size
-/// is bounded by that of the message.
+/// They are tokio's threads for blocking work, which a runtime with a single thread has too. A limited number of
+/// messages is processed at a time. Further ones wait in order of arrival. Handlers with large answers are called only
+/// as fast as their answers are written.
 ///
-/// A clone counts with what it is cloned from. Outside a tokio runtime the work is done in place.
+/// Work whose caller has gone continues until it charges memory or is done, and counts until then. Its size is bounded
+/// by that of the message.
+///
+/// Clones share one limit. Outside a tokio runtime the work is done in place.
 #[derive(Clone, Debug)]
 pub struct Workers {
     free: Arc<Semaphore>,
@@ -33,21 +35,21 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Workers of their own, so many at once, at least 1.
+    /// Creates workers that process at most `at_once` messages at a time, at least 1.
     pub fn new(at_once: usize) -> Self {
         let at_once = at_once.clamp(1, Semaphore::MAX_PERMITS / TURNS);
         let [free, turns] = [at_once, at_once * TURNS].map(|places| Arc::new(Semaphore::new(places)));
         Workers { free, turns }
     }
 
-    /// The workers that all servers and clients of this process share unless they are given others: as many as there are
+    /// Returns the workers that all servers and clients of this process share by default. Their limit is the number of
     /// cores.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Workers> = OnceLock::new();
         SHARED.get_or_init(|| Workers::new(available_parallelism().map_or(1, usize::from))).clone()
     }
 
-    /// What has these workers read and write messages of more than `size` bytes.
+    /// Uses these workers for messages of more than `size` bytes.
     pub fn above(self, size: usize) -> Offloading {
         Offloading::new(size, Arc::new(self))
     }
@@ -77,7 +79,7 @@ impl Offload for Workers {
             };
             // The semaphore is never closed.
             let Ok(place) = free.acquire_owned().await else { return };
-            // A panic is an answer that isn't there.
+            // A panic drops the answer; the waiting side notices that.
             let _ = runtime
                 .spawn_blocking(move || {
                     let _place = place;

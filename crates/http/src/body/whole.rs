@@ -1,4 +1,4 @@
-//! Bodies read whole, within a size.
+//! Reads whole bodies, up to a size limit.
 
 use std::pin::pin;
 
@@ -8,22 +8,22 @@ use http_body_util::BodyExt;
 
 use crate::BoxError;
 
-/// The most that is reserved on the strength of a Content-Length and the first two frames: past this, memory follows the
-/// bytes that came. What is never written to is hardly memory.
+/// The most memory that is reserved because of a Content-Length and the first two frames. Beyond it, memory grows with
+/// the bytes that arrive. Reserved memory that is never written costs hardly anything.
 const TRUSTED_LENGTH: usize = 256 * 1024;
 
 /// Why a body could not be read.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The body has more bytes than allowed: how many, when its head said so.
+    /// The body has more bytes than allowed. `declared` is the size if the head declares it.
     TooLarge { declared: Option<u64> },
-    /// The body ended before its end, after this many bytes.
+    /// The body broke off after this many bytes.
     BrokenOff { after: usize, source: BoxError },
 }
 
 /// Reads the whole of `body`, at most `limit` bytes.
 ///
-/// A body that arrives as one frame is handed on as it is; the frames of others are gathered in one buffer.
+/// A body of one frame is returned without a copy. The frames of other bodies are collected in one buffer.
 pub(crate) async fn read<B>(body: B, limit: usize) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes>,
@@ -36,14 +36,14 @@ where
     let mut body = pin!(body);
     let mut first = Bytes::new();
     let mut gathered = BytesMut::new();
-    // `is_end_stream` spares the poll that would only say that nothing is left.
+    // `is_end_stream` saves the poll that would only report the end.
     while !body.is_end_stream() {
         let Some(frame) = body.frame().await else {
             break;
         };
         let after = first.len() + gathered.len();
         let frame = frame.map_err(|error| Failure::BrokenOff { after, source: error.into() })?;
-        // Trailers say nothing to SOAP.
+        // SOAP doesn't use trailers.
         let Ok(data) = frame.into_data() else {
             continue;
         };
@@ -64,7 +64,7 @@ where
     Ok(if gathered.is_empty() { first } else { gathered.freeze() })
 }
 
-/// Reads what comes of `body` up to about `enough` bytes, for people to read: its failures and its rest are of no interest.
+/// Reads about `enough` bytes of `body` for an error message. Failures and the rest of the body are ignored.
 pub(crate) async fn read_some<B: Body<Data = Bytes>>(body: B, enough: usize) -> Bytes {
     let mut body = pin!(body);
     let mut some = BytesMut::new();

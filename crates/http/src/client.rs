@@ -47,47 +47,49 @@ pub use self::tls::{Roots, Tls, TlsOptions};
 use self::transport::{Due, Redirected};
 pub use self::transport::{Options, ResponseBody, Transport};
 
-/// What is accepted of those who are sent MTOM.
+/// The Accept header of requests that use MTOM.
 const ACCEPT_MTOM: HeaderValue =
     HeaderValue::from_static("multipart/related, application/xop+xml, application/soap+xml, text/xml");
 
-/// How much of a response that is no message is read and quoted, in bytes.
+/// How many bytes of a response that is not a message are quoted in the error.
 const EXCERPT: usize = 1024;
 
-/// A message that came back, fault or not.
+/// A reply message, which may be a fault.
 #[derive(Debug)]
 pub struct ClientReply {
-    /// 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send faults with 200: the
-    /// message decides. 202 and 204 if there is none.
+    /// The HTTP status: 200, or for a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.1). Some servers send
+    /// faults with 200, so the message decides. 202 or 204 if there is no message.
     pub status: StatusCode,
-    /// The headers of HTTP.
+    /// The HTTP headers.
     pub http_headers: HeaderMap,
-    /// The message, with the charset of its content type if that has one (RFC 7303 §3.2), and what came with it. The
-    /// envelope is empty if none came, as from an operation without a response.
+    /// The message, its attachments, and the charset of its content type if that has one (RFC 7303 §3.2). The envelope
+    /// is empty if the response had none, as for an operation without a response.
     pub received: Received,
 }
 
-/// How a message is sent, and what its reply may bring.
+/// Options for sending a message and limits for its reply.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExchangeOptions {
-    /// The size of the reply's envelope, in bytes.
+    /// The size limit of the reply's envelope, in bytes.
     pub message_size: usize,
-    /// What a package may take that comes as the reply.
+    /// The limits of a package that arrives as the reply.
     pub package: castile_mime::Limits,
-    /// Headers of HTTP for the request. Those that say what the message is are left out.
+    /// Additional HTTP headers for the request. Headers that describe the message itself are ignored.
     pub http_headers: HeaderMap,
-    /// Whether the server is told that the reply may come as gzip. One that does is read in any case. Off by default.
+    /// Whether the request announces that the reply may be compressed with gzip. A compressed reply is decoded in any
+    /// case. Off by default.
     pub accept_gzip: bool,
-    /// The size in bytes above which the request goes as gzip, and one that is sent as a stream goes so whatever its size. `None` by
-    /// default: the client has no way to know that the server takes it.
+    /// The size in bytes above which requests are compressed with gzip. Streamed requests are then always compressed.
+    /// `None` by default, because the client can't know whether the server accepts gzip.
     pub gzip_above: Option<usize>,
-    /// Whether the server may act on the message twice, so that [`Retries`] hold where it may have acted once. Off by default.
+    /// Whether the server may act on the message twice. If so, [`Retries`] also apply if the server may have received
+    /// the message. Off by default.
     pub is_repeatable: bool,
 }
 
 impl ExchangeOptions {
-    /// A reply may have an envelope of this size, in bytes; the rest is as it is by default.
+    /// Creates options with a size limit for the reply's envelope, in bytes. The other options have their defaults.
     pub fn new(message_size: usize) -> Self {
         ExchangeOptions {
             message_size,
@@ -100,13 +102,13 @@ impl ExchangeOptions {
     }
 }
 
-/// Posts `message` to `url` over `transport` and waits for the message that answers it.
+/// Posts `message` to `url` over `transport` and waits for the reply.
 ///
-/// `transport` is a [`Transport`], or anything else that answers HTTP requests: a server's
-/// [`Endpoint`](crate::server::Endpoint) in the same process, an axum router, a stack of tower layers. `version` is that
-/// of the message: it tells the media type, and whether `action` goes into the SOAPAction header (SOAP 1.1 §6.1.1) or
-/// into the media type (SOAP 1.2 Part 2 §6.5). A reply of more than `max_message_size` bytes is an error.
-///
+/// `transport` is a [`Transport`] or any other service that answers HTTP requests: the
+/// [`Endpoint`](crate::server::Endpoint) of a server in the same process, an axum router, or a stack of tower layers.
+/// `version` is the SOAP version of the message. It selects the media type, and whether `action` is sent in the
+/// SOAPAction header (SOAP 1.1 §6.1.1) or in the media type (SOAP 1.2 Part 2 §6.5). A reply of more than
+/// `max_message_size` bytes is an error.
 /// ```
 /// # use castile_http::{Error, client::{self, Transport}};
 /// # use castile_soap::Version;
@@ -137,11 +139,11 @@ where
     exchange(transport, url, version, action, written, ExchangeOptions::new(max_message_size)).await
 }
 
-/// Sends a message that may go in a package, and that may be answered by one, whose attachments are read as they are
-/// asked for. The server is told that MTOM is taken if the request is that.
+/// Sends a message, with attachments if it has some, and waits for the reply. Attachments of the reply are read on
+/// demand. A request that uses MTOM announces that the client accepts MTOM.
 ///
 /// # Errors
-/// As for [`call`], or that a package is broken.
+/// The request can't be built or sent, or no valid reply arrives in time; [`Error::kind`] is the reason.
 pub async fn exchange<T, B>(
     transport: T,
     url: &Uri,
@@ -159,11 +161,12 @@ where
     exchange_sifted(transport, url, version, action, written, options, None).await
 }
 
-/// Sends a message as [`exchange`] does, and has `sift` take something out of the message that answers it, unless that comes in a
-/// package. The answer may take longer then than its time, as long as it comes at [`Options::response_rate`].
+/// Sends a message like [`exchange`], and lets `sift` extract parts of the reply. A reply that is a package is not
+/// sifted. With `sift`, the reply may take longer than the request timeout while it arrives at
+/// [`Options::response_rate`].
 ///
 /// # Errors
-/// As for [`exchange`].
+/// The request can't be built or sent, or no valid reply arrives in time; [`Error::kind`] is the reason.
 pub async fn exchange_sifted<T, B>(
     mut transport: T,
     url: &Uri,
@@ -198,7 +201,7 @@ where
     }
 }
 
-/// Reads an answer from `url`, or what is there instead of one.
+/// Reads the reply from `url`. If the response is not a message, the error quotes its beginning.
 async fn receive<B>(
     url: &Uri,
     head: &response::Parts,
@@ -241,7 +244,7 @@ where
         content_type => {
             let text = body::read_some(body, EXCERPT).await;
             if text.is_empty() && is_success && content_type.is_ok() {
-                // Nothing is said (WS-I Basic Profile 1.1 R2714), whatever that is said to be.
+                // An empty answer (WS-I Basic Profile 1.1 R2714), whatever its Content-Type is.
                 return Ok(Bytes::new().into());
             }
             let (from, said) = (shown_url(url), String::from_utf8_lossy(&text));
@@ -281,7 +284,7 @@ fn unread(url: &Uri, why: &dyn Display) -> String {
     format!("the answer from {} can't be read: {why}", shown_url(url))
 }
 
-/// A message with what the answer says that it is about.
+/// Appends the text of the response to an error message.
 fn quoting(message: String, said: &str) -> String {
     match said.trim() {
         "" => message,
@@ -289,7 +292,7 @@ fn quoting(message: String, said: &str) -> String {
     }
 }
 
-/// The beginning of a text, which may end within a character. What is none is empty.
+/// Decodes the beginning of a text, which may end within a character. Returns an empty string if it isn't text.
 fn as_text(bytes: &[u8]) -> &str {
     match str::from_utf8(bytes) {
         Ok(text) => text,
@@ -298,7 +301,8 @@ fn as_text(bytes: &[u8]) -> &str {
     }
 }
 
-/// A URL for messages, on one line and cut where it gets long. Without a login, and without its query, which may hold what is secret.
+/// Shows a URL in an error message: on one line, shortened, without a login, and without the query, which may contain
+/// secrets.
 fn shown_url(url: &Uri) -> String {
     let scheme = url.scheme_str().map_or_else(String::new, |scheme| format!("{scheme}://"));
     let authority = url.authority().map_or("", Authority::as_str);
@@ -307,7 +311,7 @@ fn shown_url(url: &Uri) -> String {
     format!("{}{query}", shown(&format!("{scheme}{host}{}", url.path())))
 }
 
-/// A reference to a URL for messages, without a login.
+/// Shows a URL reference in an error message, without a login.
 fn shown_reference(reference: &str) -> String {
     let parts = reference.split_once("//").filter(|(scheme, _)| scheme.is_empty() || scheme.ends_with(':'));
     let Some((scheme, rest)) = parts else { return shown(reference) };
@@ -316,10 +320,10 @@ fn shown_reference(reference: &str) -> String {
     shown(&format!("{scheme}//{host}{path}"))
 }
 
-/// Waits for the answer to a call to `url` for a limited time.
+/// Waits for the answer to a call to `url`, for at most `limit`.
 ///
 /// # Errors
-/// [`ErrorKind::Timeout`] if that is over.
+/// [`ErrorKind::Timeout`] if the limit has passed.
 pub async fn within<F: Future>(url: &Uri, limit: Duration, call: F) -> Result<F::Output, Error> {
     timeout::within(limit, call).await.map_err(|_| {
         let from = shown_url(url);
@@ -346,7 +350,7 @@ where
         None => message.await,
     };
     let message = message.map_err(|error| {
-        // Our own transport says more.
+        // An error of our own transport has a more precise kind.
         let of_transport = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
         let kind = of_transport.map_or(ErrorKind::Package, Error::kind);
         let message = of_transport.map_or_else(|| unread(url, &error), Error::to_string);
@@ -365,10 +369,11 @@ where
     })
 }
 
-/// The address of a service, from text.
+/// Parses the address of a service.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute URL, or has a name or password in it: [`Credentials`] have these.
+/// [`ErrorKind::Request`] if it is not an absolute URL or contains a user name or password. Use [`Credentials`] for
+/// these.
 pub fn url(text: &str) -> Result<Uri, Error> {
     let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
     without_login(&url)?;
@@ -377,7 +382,7 @@ pub fn url(text: &str) -> Result<Uri, Error> {
 }
 
 /// # Errors
-/// That a URL has a login, which would go nowhere but into logs. The message doesn't repeat it.
+/// The URL has a login, which would only end up in logs. The message doesn't repeat it.
 fn without_login(url: &Uri) -> Result<(), Error> {
     let has_login = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
     let message = "found a URL with a login before its host, expected one without: `Credentials::basic` sends a login";
@@ -385,7 +390,8 @@ fn without_login(url: &Uri) -> Result<(), Error> {
 }
 
 /// # Errors
-/// That there is a port which is no number of one. Who asks for the number finds none, and would take that of the scheme.
+/// The URL has a port that isn't a valid number. `Uri` returns no port then, so the default of the scheme would be
+/// used.
 fn with_port_or_none(url: &Uri) -> Result<(), Error> {
     let authority = url.authority().map_or("", Authority::as_str);
     let behind_login = authority.rsplit_once('@').map_or(authority, |(_, behind)| behind);
@@ -399,10 +405,11 @@ fn with_port_or_none(url: &Uri) -> Result<(), Error> {
     }
 }
 
-/// The address of a service that a [`Transport`] can reach, from text.
+/// Parses the address of a service that a [`Transport`] can reach.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute `http` URL or, with the feature `tls`, one of `https`, or has a login as for [`url`].
+/// [`ErrorKind::Request`] if it is not an absolute `http` URL (or `https` with the feature `tls`), or contains a user
+/// name or password.
 pub fn http_url(text: &str) -> Result<Uri, Error> {
     let url = url(text)?;
     match url.scheme_str() {
@@ -418,7 +425,7 @@ pub fn http_url(text: &str) -> Result<Uri, Error> {
 }
 
 fn no_url(text: &str) -> Error {
-    // What stands before may be a login.
+    // The part before `@` may be a login.
     let text = text.rsplit_once('@').map_or(text, |(_, behind)| behind);
     Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
@@ -476,7 +483,7 @@ async fn request(
     Ok(request)
 }
 
-/// Keeps what our own transport says, and names what others do.
+/// Passes on an error of our own transport, and classifies an error of another one.
 fn exchange_failed(url: &Uri, error: BoxError) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => error.about(url),
@@ -488,7 +495,7 @@ fn exchange_failed(url: &Uri, error: BoxError) -> Error {
     }
 }
 
-/// Whether a transport of others says that there was no connection.
+/// Returns whether an error of another transport means that there was no connection.
 fn never_connected(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -502,7 +509,7 @@ fn never_connected(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// What caused an error first: the reason, in the words of who noticed it.
+/// Returns the message of the innermost cause.
 fn root(error: &(dyn std::error::Error + 'static)) -> String {
     let mut root = error;
     while let Some(source) = root.source() {
@@ -557,7 +564,7 @@ mod tests {
         assert!(shown_url(&long.parse().unwrap()).len() < 300);
     }
 
-    /// A message for such a port went to port 80.
+    /// Regression: a message for such a port went to port 80.
     #[test]
     fn a_port_is_a_number() {
         for right in ["http://host:65535/", "http://host:/", "http://[::1]/a:b", "http://[::1]:1/", "http://1:1"] {

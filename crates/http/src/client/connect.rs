@@ -1,4 +1,4 @@
-//! How connections are made: over TCP, through a proxy if there is one, with TLS where the URL says `https`.
+//! How connections are made: over TCP, through a proxy if one is configured, and with TLS for `https` URLs.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -27,28 +27,28 @@ use super::{root, with_port_or_none};
 use crate::timeout::after;
 use crate::{BoxError, Error, ErrorKind};
 
-/// The port of a SOCKS proxy whose URL has none.
+/// The default port of a SOCKS proxy.
 const SOCKS_PORT: u16 = 1080;
 
-/// How long it took to make the connection that an answer came over. It is in the extensions of the answer, if
-/// [`Options::times`](super::Options::times) asks for it.
+/// How long it took to make the connection of a response. It is in the extensions of the response if
+/// [`Options::times`](super::Options::times) is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectTimes {
-    /// Looking up the address of the host, or of the proxy. `None` if the URL has an address.
+    /// The DNS lookup of the host or of the proxy. `None` if the URL has an IP address.
     pub lookup: Option<Duration>,
-    /// Connecting over TCP, and through the proxy if there is one, with the handshake of TLS that this may ask for.
+    /// The TCP connection, including the proxy and a TLS handshake with the proxy.
     pub tcp: Duration,
-    /// The handshake of TLS. `None` without TLS.
+    /// The TLS handshake. `None` without TLS.
     pub tls: Option<Duration>,
 }
 
 tokio::task_local! {
-    /// When the look-up of the connection that is being made was over.
+    /// When the DNS lookup for the current connection was done.
     static LOOKED_UP: Cell<Option<Instant>>;
 }
 
-/// The resolver of the system, which notes when it is done.
+/// The resolver of the system. It records when it is done.
 #[derive(Clone, Debug)]
 struct Resolver(GaiResolver);
 
@@ -65,7 +65,7 @@ impl Service<Name> for Resolver {
         let looking_up = self.0.call(name);
         Box::pin(async move {
             let found = looking_up.await;
-            // Where nobody asks for times there is no cell.
+            // Without `Options::times` the task-local cell doesn't exist.
             let _ = LOOKED_UP.try_with(|cell| cell.set(Some(Instant::now())));
             found
         })
@@ -79,9 +79,9 @@ pub(super) struct Connector {
     pub(super) proxies: Proxies,
     #[cfg(feature = "tls")]
     tls: Tls,
-    /// For TCP, the proxy and all TLS together.
+    /// The time limit for TCP, the proxy and all TLS handshakes together.
     limit: Duration,
-    /// Whether connections tell how long they took.
+    /// Whether connection times are recorded.
     times: bool,
 }
 
@@ -108,7 +108,7 @@ impl Connector {
         }
     }
 
-    /// Connects over TCP, whose own limit begins when the address of the host is known.
+    /// Connects over TCP. The connector's own time limit begins only after the DNS lookup.
     async fn connect(&mut self, url: Uri, deadline: Instant) -> Result<TokioIo<TcpStream>, BoxError> {
         match timeout_at(deadline, self.tcp.call(url)).await {
             Ok(connected) => Ok(connected?),
@@ -116,7 +116,7 @@ impl Connector {
         }
     }
 
-    /// Connects to the host of `url`, with TLS if that says `https`.
+    /// Connects to the host of `url`, with TLS for an `https` URL.
     fn make(self, url: Uri, deadline: Instant) -> BoxFuture<'static, Result<Stream, BoxError>> {
         Box::pin(async move {
             with_port_or_none(&url)?;
@@ -149,7 +149,7 @@ impl Connector {
         })
     }
 
-    /// Connects as [`reach`](Self::reach) does, and tells how long it took if that is asked for.
+    /// Connects by [`reach`](Self::reach), and records the time if that is enabled.
     async fn reach_timed(self, url: &Uri, deadline: Instant) -> Result<Stream, BoxError> {
         if !self.times {
             return self.reach(url, deadline).await;
@@ -165,7 +165,7 @@ impl Connector {
         Ok(Stream { times: Some(ConnectTimes { lookup, tcp, tls: None }), ..reached? })
     }
 
-    /// Connects to the host of `url` without TLS of its own, through a proxy if there is one for it.
+    /// Connects to the host of `url`, through a proxy if one applies, but without the TLS of the host.
     async fn reach(mut self, url: &Uri, deadline: Instant) -> Result<Stream, BoxError> {
         let is_tunnelled = is_https(url);
         match self.proxies.route(url)? {
@@ -202,7 +202,7 @@ impl Connector {
     }
 }
 
-/// A connection to a proxy, for what asks that for a connection.
+/// A connection to a proxy, as a service that returns it.
 struct Reached(Option<Stream>);
 
 impl Service<Uri> for Reached {
@@ -219,7 +219,7 @@ impl Service<Uri> for Reached {
     }
 }
 
-/// The connection that a proxy makes, if it does so in time.
+/// Waits for the connection through a proxy, within the time limit.
 async fn through<E: Into<BoxError>>(
     proxy: &Uri,
     asking: impl Future<Output = Result<Stream, E>>,
@@ -239,7 +239,7 @@ async fn through<E: Into<BoxError>>(
     }
 }
 
-/// There is no connection to a proxy.
+/// The error when a proxy can't be reached.
 fn unreached(proxy: &Uri, error: BoxError) -> BoxError {
     let name = proxy.authority().map_or("", Authority::as_str);
     let unreached = Error::new(ErrorKind::Connect, format!("no connection to the proxy {name}: {}", said(&*error)));
@@ -247,7 +247,7 @@ fn unreached(proxy: &Uri, error: BoxError) -> BoxError {
     if comes_again { unreached.repeating() } else { unreached }.because(error).into()
 }
 
-/// What went wrong, in our words if there are some.
+/// Returns the reason of an error: our own description of a TLS failure if there is one, or the error's own message.
 fn said(error: &(dyn std::error::Error + 'static)) -> String {
     #[cfg(feature = "tls")]
     if let Some(reason) = crate::tls::reason(error) {
@@ -256,7 +256,7 @@ fn said(error: &(dyn std::error::Error + 'static)) -> String {
     root(error)
 }
 
-/// A URL with a port, that of its scheme if it has none of its own.
+/// Returns the URL with `port` if it has no port.
 fn with_port(url: Uri, port: u16) -> Uri {
     let authority = url.authority().filter(|authority| authority.port().is_none());
     let Some(authority) = authority.and_then(|found| Authority::try_from(format!("{}:{port}", found.host())).ok())
@@ -302,16 +302,16 @@ fn is_https(url: &Uri) -> bool {
 #[derive(Debug)]
 pub(super) struct Stream {
     wire: Wire,
-    /// Whether it leads to a proxy that is given requests, and so is told the whole URL of each.
+    /// Whether it leads to a proxy that forwards requests. Such a proxy gets the whole URL of each request.
     is_proxied: bool,
     times: Option<ConnectTimes>,
 }
 
-/// With or without TLS.
+/// A connection without or with TLS.
 #[derive(Debug)]
 enum Wire {
     Plain(TokioIo<TcpStream>),
-    /// Over a connection that may have TLS as well: that with a proxy.
+    /// TLS over a connection. That connection may use TLS too, with a proxy.
     #[cfg(feature = "tls")]
     Tls(Box<TokioIo<Secured<TokioIo<Stream>>>>, Broken),
 }

@@ -1,4 +1,4 @@
-//! Cookies (RFC 6265) that go back to where they came from, and nowhere else.
+//! Cookies (RFC 6265), which are sent only to the origin that set them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,17 +9,17 @@ use http::{HeaderMap, HeaderValue, Uri, header};
 use super::redirects::{Origin, origin};
 use crate::{Error, ErrorKind};
 
-/// How many cookies are kept of an origin, and of how many origins.
+/// The most cookies per origin, and the most origins.
 const COOKIES: usize = 50;
 const ORIGINS: usize = 100;
 
-/// How many bytes a cookie may have: its name, its value and its path.
+/// The size limit of a cookie in bytes: its name, value and path.
 const SIZE: usize = 4096;
 
 /// The cookies of all origins that a transport talks to.
 ///
-/// A cookie goes back to the very origin that set it, whatever its `Domain` says: sessions need no more, and a server can set none
-/// for another one.
+/// A cookie is sent only to the origin that set it, whatever its `Domain` is. That is enough for sessions, and no
+/// server can set a cookie for another one.
 #[derive(Debug, Default)]
 pub(super) struct Cookies {
     kept: Mutex<Kept>,
@@ -27,16 +27,16 @@ pub(super) struct Cookies {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// None of them is empty.
+    /// No entry is empty.
     of_origins: HashMap<Origin, OfOrigin>,
-    /// How often cookies were set.
+    /// How many times cookies were set.
     count: u64,
 }
 
 #[derive(Debug, Default)]
 struct OfOrigin {
     cookies: Vec<Cookie>,
-    /// The count when one was set last.
+    /// The value of `count` when a cookie of this origin was last set.
     set: u64,
 }
 
@@ -48,19 +48,19 @@ struct Cookie {
 }
 
 impl std::fmt::Debug for Cookie {
-    /// Without its value, which is a secret as often as not.
+    /// The value is left out, because it is often a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cookie").field("name", &self.name).field("path", &self.path).finish_non_exhaustive()
     }
 }
 
 impl Cookies {
-    /// Keeps what an answer from `url` sets.
+    /// Stores the cookies that a response from `url` sets.
     pub(super) fn keep(&self, url: &Uri, answer: &HeaderMap) {
         self.set(url, answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()));
     }
 
-    /// Keeps those of these values of `Set-Cookie` headers that can be.
+    /// Stores the valid ones of these values of `Set-Cookie` headers.
     fn set<'a>(&self, url: &Uri, values: impl Iterator<Item = &'a str>) {
         let mut set = values.peekable();
         if set.peek().is_none() {
@@ -87,7 +87,7 @@ impl Cookies {
             return;
         }
         if of_origins.len() >= ORIGINS {
-            // Sessions that are over make room, and then the one that was set longest ago.
+            // Origins whose cookies have expired are removed first, then the origin whose cookies were set longest ago.
             of_origins.retain(|_, other| other.cookies.iter().any(|cookie| cookie.is_alive(now)));
             let oldest = of_origins.iter().min_by_key(|(_, other)| other.set).map(|(origin, _)| origin.clone());
             if let Some(oldest) = oldest.filter(|_| of_origins.len() >= ORIGINS) {
@@ -97,7 +97,7 @@ impl Cookies {
         of_origins.insert(origin, of_origin);
     }
 
-    /// What is sent with a request to `url`.
+    /// Returns the `Cookie` header for a request to `url`.
     pub(super) fn of(&self, url: &Uri) -> Option<HeaderValue> {
         let now = SystemTime::now();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,7 @@ impl Cookies {
             return None;
         }
         let mut fitting: Vec<_> = cookies.iter().filter(|cookie| cookie.is_for(url.path())).collect();
-        // The more specific path comes first (§5.4).
+        // Cookies with longer paths come first (§5.4).
         fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         let pairs: Vec<_> = fitting.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
         if pairs.is_empty() {
@@ -120,8 +120,8 @@ impl Cookies {
         Some(value)
     }
 
-    /// All of them, to be kept outside of this process: a line for each, of its origin, a tab, and the value of a `Set-Cookie`
-    /// header that sets it again.
+    /// Writes all cookies, to be stored outside of this process. Each line has the origin, a tab, and the value of a
+    /// `Set-Cookie` header that sets the cookie again.
     pub(super) fn written(&self) -> String {
         let now = SystemTime::now();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,8 @@ impl Cookies {
         let mut lines = String::new();
         for ((scheme, host, port), of_origin) in origins {
             for cookie in of_origin.cookies.iter().filter(|cookie| cookie.is_alive(now)) {
-                // A path that a URL has and no header could say would lead to other places.
+                // A URL path can contain `;`, but a `Set-Cookie` header can't express it: the cookie would be sent to
+                // other paths.
                 if !cookie.path.contains(';') {
                     lines += &format!("{scheme}://{host}:{port}\t{}\n", cookie.written());
                 }
@@ -139,7 +140,7 @@ impl Cookies {
         lines
     }
 
-    /// Keeps what [`written`](Self::written) gave.
+    /// Reads and stores cookies that [`written`](Self::written) returned.
     pub(super) fn read(&self, lines: &str) -> Result<(), Error> {
         let now = SystemTime::now();
         let mut read = Vec::new();
@@ -149,7 +150,7 @@ impl Cookies {
                 Cookie::read(text, &url, now)?;
                 Some((url, text))
             });
-            // What the line says is a secret as often as not.
+            // The error doesn't quote the line, which is often a secret.
             let wrong = || format!("line {} is no cookie, expected URL, tab, NAME=VALUE; Path=PATH", number + 1);
             read.push(cookie.ok_or_else(|| Error::new(ErrorKind::Credentials, wrong()))?);
         }
@@ -176,12 +177,12 @@ impl Cookie {
                 ("path", value) => path = value.starts_with('/').then(|| value.to_owned()),
                 ("expires", value) => until = date(value).or(until),
                 ("max-age", value) => age = value.parse::<i64>().ok().or(age),
-                // A server can't promise more over http than http does.
+                // A server can't set a secure cookie over http.
                 ("secure", _) if url.scheme_str() != Some("https") => return None,
                 _ => {}
             }
         }
-        // Max-Age counts if both are there; what can't be reckoned lasts.
+        // Max-Age takes precedence over Expires. A lifetime that overflows never ends.
         let until = match age {
             Some(age) => {
                 u64::try_from(age).map_or(Some(SystemTime::UNIX_EPOCH), |age| now.checked_add(Duration::from_secs(age)))
@@ -192,14 +193,14 @@ impl Cookie {
             let (directory, _) = url.path().rsplit_once('/').unwrap_or_default();
             if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }
         });
-        // What is written of it has these and no other lengths, so that it can be read again.
+        // Only these lengths count, so the cookie still fits when it is written and read again.
         let is_kept = name.len() + value.len() + path.len() <= SIZE;
         is_kept.then(|| Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
     }
 
-    /// The value of a `Set-Cookie` header that sets it.
+    /// Writes the value of a `Set-Cookie` header that sets this cookie.
     fn written(&self) -> String {
-        /// The first second that HTTP has no date for. Who lives that long lives on.
+        /// The first second for which HTTP has no date. A cookie that lives this long never expires.
         const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
         let Cookie { name, value, path, until } = self;
         let until = until.filter(|&until| until < SystemTime::UNIX_EPOCH + YEAR_10000);
@@ -211,14 +212,14 @@ impl Cookie {
         self.until.is_none_or(|until| until > now)
     }
 
-    /// Whether the path of a request is at or below that of the cookie (§5.1.4).
+    /// Returns whether the path of a request is at or below the path of the cookie (§5.1.4).
     fn is_for(&self, path: &str) -> bool {
         path.strip_prefix(&*self.path)
             .is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'))
     }
 }
 
-/// A date in a form of HTTP, or with dashes and the whole year, as many servers write it (§5.1.1).
+/// Reads a date in an HTTP format, or with dashes and a four-digit year as many servers write it (§5.1.1).
 fn date(text: &str) -> Option<SystemTime> {
     httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
 }
@@ -246,7 +247,7 @@ mod tests {
             (&[(A, "s=1")], "http://a/sdk", "s=1"),
             (&[(A, "s=1")], "http://a/sdkx", ""),
             (&[(A, "s=1")], "http://a/", ""),
-            // Another host, port, scheme, or a name below.
+            // Another host, port or scheme, or a subdomain.
             (&[(A, "s=1; Path=/; Domain=b")], "http://b/", ""),
             (&[(A, "s=1; Path=/; Domain=a")], "http://x.a/", ""),
             (&[(A, "s=1; Path=/")], "http://a:81/", ""),
@@ -255,7 +256,7 @@ mod tests {
             (&[(A, "s=1; Path=/")], "https://a/", ""),
             (&[("https://a/x", "s=1; Path=/; Secure")], "https://a/", "s=1"),
             (&[(A, "s=1; Path=/; Secure")], "http://a/", ""),
-            // A later one replaces an earlier one, and may end it.
+            // A later cookie replaces an earlier one, and can remove it.
             (&[(A, "s=1"), (A, "s=2"), (A, "t=3; Path=/")], "http://a/sdk/", "s=2; t=3"),
             (&[(A, "s=1"), (A, "s=; Max-Age=0")], A, ""),
             (&[(A, "s=1"), (A, "s=2; Max-Age=-1")], A, ""),
@@ -309,7 +310,7 @@ mod tests {
         }
     }
 
-    /// With its attributes it was longer than what was read, and nothing of the file was.
+    /// Regression: with its attributes the cookie exceeded the limit for reading, and nothing of the file was read.
     #[test]
     fn the_longest_cookie_is_read_again() {
         let cookies = Cookies::default();
@@ -350,7 +351,8 @@ mod tests {
         assert!(!format!("{kept:?}").contains("value"));
     }
 
-    /// Once there were as many origins as are kept, no other one had cookies, though those of all of them were over.
+    /// Regression: when all places for origins were taken, no new origin could store cookies, even after the others had
+    /// expired.
     #[test]
     fn the_origin_that_was_set_longest_ago_makes_room() {
         let cookies = Cookies::default();
@@ -363,7 +365,7 @@ mod tests {
         (0..ORIGINS).for_each(|host| set(host, "a=1"));
         set(0, "a=2");
         set(1, "a=; Max-Age=0");
-        // There is room for it, and for another one none.
+        // This cookie fits, and the next one doesn't.
         set(1_000, "a=1");
         set(1_001, "no cookie");
         assert!(has(0) && !has(1) && has(2) && has(1_000));
@@ -372,7 +374,7 @@ mod tests {
         assert_eq!(cookies.kept.lock().unwrap().of_origins.len(), ORIGINS);
     }
 
-    /// Whatever a server sets, no other origin is told, and what is sent is a header of pairs.
+    /// Whatever a server sets, no other origin gets it, and the `Cookie` header is a list of pairs.
     #[test]
     fn changed_cookies_stay_at_their_origin() {
         let seeds: [&[u8]; 5] = [

@@ -1,4 +1,4 @@
-//! Who a client is to the server: Basic, Bearer and Digest.
+//! Authentication of a client: Basic, Bearer and Digest.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
 use crate::{BoxError, Error, ErrorKind, percent};
 
-/// Who a client is to the server. Clones share tokens and challenges.
+/// The credentials of a client. Clones share tokens and challenges.
 ///
 /// ```
 /// use castile_http::client::{Credentials, Options};
@@ -27,38 +27,40 @@ pub struct Credentials {
 }
 
 enum Kind {
-    /// What is sent with each request.
+    /// A header value that is sent with each request.
     Fixed(HeaderValue),
     Tokens(Tokens),
     Digest(Digest),
 }
 
-/// What a request was sent with.
+/// The credentials that a request was sent with.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) value: Option<HeaderValue>,
-    /// Which token, or which challenge it was; 0 is none.
+    /// The number of the token or challenge; 0 is none.
     generation: u64,
 }
 
 impl Credentials {
-    /// A name and a password, which go with each request as they are (RFC 7617). Whoever reads the connection reads both, so this is
-    /// for `https`. A name has no colon: the server would take what is behind it for the password.
+    /// Creates credentials from a user name and a password, which are sent unencrypted with each request (RFC 7617).
+    /// Use them over `https` only, because anyone who can read the connection can read both. A user name can't contain
+    /// a colon: the server would take the rest for the password.
     pub fn basic(user: &str, password: &str) -> Self {
         fixed(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
     }
 
-    /// A token that goes with each request (RFC 6750).
+    /// Creates credentials from a token that is sent with each request (RFC 6750).
     ///
     /// # Errors
-    /// [`ErrorKind::Request`] if a header can't hold it. The message doesn't repeat it.
+    /// [`ErrorKind::Request`] if the token can't be in a header. The message doesn't repeat the token.
     pub fn bearer(token: &str) -> Result<Self, Error> {
         Ok(Kind::Fixed(bearer(token)?).into())
     }
 
-    /// Tokens that somebody issues (RFC 6750): `issue` is asked for the first one before the first request, and for another when the
-    /// server answers 401 Unauthorized. That request is then sent once more. Requests that need a token at the same time wait for one
-    /// issue, and fail together if it fails. An issue goes on as long as one of them waits for it.
+    /// Creates credentials whose tokens `issue` provides (RFC 6750). It is called before the first request, and again
+    /// when the server answers 401 Unauthorized. The rejected request is then sent once more. Requests that need a
+    /// token at the same time share one call, and all fail if it fails. The call is dropped when no request waits for
+    /// it any more.
     ///
     /// ```
     /// use castile_http::client::Credentials;
@@ -77,17 +79,17 @@ impl Credentials {
         Kind::Tokens(Tokens::new(issue)).into()
     }
 
-    /// A name and a password that never go over the network: requests prove that the client knows them (RFC 7616, with MD5 or
-    /// SHA-256, whichever is stronger of what the server offers).
+    /// Creates credentials from a user name and a password. The password never goes over the network: requests prove
+    /// that the client knows it (RFC 7616, with MD5 or SHA-256, the stronger one that the server offers).
     ///
-    /// The first request is answered with a challenge, and sent again with its proof; later ones have it from the start. A request
-    /// that is sent as a stream can't be sent again: it fails with 401 if there is no challenge yet.
+    /// The first request is answered with a challenge and sent again with the proof. Later requests include the proof
+    /// from the start. A streamed request can't be sent again: without an earlier challenge it fails with 401.
     pub fn digest(user: &str, password: &str) -> Self {
         let (user, password) = (user.to_owned(), password.to_owned());
         Kind::Digest(Digest { user, password, session: Mutex::default() }).into()
     }
 
-    /// What a request is sent with.
+    /// Returns the credentials to send with a request.
     pub(super) async fn of(&self, method: &Method, url: &Uri) -> Result<Sent, Error> {
         match &*self.kind {
             Kind::Fixed(value) => Ok(Sent { value: Some(value.clone()), generation: 0 }),
@@ -99,7 +101,7 @@ impl Credentials {
         }
     }
 
-    /// Whether there are other credentials after a request that was sent with `sent` was answered 401 with these headers.
+    /// Handles a 401 with these headers. Returns whether there are new credentials, other than the `sent` ones.
     pub(super) async fn renew(&self, sent: &Sent, answer: &HeaderMap) -> Result<bool, Error> {
         match &*self.kind {
             Kind::Fixed(_) => Ok(false),
@@ -116,7 +118,7 @@ impl From<Kind> for Credentials {
 }
 
 impl fmt::Debug for Credentials {
-    /// Without anything secret.
+    /// Secrets are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &*self.kind {
             Kind::Fixed(_) => "fixed",
@@ -128,7 +130,7 @@ impl fmt::Debug for Credentials {
 }
 
 fn fixed(text: String) -> Credentials {
-    // Base64 fits in a header.
+    // Base64 is always a valid header value.
     let mut value = HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""));
     value.set_sensitive(true);
     Kind::Fixed(value).into()
@@ -144,10 +146,10 @@ fn unfit() -> Error {
     Error::new(ErrorKind::Request, "found a token with characters that a header can't hold")
 }
 
-/// Asks for a token.
+/// A function that issues a token.
 type Issue = dyn Fn() -> BoxFuture<'static, Result<String, BoxError>> + Send + Sync;
 
-/// Tokens, one after the other.
+/// Tokens that are issued one after the other.
 struct Tokens {
     issue: Arc<Issue>,
     current: Arc<Mutex<Current>>,
@@ -157,13 +159,13 @@ struct Tokens {
 struct Current {
     token: Option<HeaderValue>,
     generation: u64,
-    /// The issue that is under way. It goes on as long as somebody waits for it.
+    /// The call of `issue` in progress. It is dropped when nobody waits for it any more.
     issuing: Option<WeakShared<Issuing>>,
 }
 
 type Issuing = BoxFuture<'static, Result<(HeaderValue, u64), Failure>>;
 
-/// Why there is no token.
+/// Why no token is available.
 #[derive(Clone)]
 enum Failure {
     NotIssued(Arc<BoxError>),
@@ -186,7 +188,7 @@ impl Tokens {
         Tokens { issue, current: Arc::default() }
     }
 
-    /// The token if it is a newer one, otherwise another one.
+    /// Returns the current token if it is newer than `generation`, and otherwise a newly issued one.
     async fn newer_than(&self, generation: u64) -> Result<(HeaderValue, u64), Error> {
         let issuing = {
             let mut current = lock(&self.current);
@@ -206,7 +208,7 @@ impl Tokens {
         Ok(issuing.await?)
     }
 
-    /// Another token, once it is issued.
+    /// Issues a token and stores it.
     fn issuing(&self) -> Issuing {
         let (issue, current) = (self.issue.clone(), self.current.clone());
         Box::pin(async move {
@@ -226,7 +228,7 @@ fn lock(current: &Mutex<Current>) -> MutexGuard<'_, Current> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A name and a password, and what the server last asked.
+/// A user name, a password, and the last challenge of the server.
 struct Digest {
     user: String,
     password: String,
@@ -241,7 +243,7 @@ struct Session {
     count: u32,
 }
 
-/// A challenge that can be met.
+/// A challenge that the client can answer.
 #[derive(Debug)]
 struct Asked {
     realm: String,
@@ -249,7 +251,7 @@ struct Asked {
     opaque: Option<String>,
     hash: Hash,
     is_session: bool,
-    /// Whether the server knows the quality `auth`, with which requests are counted.
+    /// Whether the server supports the quality of protection `auth`, with which requests are counted.
     is_counted: bool,
     hashes_user: bool,
     names_algorithm: bool,
@@ -264,12 +266,12 @@ impl Asked {
         let is_counted = match challenge.get("qop") {
             None => false,
             Some(offered) => {
-                // Without `auth` the body would have to be hashed as well.
+                // Without `auth`, the body would have to be hashed as well.
                 offered.split(',').any(|quality| quality.trim().eq_ignore_ascii_case("auth")).then_some(true)?
             }
         };
         if is_session && !is_counted {
-            // The hash of a session needs the nonce of the client, which goes with the count.
+            // The session hash needs the client's nonce, which is sent only with the count.
             return None;
         }
         Some(Asked {
@@ -299,10 +301,10 @@ impl Digest {
         Sent { value, generation }
     }
 
-    /// The credentials that meet a challenge (RFC 7616 §3.4).
+    /// Computes the credentials that answer a challenge (RFC 7616 §3.4).
     fn meets(&self, asked: &Asked, count: &str, method: &Method, url: &Uri) -> Option<HeaderValue> {
         let Digest { user, password, .. } = self;
-        // As it is sent: with a slash before a query.
+        // As in the request line: with a slash before a query.
         let uri = url.path_and_query().map_or_else(|| "/".to_owned(), PathAndQuery::to_string);
         let mut random = [0; 16];
         getrandom::fill(&mut random).ok()?;
@@ -348,19 +350,19 @@ impl Digest {
         Some(value)
     }
 
-    /// Takes the strongest challenge that can be met, if there is one.
+    /// Stores the strongest challenge that the client can answer. Returns whether there is one.
     fn challenged(&self, sent: &Sent, answer: &HeaderMap) -> bool {
         let values = answer.get_all(header::WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
         let mut best: Option<Asked> = None;
         for asked in values.flat_map(challenges).filter_map(|challenge| Asked::read(&challenge)) {
-            // The server's order counts among equals (RFC 7616 §3.7).
+            // Among equally strong challenges the first one is used (RFC 7616 §3.7).
             if best.as_ref().is_none_or(|best| asked.hash > best.hash) {
                 best = Some(asked);
             }
         }
         let Some(asked) = best else { return false };
         let mut session = self.session();
-        // Unless another request brought a newer one.
+        // Another request may have stored a newer challenge already.
         if session.generation == sent.generation {
             *session = Session { challenge: Some(asked), generation: sent.generation + 1, count: 0 };
         }
@@ -372,7 +374,7 @@ impl Digest {
 mod tests {
     use super::*;
 
-    /// Whatever a server asks, what it is told is one set of credentials, for what was asked, and the password is not among it.
+    /// Whatever a server asks for, the client sends one set of credentials for that challenge, without the password.
     #[test]
     fn changed_challenges_are_met_or_not() {
         let seeds: [&[u8]; 5] = [
@@ -409,7 +411,7 @@ mod tests {
         });
     }
 
-    /// The server was asked with a slash before the query, and told that it was asked without.
+    /// Regression: the request had a slash before the query, but the proof was computed without it.
     #[test]
     fn the_target_is_proven_as_it_is_sent() {
         let digest = Digest { user: "ada".to_owned(), password: "p".to_owned(), session: Mutex::default() };

@@ -1,4 +1,4 @@
-//! Which proxy a connection goes through.
+//! The proxies for connections.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,15 +10,15 @@ use hyper_util::client::proxy::matcher::{Builder, Matcher};
 use super::with_port_or_none;
 use crate::{Error, ErrorKind};
 
-/// The proxies that connections go through.
+/// The proxies for connections.
 ///
-/// A proxy is an `http` or `https` URL, or one of `socks5` or `socks5h`, with the name and password for it if it asks:
-/// `http://user:password@proxy:3128`. Requests to `http` URLs are given to an HTTP proxy as they are; connections to `https` URLs
-/// are tunnels through it (CONNECT, RFC 9110 §9.3.6), so it sees no message. A proxy of SOCKS looks up the names of hosts, whichever
-/// of the two schemes its URL has.
+/// A proxy is given by an `http`, `https`, `socks5` or `socks5h` URL, with a user name and password if needed:
+/// `http://user:password@proxy:3128`. An HTTP proxy forwards requests for `http` URLs. For `https` URLs the client
+/// opens a tunnel through it (CONNECT, RFC 9110 §9.3.6), so the proxy can't read messages. A SOCKS proxy resolves host
+/// names itself, with both schemes.
 ///
-/// A proxy with an `https` URL is spoken to over TLS (feature `tls`), so that nobody on the way to it reads its password. The roots are
-/// those of [`Options::tls`](super::Options::tls); the proxy is shown no certificate of the client.
+/// The connection to a proxy with an `https` URL uses TLS (feature `tls`), which protects its password. It uses the
+/// roots of [`Options::tls`](super::Options::tls), but no client certificate.
 ///
 /// ```
 /// use castile_http::client::{Options, Proxies};
@@ -34,10 +34,10 @@ pub struct Proxies {
     matcher: Arc<Matcher>,
 }
 
-/// Where a connection goes.
+/// The route of a connection.
 pub(super) enum Route {
     Direct,
-    /// To an HTTP proxy, over TLS or not, which is told who asks.
+    /// Through an HTTP proxy, with or without TLS. `authorization` is sent to the proxy.
     Http {
         proxy: Uri,
         authorization: Option<HeaderValue>,
@@ -49,24 +49,24 @@ pub(super) enum Route {
 }
 
 impl Proxies {
-    /// No proxy, whatever the environment says.
+    /// Uses no proxy and ignores the environment.
     pub fn none() -> Self {
         Proxies { proxy: None, except: String::new(), matcher: Arc::new(Builder::default().build()) }
     }
 
-    /// What the environment says now: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the same in small letters. What is on
-    /// this machine (`localhost`, 127.0.0.1, ::1) is reached without a proxy. A program that a web server runs for a request (CGI) has
-    /// no proxy, since `HTTP_PROXY` is a header of the request there.
+    /// Reads the proxies from the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the same
+    /// names in lower case. The local machine (`localhost`, 127.0.0.1, ::1) is reached without a proxy. A CGI program
+    /// gets no proxy, because there a request header can set `HTTP_PROXY`.
     pub fn from_environment() -> Self {
         Proxies { matcher: Arc::new(Matcher::from_env()), ..Proxies::none() }
     }
 
-    /// One proxy for all connections.
+    /// Uses one proxy for all connections.
     ///
     /// # Errors
-    /// [`ErrorKind::Request`] if `url` is not that of a proxy.
+    /// [`ErrorKind::Request`] if `url` is not the URL of a proxy.
     pub fn all(url: &str) -> Result<Self, Error> {
-        // The message doesn't repeat what may hold a password.
+        // The error doesn't repeat the URL, which may contain a password.
         let expected = "expected the URL of a proxy, such as http://host:3128 or socks5h://host:1080";
         let unusable = |found: String| Error::new(ErrorKind::Request, format!("found {found}, {expected}"));
         let parsed: Uri = url.parse().map_err(|_| unusable("no URL".to_owned()))?;
@@ -83,8 +83,9 @@ impl Proxies {
         Ok(proxies)
     }
 
-    /// These proxies but for some hosts, as `NO_PROXY` says them: names, which stand for what is below them as well, addresses and
-    /// networks, with commas between. Proxies of the environment keep what that says.
+    /// Excludes hosts from the proxy that [`all`](Self::all) set, in the format of `NO_PROXY`: names (including their
+    /// subdomains), IP addresses and networks, separated by commas. For proxies from the environment this has no
+    /// effect: `NO_PROXY` applies.
     pub fn except(mut self, hosts: &str) -> Self {
         self.except = hosts.to_owned();
         self.build();
@@ -97,7 +98,7 @@ impl Proxies {
         }
     }
 
-    /// Where a connection to `url` goes.
+    /// Returns the route of a connection to `url`.
     pub(super) fn route(&self, url: &Uri) -> Result<Route, Error> {
         let is_of_environment = self.proxy.is_none();
         let found = self.matcher.intercept(url).filter(|_| !(is_of_environment && is_here(url)));
@@ -120,7 +121,7 @@ impl Proxies {
     }
 }
 
-/// Whether a URL is one of this machine.
+/// Returns whether a URL is on the local machine.
 fn is_here(url: &Uri) -> bool {
     let host = url.host().unwrap_or_default();
     let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
@@ -128,14 +129,14 @@ fn is_here(url: &Uri) -> bool {
 }
 
 impl Default for Proxies {
-    /// Those of the environment.
+    /// The proxies of the environment.
     fn default() -> Self {
         Proxies::from_environment()
     }
 }
 
 impl fmt::Debug for Proxies {
-    /// Without names and passwords.
+    /// User names and passwords are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.matcher.fmt(f)
     }

@@ -1,4 +1,4 @@
-//! Where a server may send a message on.
+//! Redirects of messages.
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, StatusCode, Uri, header};
@@ -7,30 +7,30 @@ use super::shown_url;
 use crate::headers::shown;
 use crate::{Error, ErrorKind};
 
-/// How often one message is sent on.
+/// The most redirects of one message.
 pub(super) const MOST: u32 = 5;
 
-/// Whether a message is sent again to where a server redirects it.
+/// Whether redirects are followed.
 ///
-/// It is sent again as it is, after 301, 302, 307 and 308: never as a GET, so 303 is an answer like others. From `https` it is never
-/// sent on to `http`. Credentials and cookies go to their own origin alone, but the message itself may hold some. Five redirects are
-/// followed at most, and none of a message that is sent as a stream.
+/// The message is sent again unchanged after 301, 302, 307 and 308. It is never sent as a GET, so 303 is not followed.
+/// A redirect from `https` to `http` is never followed. Credentials and cookies are sent only to their own origin, but
+/// the message itself may contain secrets. At most five redirects are followed, and none for a streamed message.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Redirects {
-    /// To nowhere: the redirect is an error that tells the place. The default.
+    /// Follows no redirect: it is an error that names the target. This is the default.
     #[default]
     Never,
-    /// Within the same scheme, host and port.
+    /// Follows redirects within the same scheme, host and port.
     SameOrigin,
-    /// Within the same scheme, host and port, and to the origins of these URLs.
+    /// Follows redirects within the same scheme, host and port, and to the origins of these URLs.
     SameOriginAnd(Vec<Uri>),
 }
 
-/// A scheme, a host in small letters, and a port.
+/// A scheme, a host in lower case, and a port.
 pub(super) type Origin = (String, String, u16);
 
-/// The origin of a URL (RFC 6454 §4).
+/// Returns the origin of a URL (RFC 6454 §4).
 pub(super) fn origin(url: &Uri) -> Option<Origin> {
     let scheme = url.scheme()?;
     let port = url.port_u16().or(match scheme.as_str() {
@@ -46,10 +46,10 @@ impl Redirects {
         !matches!(self, Redirects::Never)
     }
 
-    /// Where an answer to a message for `url` sends it on to, if that is followed.
+    /// Returns the target of a redirect, if `answer` to a message for `url` is one.
     ///
     /// # Errors
-    /// That it is not, and why.
+    /// The redirect is not followed; the message explains why.
     pub(super) fn target(&self, url: &Uri, status: StatusCode, answer: &HeaderMap) -> Result<Option<Uri>, Error> {
         let is_followed = [
             StatusCode::MOVED_PERMANENTLY,
@@ -90,7 +90,7 @@ impl Redirects {
     }
 }
 
-/// The URL that a reference stands for at `base` (RFC 3986 §5.2).
+/// Resolves a URL reference against `base` (RFC 3986 §5.2).
 fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
     let reference = reference.split('#').next()?;
     let is_absolute = reference.split_once(':').is_some_and(|(scheme, _)| !scheme.contains(['/', '?']));
@@ -122,7 +122,7 @@ fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// A path without `.` and `..` (RFC 3986 §5.2.4).
+/// Removes the dot segments of a path (RFC 3986 §5.2.4).
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let segments: Vec<_> = path.split('/').skip(1).collect();
@@ -147,7 +147,7 @@ fn without_dots(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// RFC 3986 §5.4, as far as it is about http.
+    /// The examples of RFC 3986 §5.4 that apply to http.
     #[test]
     fn references_are_resolved() {
         let base = Uri::from_static("http://a/b/c/d?q");
@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(to(&others, "http://a/x", status, "file://b/y"), another);
         }
         assert_eq!(to(&same, "http://a/x", 302, "http://user:password@a/"), "which has a login in it");
-        // An error quotes a little of a long one.
+        // The error quotes only the beginning of a long URL.
         let mut answer = HeaderMap::new();
         let long = format!("http://b/{}", "x".repeat(60_000));
         answer.insert(header::LOCATION, long.parse().unwrap());
@@ -219,7 +219,8 @@ mod tests {
         }
     }
 
-    /// Whatever a server says, a message goes to the same origin, or to none, and to the URL that others would read there.
+    /// Whatever a server sends, a message goes only to the same origin, and to the URL that other implementations would
+    /// read.
     #[test]
     fn changed_locations_lead_nowhere_else() {
         let seeds: [&[u8]; 9] = [

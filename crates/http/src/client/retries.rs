@@ -1,4 +1,4 @@
-//! When a message is sent again that brought no answer.
+//! When a message without an answer is sent again.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,11 +6,12 @@ use http::{HeaderMap, StatusCode, header};
 
 use crate::{Error, ErrorKind};
 
-/// Whether a message is sent again that brought no answer. A message that is sent as a stream never is.
+/// Whether a message without an answer is sent again. A streamed message never is.
 ///
-/// By default nothing is retried. With [`attempts`](Self::attempts) set, a call is retried if no connection was made. A call marked
-/// `repeatable` is also retried after a broken exchange and after 429, 502, 503 or 504. A `Retry-After` of the server is waited for, if
-/// that is over within the time of the request. All attempts share that time. Redirects and logins are no retries.
+/// By default nothing is retried. With [`attempts`](Self::attempts) set, a call is retried if no connection was made. A
+/// call marked `repeatable` is also retried after a broken exchange and after 429, 502, 503 or 504. The client then
+/// waits for the time in `Retry-After`, if that ends before the request timeout. All attempts share this timeout.
+/// Redirects and logins don't count as retries.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,12 +24,12 @@ use crate::{Error, ErrorKind};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Retries {
-    /// How often a message is sent again, at most. 0 by default: never.
+    /// The most further attempts. 0 by default: no retries.
     pub attempts: u32,
-    /// The longest wait before the first further attempt; it doubles with each one. The wait is chosen at random below it, so that
-    /// clients which failed together don't come back together. 100 ms by default.
+    /// The longest wait before the first retry; it doubles with each further one. The actual wait is random and not
+    /// longer, so clients that failed together don't return at the same moment. 100 ms by default.
     pub backoff: Duration,
-    /// The longest wait before any attempt that we choose. A `Retry-After` of the server counts as it is. 5 s by default.
+    /// The upper limit of the doubled wait. It doesn't limit a `Retry-After` of the server. 5 s by default.
     pub max_backoff: Duration,
 }
 
@@ -38,19 +39,20 @@ impl Default for Retries {
     }
 }
 
-/// Goes with a request that may be acted on twice.
+/// An extension of requests that the server may act on twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repeatable;
 
 impl Retries {
-    /// How long is waited before a message is sent again that failed; `None` if it isn't. `attempt` counts those that were made.
+    /// Returns how long to wait before a failed message is sent again; `None` if it isn't. `attempt` is the number of
+    /// this retry, from 1.
     pub(super) fn after_failure(&self, attempt: u32, error: &Error, is_repeatable: bool) -> Option<Duration> {
         let was_not_seen = error.kind() == ErrorKind::Connect && !error.repeats_itself();
         let is_worth_it = was_not_seen || (is_repeatable && error.kind() == ErrorKind::Exchange);
         (is_worth_it && attempt <= self.attempts).then(|| self.wait(attempt))
     }
 
-    /// How long is waited before a message is sent again that was answered like this; `None` if it isn't.
+    /// Returns how long to wait before a message with this answer is sent again; `None` if it isn't.
     pub(super) fn after_answer(
         &self,
         attempt: u32,
@@ -75,7 +77,7 @@ impl Retries {
     }
 }
 
-/// How long a server asks to wait (RFC 9110 §10.2.3).
+/// Returns how long a server asks to wait (RFC 9110 §10.2.3).
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse() {
@@ -149,7 +151,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::RETRY_AFTER, value);
             let wait = retries.after_answer(1, StatusCode::SERVICE_UNAVAILABLE, &headers, true);
-            // Whatever it is, there is a clock for it.
+            // Whatever the wait is, the clock can represent its end.
             crate::timeout::after(wait.unwrap());
         });
     }

@@ -1,4 +1,4 @@
-//! Answers of which a part is taken out while they come.
+//! Extracts parts of a reply while it arrives.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,39 +9,40 @@ use http_body::Frame;
 
 use crate::BoxError;
 
-/// Takes something out of the message of an answer while it comes. What is left is the message.
+/// Extracts parts of a reply while it arrives. The remaining bytes are the message.
 pub trait Sift: Send {
-    /// The message begins. `charset` is that of its media type.
+    /// Called when the message begins. `charset` is the one of its media type.
     fn begin(&mut self, charset: Option<Charset>);
 
-    /// Takes the bytes that come next, and gives those that stay, in UTF-8.
+    /// Takes the next bytes and returns the ones that remain, in UTF-8.
     ///
     /// # Errors
-    /// Why the message can't be read.
+    /// The message can't be read.
     fn sift(&mut self, bytes: &[u8]) -> Result<Bytes, BoxError>;
 
-    /// Takes the end of the message, and gives what stays behind it.
+    /// Called at the end of the message. Returns the bytes that remain after the last extracted part.
     ///
     /// # Errors
-    /// Why the message can't be read.
+    /// The message can't be read.
     fn end(&mut self) -> Result<Bytes, BoxError>;
 
-    /// Whether something was taken out that nobody has fetched yet. Then nothing more is read. Who fetches it polls the exchange again:
-    /// nobody is woken.
+    /// Returns whether an extracted part has not been fetched yet. Nothing more is read until then. No task is woken:
+    /// after fetching the part, the caller polls the exchange again.
     fn is_full(&self) -> bool;
 }
 
-/// Says to a transport that the answer may be long, and takes as long as it comes ([`Options::response_rate`](super::Options)).
+/// A request extension: the answer may take longer than the request timeout while it arrives at
+/// [`Options::response_rate`](super::Options).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sifted;
 
-/// How many bytes are sifted at a time. What is found in them is held until it is fetched.
+/// How many bytes are sifted at a time. The parts found in them are held until they are fetched.
 const CHUNK: usize = 64 << 10;
 
-/// What is left of a body.
+/// The body without the extracted parts.
 pub(super) struct Sieved<'s, B> {
     body: B,
-    /// What came and was not sifted yet.
+    /// Bytes that arrived and are not sifted yet.
     ahead: Bytes,
     sift: &'s mut dyn Sift,
     is_over: bool,

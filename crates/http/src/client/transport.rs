@@ -1,4 +1,4 @@
-//! HTTP/1.1 over TCP, with connections kept and used again.
+//! HTTP/1.1 over TCP, with a pool of connections.
 
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
@@ -35,10 +35,11 @@ use crate::headers::{ContentType, shown};
 use crate::timeout::{after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
 
-/// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for `https`.
+/// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for
+/// `https`.
 ///
-/// Clones share one pool of connections, and cookies. A request that found its pooled connection closed before a byte was sent is
-/// sent again on another. Nothing else is repeated unless [`Options`] say so.
+/// Clones share one pool of connections, and cookies. If a pooled connection turns out to be closed before a byte was
+/// sent, the request is sent on another one. Nothing else is repeated unless the [`Options`] allow it.
 #[derive(Clone, Debug)]
 pub struct Transport {
     shared: Arc<Shared>,
@@ -57,49 +58,50 @@ struct Shared {
     proxies: Proxies,
 }
 
-/// What a [`Transport`] allows.
+/// The options of a [`Transport`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long connecting may take, with the look-up of the host, the proxy and the handshake of TLS. 5 s by default.
+    /// The time limit for connecting, including the DNS lookup, the proxy and the TLS handshake. 5 s by default.
     pub connect_timeout: Duration,
-    /// How long a request may take, from its start to the last byte of the envelope that answers it, with all redirects and
-    /// retries. 30 s by default.
+    /// The time limit of a request, from its start to the last byte of the answer's envelope, including all redirects
+    /// and retries. 30 s by default.
     ///
-    /// A request that is sent as a stream may take longer, as long as the server takes more of it within this time. So may the
-    /// attachments of an answer, and one that is read item by item, as long as more of them comes within this time, and comes at
-    /// [`response_rate`](Self::response_rate).
+    /// A streamed request may take longer while the server takes more of it within this time. The attachments of an
+    /// answer, and an answer that is read item by item, may take longer too. More bytes must then arrive within this
+    /// time, at [`response_rate`](Self::response_rate).
     pub request_timeout: Duration,
-    /// The rate at which an answer with attachments must come, or one that is read item by item, in bytes per second. It rises with time: one
-    /// [`request_timeout`](Self::request_timeout) is free, and each further one adds this rate to what is required, for as long
-    /// as somebody waits. What is sent of the request in the meantime counts as well. 100 by default; 0 requires nothing.
+    /// The rate at which an answer with attachments must arrive, or one that is read item by item, in bytes per second.
+    /// Only time in which the caller waits counts. One [`request_timeout`](Self::request_timeout) is free, and each
+    /// further one raises the required rate by this value. Bytes of the request that are sent meanwhile count as well.
+    /// 100 by default; 0 requires nothing.
     pub response_rate: u32,
-    /// How long an unused connection is kept. 30 s by default: less than servers usually wait, so that a connection is
-    /// seldom closed by the server just as it is taken up again.
+    /// How long an unused connection stays in the pool. 30 s by default: less than usual for servers, so that a server
+    /// seldom closes a connection just when it is reused.
     pub idle_timeout: Duration,
-    /// How many unused connections are kept to each host. `None`, the default, keeps as many as there were calls at a time.
+    /// The most unused connections per host. `None`, the default, means no limit.
     pub max_idle_per_host: Option<usize>,
-    /// The address of this machine that connections come from, for a machine that has several. `None`, the system chooses,
-    /// by default. A server at an address of the other family is then reached by no connection.
+    /// The local address of connections, for a machine that has several. `None` by default: the system chooses. With an
+    /// address set, servers of the other address family can't be reached.
     pub local_address: Option<IpAddr>,
-    /// What the client calls itself (RFC 9110 §10.1.5), if a request doesn't say it. `castile/` and its version by default.
+    /// The `User-Agent` (RFC 9110 §10.1.5) of requests that don't set their own. `castile/` and the version by default.
     pub user_agent: Option<HeaderValue>,
-    /// The proxies. Those of the environment by default.
+    /// The proxies. By default they are read from the environment.
     pub proxies: Proxies,
-    /// Who the client is to the server. `None` by default. A request that has an `Authorization` header keeps it.
+    /// The credentials of the client. `None` by default. A request with its own `Authorization` header keeps it.
     ///
-    /// They go with each request, whichever URL it is for, but not along with a redirect to another origin.
+    /// They are sent with each request, whatever its URL is, but not after a redirect to another origin.
     pub credentials: Option<Credentials>,
-    /// Whether cookies are kept and sent back, each to the origin that set it. Off by default.
+    /// Whether cookies are stored and sent back to the origin that set them. Off by default.
     pub cookies: bool,
-    /// Whether answers have [`ConnectTimes`](super::ConnectTimes) in their extensions. Off by default.
+    /// Whether responses have [`ConnectTimes`](super::ConnectTimes) in their extensions. Off by default.
     pub times: bool,
-    /// Whether messages are sent on to where a server redirects them. Never by default.
+    /// Whether redirects are followed. Never by default.
     pub redirects: Redirects,
-    /// Whether messages are sent again that brought no answer. Never by default.
+    /// Whether messages without an answer are sent again. Never by default.
     pub retries: Retries,
-    /// TLS for `https` URLs: who is trusted, and the certificate of the client. The authorities of the platform are trusted by
-    /// default. A proxy that is reached over `https` has the same options, but is shown no certificate.
+    /// TLS for `https` URLs: the trusted authorities and the client certificate. By default the authorities of the
+    /// platform are trusted. A proxy with an `https` URL uses the same options, but gets no client certificate.
     #[cfg(feature = "tls")]
     pub tls: Tls,
 }
@@ -127,12 +129,12 @@ impl Default for Options {
 }
 
 impl Transport {
-    /// A transport with the default [`Options`].
+    /// Creates a transport with the default [`Options`].
     pub fn new() -> Self {
         Transport::with_options(Options::default())
     }
 
-    /// A transport with `options`.
+    /// Creates a transport with `options`.
     pub fn with_options(options: Options) -> Self {
         let connector = Connector::new(
             options.proxies.clone(),
@@ -161,17 +163,17 @@ impl Transport {
         Transport { shared: Arc::new(shared) }
     }
 
-    /// The cookies that are kept, for another process: a line for each, which [`keep_cookies`](Self::keep_cookies) reads. They are
-    /// what logs in, so whoever writes them down keeps others from reading them.
+    /// Returns the stored cookies, one per line, for [`keep_cookies`](Self::keep_cookies) in another process. Cookies
+    /// can be used to log in, so protect the file that you write them to.
     pub fn cookies(&self) -> String {
         self.shared.cookies.as_ref().map(Cookies::written).unwrap_or_default()
     }
 
-    /// Keeps cookies that [`cookies`](Self::cookies) gave, and sends each to the origin that set it. Does nothing unless
-    /// [`Options::cookies`] is set.
+    /// Stores cookies that [`cookies`](Self::cookies) returned. Each is sent only to the origin that set it. Does
+    /// nothing unless [`Options::cookies`] is set.
     ///
     /// # Errors
-    /// A line is no cookie; then none of them is kept.
+    /// A line isn't a cookie. No cookie is stored then.
     pub fn keep_cookies(&self, lines: &str) -> Result<(), Error> {
         self.shared.cookies.as_ref().map_or(Ok(()), |cookies| cookies.read(lines))
     }
@@ -206,7 +208,7 @@ impl tower_service::Service<Request<Body>> for Transport {
     }
 }
 
-/// What was tried so far for one request.
+/// The attempts for one request so far.
 #[derive(Default)]
 struct Tried {
     retries: u32,
@@ -215,7 +217,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// How long is waited before a retry, if there is one. Redirects and logins are none.
+    /// Counts a retry and returns the wait before it, if there is one. Redirects and logins don't count.
     fn again(&mut self, wait: impl FnOnce(u32) -> Option<Duration>) -> Option<Duration> {
         self.retries += 1;
         wait(self.retries)
@@ -223,7 +225,7 @@ impl Tried {
 }
 
 impl Shared {
-    /// Sends a request until there is an answer that nothing is done about. `url` is where it went at last.
+    /// Sends a request until there is a final answer. `url` is set to the URL of the last attempt.
     async fn exchange(&self, request: Request<Body>, url: &mut Uri) -> Result<Response<ResponseBody>, Error> {
         let deadline = after(self.request_timeout);
         let (mut head, mut body) = request.into_parts();
@@ -232,7 +234,7 @@ impl Shared {
             head.headers.entry(header::USER_AGENT).or_insert_with(|| name.clone());
         }
         let first = head.uri.clone();
-        // Whoever says who they are isn't asked.
+        // A request with its own `Authorization` header keeps it.
         let mut credentials = self.credentials.as_ref().filter(|_| !head.headers.contains_key(header::AUTHORIZATION));
         let is_repeatable = head.extensions.get::<Repeatable>().is_some();
         let mut tried = Tried::default();
@@ -284,23 +286,23 @@ impl Shared {
             match wait {
                 None => return result,
                 Some(Duration::ZERO) => {}
-                // There would be no time for an answer.
+                // No time would be left for an answer.
                 Some(wait) if after(wait) >= deadline => return result,
                 Some(wait) => tokio::time::sleep(wait).await,
             }
             if let Ok(response) = result {
-                // What is left of the answer is read, so that its connection can be used again.
+                // Read the rest of the answer, so that its connection can be reused.
                 crate::body::is_over(response.into_body()).await;
             }
         }
     }
 
-    /// Whether any request may be sent more than once.
+    /// Returns whether a request may be sent more than once.
     fn repeats(&self, credentials: Option<&Credentials>) -> bool {
         credentials.is_some() || self.redirects.are_followed() || self.retries.attempts > 0
     }
 
-    /// Adds to the head of a request who sends it. The credentials are among it, if there are any.
+    /// Adds cookies and credentials to the head of a request. Returns the credentials, if there are any.
     async fn introduce(
         &self,
         head: &mut Parts,
@@ -310,7 +312,7 @@ impl Shared {
         if let Some(value) = self.cookies.as_ref().and_then(|cookies| cookies.of(&head.uri)) {
             head.headers.entry(header::COOKIE).or_insert(value);
         }
-        // A proxy for https is told when the tunnel is made.
+        // For https, the proxy gets its credentials when the tunnel is made.
         if head.uri.scheme_str() == Some("http")
             && let Route::Http { authorization: Some(value), .. } = self.proxies.route(&head.uri)?
         {
@@ -325,7 +327,7 @@ impl Shared {
         Ok(Some(sent))
     }
 
-    /// Whether there are new credentials after a 401.
+    /// Returns whether there are new credentials after a 401.
     async fn authorized(
         &self,
         tried: &mut Tried,
@@ -397,7 +399,7 @@ impl Shared {
     }
 }
 
-/// How many bytes were taken of a request that is sent as a stream, and when the last of them were.
+/// How many bytes of a streamed request were taken, and when the last ones were.
 #[derive(Clone, Debug)]
 struct Taken(Arc<Mutex<(u64, Instant)>>);
 
@@ -415,7 +417,8 @@ impl Taken {
         *taken = (taken.0 + bytes as u64, Instant::now());
     }
 
-    /// How long an answer may be waited for at most: `limit` since the last bytes. `None` if that is over, or if none were taken.
+    /// Returns the deadline of the answer: `limit` after the last bytes. `None` if that has passed or no bytes were
+    /// taken.
     fn due(&self, limit: Duration) -> Option<Instant> {
         let (bytes, last) = *self.lock();
         let due = last.checked_add(limit)?;
@@ -427,7 +430,7 @@ impl Taken {
     }
 }
 
-/// The body of a request, whose pieces are counted.
+/// The body of a request, which counts the bytes that are taken.
 struct Counted {
     body: Body,
     sent: Taken,
@@ -453,12 +456,12 @@ impl http_body::Body for Counted {
     }
 }
 
-/// Where an answer came from, where redirects are followed.
+/// A response extension: the URL that the answer came from. It is set if redirects are followed.
 #[derive(Clone, Debug)]
 pub(super) struct Redirected(pub(super) Uri);
 
-/// When the envelope of a package must be there. It goes with the response, since only who reads the package knows where its
-/// envelope ends.
+/// The deadline for the envelope of a package. It is an extension of the response, because only the reader of the
+/// package knows where the envelope ends.
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     deadline: Instant,
@@ -467,7 +470,7 @@ pub(super) struct Due {
 }
 
 impl Due {
-    /// Drives `future` until then, or longer while the request is still taken.
+    /// Drives `future` until the deadline, or longer while bytes of the request are still taken.
     pub(super) async fn bound<F: Future>(self, url: &Uri, future: F) -> Result<F::Output, Error> {
         let Due { mut deadline, limit, sent } = self;
         let mut future = pin!(future);
@@ -480,33 +483,33 @@ impl Due {
     }
 }
 
-/// The body of a response, due within the time of its request; one of a package, each piece of it within that time, and at a
-/// rate.
+/// The body of a response. It must be complete before the deadline of its request. A package must instead deliver bytes
+/// within each such time limit, at the required rate.
 #[derive(Debug)]
 pub struct ResponseBody {
     body: Incoming,
-    /// Where it comes from.
+    /// The URL of the response.
     url: Uri,
     deadline: Pin<Box<Sleep>>,
     limit: Duration,
-    /// Of a package, whose time counts anew with each piece.
+    /// For a package or sifted answer, whose time limit begins again with each frame.
     paced: Option<Paced>,
-    /// What is sent of the request in the meantime, and how much of it was when a wait for a piece of a package began.
+    /// The bytes of the request that are being sent, and their number when a wait for a frame began.
     sent: Taken,
     seen: u64,
 }
 
-/// How a package comes.
+/// The pace at which a package arrives.
 #[derive(Debug)]
 struct Paced {
-    /// In bytes per second; 0 for any.
+    /// In bytes per second; 0 for any rate.
     rate: u32,
-    /// When the wait began that lasts.
+    /// When the current wait began.
     since: Option<Instant>,
-    /// How long the others took, and how many bytes came.
+    /// How long the earlier waits took, and how many bytes arrived.
     waited: Duration,
     came: u64,
-    /// Whether the rate makes the wait that lasts shorter.
+    /// Whether the rate shortens the current wait.
     is_slow: bool,
 }
 
@@ -557,7 +560,7 @@ impl http_body::Body for ResponseBody {
                 deadline.as_mut().reset(after(earned.min(*limit)));
             }
             ready!(deadline.as_mut().poll(cx));
-            // The request may still be taken.
+            // Bytes of the request may still be taken.
             match paced {
                 Some(paced) if *seen != sent.bytes() => paced.pause(),
                 Some(paced) if paced.is_slow => return Poll::Ready(Some(Err(paced.slow(url)))),
@@ -583,7 +586,7 @@ fn late(url: &Uri, limit: Duration) -> Error {
     Error::new(ErrorKind::Timeout, format!("no complete reply from {} within {limit:?}", shown_url(url))).about(url)
 }
 
-/// The error of a request. What is `known` of its connection counts where the error doesn't say why.
+/// Converts the error of a request. `known` is a failure of its connection, used if the error has no reason.
 fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option<String>) -> Error {
     let to = shown_url(url);
     let (kind, message) = match error.is_connect() {
@@ -610,7 +613,8 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
     Error::new(kind, message).because(error)
 }
 
-/// Whether what went wrong comes again: the other end refuses who we are, or what is configured can't be used.
+/// Returns whether another attempt would fail in the same way: the server rejects the client's identity, or the
+/// configuration can't be used.
 pub(super) fn repeats(error: &Error) -> bool {
     error.repeats_itself() || matches!(error.kind(), ErrorKind::Request | ErrorKind::Tls)
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 
-/// What a server asks for: a scheme and its parameters.
+/// A challenge of a server: a scheme and its parameters.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Challenge<'a> {
     pub(crate) scheme: &'a str,
@@ -14,14 +14,14 @@ pub(crate) struct Challenge<'a> {
 }
 
 impl Challenge<'_> {
-    /// The value of a parameter, whose name is found in any case.
+    /// Returns the value of a parameter. The case of the name doesn't matter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
     }
 }
 
-/// The challenges in the value of a WWW-Authenticate header, or the credentials in that of an Authorization header. What is no
-/// challenge in it is passed over.
+/// Parses the challenges in a WWW-Authenticate header, or the credentials in an Authorization header. Invalid text is
+/// skipped.
 pub(crate) fn challenges(value: &str) -> Vec<Challenge<'_>> {
     let mut challenges: Vec<Challenge<'_>> = Vec::new();
     let mut rest = value;
@@ -32,7 +32,7 @@ pub(crate) fn challenges(value: &str) -> Vec<Challenge<'_>> {
         }
         let (name, behind) = token(rest);
         if name.is_empty() {
-            // Nothing begins with this.
+            // No token begins here: skip one character.
             rest = rest.strip_prefix(|_: char| true).unwrap_or_default();
             continue;
         }
@@ -49,14 +49,14 @@ pub(crate) fn challenges(value: &str) -> Vec<Challenge<'_>> {
     }
 }
 
-/// The characters of a token (RFC 9110 §5.6.2) at the start, and what is behind them. Slashes are taken too, which unquoted values of
-/// some senders have.
+/// Splits off the token (RFC 9110 §5.6.2) at the start. Slashes count as part of it, because some senders have them in
+/// unquoted values.
 fn token(text: &str) -> (&str, &str) {
     let is_of_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~/".contains(c);
     text.split_at(text.find(|c| !is_of_token(c)).unwrap_or(text.len()))
 }
 
-/// The value of a parameter: a token, or a quoted string, which ends with the text at the latest.
+/// Reads the value of a parameter: a token or a quoted string. A missing closing quote is tolerated.
 fn parameter(text: &str) -> (Cow<'_, str>, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, rest) = token(text);
@@ -77,12 +77,12 @@ fn parameter(text: &str) -> (Cow<'_, str>, &str) {
     (value.into(), "")
 }
 
-/// A quoted string (RFC 9110 §5.6.4).
+/// Formats a quoted string (RFC 9110 §5.6.4).
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");
@@ -90,7 +90,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// How Digest hashes, from the weakest.
+/// The hash algorithms of Digest, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Hash {
     Md5,
@@ -98,7 +98,7 @@ pub(crate) enum Hash {
 }
 
 impl Hash {
-    /// The hash of the parts with colons between them, in hexadecimal digits.
+    /// Returns the hash of the parts, joined with colons, in hexadecimal digits.
     pub(crate) fn of(self, parts: &[&str]) -> String {
         let text = parts.join(":");
         match self {
@@ -117,21 +117,21 @@ impl Hash {
 
 /// Reads the parameter `algorithm`: the hash, and whether it is the variant `-sess`.
 pub(crate) fn algorithm(found: Option<&str>) -> Option<(Hash, bool)> {
-    // RFC 7616 §3.3.
+    // MD5 is the default (RFC 7616 §3.3).
     let found = found.unwrap_or("MD5").to_ascii_uppercase();
     let name = found.strip_suffix("-SESS");
     let hash = [Hash::Md5, Hash::Sha256].into_iter().find(|hash| hash.name() == name.unwrap_or(&found))?;
     Some((hash, name.is_some()))
 }
 
-/// What proves that somebody knows the password (RFC 7616 §3.4.1).
+/// The values that the proof of a password is computed from (RFC 7616 §3.4.1).
 pub(crate) struct Proof<'a> {
     pub(crate) hash: Hash,
     /// The hash of user, realm and password.
     pub(crate) secret: &'a str,
     pub(crate) is_session: bool,
     pub(crate) nonce: &'a str,
-    /// The count of requests with this nonce, the nonce of the client, and the quality; `None` as in RFC 2069.
+    /// The request count for this nonce, the client's nonce, and the quality of protection. `None` as in RFC 2069.
     pub(crate) counted: Option<(&'a str, &'a str, &'a str)>,
     pub(crate) method: &'a str,
     pub(crate) uri: &'a str,
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(challenges("Digest Realm=x")[0].get("realm"), Some("x"));
     }
 
-    /// RFC 7616 §3.9.1.
+    /// The examples of RFC 7616 §3.9.1.
     #[test]
     fn the_examples_of_the_specification_hold() {
         let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v";
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// RFC 2617 §3.5 without a quality, as RFC 2069 computes it.
+    /// The example of RFC 2617 §3.5 without a quality of protection, computed as in RFC 2069.
     #[test]
     fn a_challenge_without_a_quality_is_met_as_in_the_first_specification() {
         let secret = Hash::Md5.of(&["Mufasa", "testrealm@host.com", "Circle Of Life"]);
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Whatever is said, reading ends, and no more is made of it than is there.
+    /// Parsing always ends, and every result is part of the input.
     #[test]
     fn changed_challenges_are_read() {
         let seeds: [&[u8]; 4] = [
@@ -279,7 +279,7 @@ mod tests {
             assert!(read.iter().map(said).sum::<usize>() <= text.len(), "{text}");
             assert!(read.iter().all(|challenge| !challenge.scheme.is_empty()), "{text}");
             for value in read.iter().flat_map(|challenge| challenge.parameters.iter().map(|(_, value)| value)) {
-                // What is quoted is read as it was.
+                // A quoted value is parsed back to the same value.
                 let again = format!("X a={}, b=1", quoted(value));
                 let again = challenges(&again);
                 assert_eq!(

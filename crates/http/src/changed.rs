@@ -1,18 +1,18 @@
-//! Changes to what peers say, for tests of what reads it: the same ones each time.
+//! Changes the input of parsers, for tests. The same changes are made in each run.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` makes so many for each test, `FUZZ_SEED=NUMBER` makes others.
+//! `FUZZ_MUTATIONS=NUMBER` sets the number of changed inputs per test, `FUZZ_SEED=NUMBER` selects different ones.
 
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-/// How many changed texts each test reads.
+/// How many changed inputs each test reads.
 const CHANGES: u64 = 2_000;
 
-/// The longest text, in bytes.
+/// The longest input, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// What may end, open or escape something in a header.
+/// Strings that may end, open or escape something in a header.
 const SIGNS: [&str; 32] = [
     " ",
     "\t",
@@ -48,7 +48,7 @@ const SIGNS: [&str; 32] = [
     "\u{7f}",
 ];
 
-/// Gives `check` texts that are made of `seeds` by a few changes each.
+/// Calls `check` with texts made from `seeds` by a few changes each.
 pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", CHANGES), number("FUZZ_SEED", 1));
@@ -67,11 +67,11 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
             (longest, slowest) = (begun.elapsed(), text);
         }
     }
-    // Seen with --nocapture.
+    // Visible with `--nocapture`.
     println!("{count} changed texts, at most {longest:?} for {} bytes", slowest.len());
 }
 
-/// Where a part of a text begins, and where it ends.
+/// Picks the start and end of a part of a text.
 fn part(text: &[u8], random: &mut Rng) -> (usize, usize) {
     let from = random.usize(..=text.len());
     let most = if random.bool() { 4 } else { text.len() };

@@ -1,4 +1,4 @@
-//! The content coding gzip (RFC 1952, RFC 9110 §8.4.1.3) of bodies, as they come and as they go.
+//! The content coding gzip (RFC 1952, RFC 9110 §8.4.1.3): decodes and encodes bodies as streams.
 
 use std::fmt;
 use std::pin::Pin;
@@ -17,29 +17,29 @@ use crate::headers::Field;
 /// The name of the coding.
 pub(crate) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
-/// How many bytes come out of the coding at a time, and how many go into it.
+/// How many bytes are decoded or encoded at a time.
 const CHUNK: usize = 16 << 10;
 
-/// How many chunks come out, or go in, before others get their turn.
+/// How many chunks are processed before the task yields.
 const AT_A_TIME: u32 = 16;
 
-/// How many bytes may come out before the ratio counts.
+/// How many bytes may be decoded before the ratio is checked.
 const FREE: u64 = 64 << 10;
 
-/// How much is kept of a body that is no gzip, in bytes.
+/// How many bytes of a body that isn't gzip are kept for the error.
 const BEGINNING: usize = 1024;
 
-/// The window of deflate, in bits: the largest.
+/// The window size of deflate, in bits: the largest.
 const WINDOW: u8 = 15;
 
-/// Whether a Content-Encoding says gzip and nothing more, by this name or by its old one.
+/// Returns whether a Content-Encoding is only gzip, by its current or its old name.
 pub(crate) fn is_gzip(coding: &Field<'_>) -> bool {
     let is_named =
         |value: &HeaderValue| [&b"gzip"[..], b"x-gzip"].iter().any(|name| value.as_bytes().eq_ignore_ascii_case(name));
     coding.single().is_ok_and(|value| value.is_some_and(is_named))
 }
 
-/// Whether an Accept-Encoding takes gzip (RFC 9110 §12.5.3): by name or by `*`, and not with a quality of 0.
+/// Returns whether an Accept-Encoding accepts gzip (RFC 9110 §12.5.3): by name or by `*`, and not with a quality of 0.
 pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut any = false;
@@ -57,15 +57,17 @@ pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
     any
 }
 
-/// Why what came is not read as gzip.
+/// Why a body can't be decoded as gzip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unsound {
-    /// How the body begins, for those who called. Nothing where more came before.
+    /// The body isn't gzip. `begins` is its beginning, for the error of a client; it is empty if other bytes came
+    /// before.
     Corrupt {
         begins: Bytes,
     },
     BrokenOff,
-    /// Something stands behind the end. Whether it is a second member, nobody asks: no client sends one.
+    /// More bytes follow the end of the stream. They could be a second member, but no client sends one, so this isn't
+    /// checked.
     Surplus,
     Ratio {
         most: u64,
@@ -88,23 +90,23 @@ impl fmt::Display for Unsound {
 impl std::error::Error for Unsound {}
 
 pin_project! {
-    /// What is in a body of gzip.
+    /// The decoded bytes of a gzip body.
     pub(crate) struct Decoded<B> {
         #[pin]
         body: B,
         stream: Decompress,
         input: Bytes,
-        // How many times larger the output may be than the input.
+        // How many times as large as the input the output may be.
         most: u64,
         chunks: u32,
-        // Whether there may be output without further input.
+        // Whether output may be available without further input.
         has_output: bool,
         is_over: bool,
     }
 }
 
 impl<B> Decoded<B> {
-    /// What is in `body`, which may grow by `most` times.
+    /// Creates a decoder of `body`, whose output may be `most` times as large as its input.
     pub(crate) fn new(body: B, most: u64) -> Self {
         let stream = Decompress::new_gzip(WINDOW);
         Decoded { body, stream, input: Bytes::new(), most, chunks: 0, has_output: false, is_over: false }
@@ -127,7 +129,7 @@ where
                     None if *this.is_over => return Poll::Ready(None),
                     None => return failed(Unsound::BrokenOff),
                     Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
-                    // Trailers say nothing to SOAP.
+                    // SOAP doesn't use trailers.
                     Some(Ok(frame)) => *this.input = frame.into_data().unwrap_or_default(),
                 }
                 continue;
@@ -135,7 +137,7 @@ where
             if *this.is_over {
                 return failed(Unsound::Surplus);
             }
-            // A little of it may hold much: others get their turn.
+            // A small input can hold a large output, so yield to other tasks.
             *this.chunks += 1;
             if this.chunks.is_multiple_of(AT_A_TIME) {
                 cx.waker().wake_by_ref();
@@ -163,7 +165,7 @@ where
                 return failed(Unsound::Ratio { most: *this.most });
             }
             if !output.is_empty() {
-                // Whoever keeps a small piece keeps no more than that.
+                // A caller that holds a small chunk should not hold a large buffer.
                 if output.len() < CHUNK / 2 {
                     output.shrink_to_fit();
                 }
@@ -174,7 +176,7 @@ where
 }
 
 pin_project! {
-    /// A body as it comes, or what is in one of gzip.
+    /// A body without a content coding, or the decoded bytes of a gzip body.
     #[project = Projected]
     pub(crate) enum Coded<B> {
         Plain { #[pin] body: B },
@@ -183,7 +185,7 @@ pin_project! {
 }
 
 impl<B> Coded<B> {
-    /// What is in `body`, which may grow by `most` times if it is gzip.
+    /// Wraps `body`. If it is gzip, its output may be `most` times as large as its input.
     pub(crate) fn of(body: B, is_gzip: bool, most: u64) -> Self {
         match is_gzip {
             false => Coded::Plain { body },
@@ -221,7 +223,7 @@ where
     }
 }
 
-/// Bytes as gzip. Others get their turn meanwhile.
+/// Compresses `bytes`. Yields to other tasks in between.
 pub(crate) async fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut stream = compress();
     let mut output = Vec::new();
@@ -235,21 +237,21 @@ pub(crate) async fn compressed(bytes: &[u8]) -> Vec<u8> {
     output
 }
 
-/// What compressing keeps in memory, in bytes, and what reading gzip does.
+/// How many bytes of memory compressing takes, and how many decoding takes.
 pub(crate) const COMPRESSING: usize = 384 << 10;
 pub(crate) const READING: usize = 64 << 10;
 
-/// The fastest level: a message is sent once.
+/// Creates an encoder with the fastest level, because each message is sent only once.
 fn compress() -> Compress {
     Compress::new_gzip(Compression::fast(), WINDOW)
 }
 
-/// Puts all of `input` into a stream, and what comes out behind `output`.
+/// Encodes all of `input` and appends the result to `output`.
 fn run(stream: &mut Compress, mut input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
     loop {
         output.reserve(CHUNK);
         let before = stream.total_in();
-        // Nothing fails while there is room for output.
+        // Encoding can't fail while `output` has capacity.
         let status = stream.compress_vec(input, output, flush);
         let taken = usize::try_from(stream.total_in() - before).unwrap_or(usize::MAX);
         input = input.get(taken..).unwrap_or_default();
@@ -261,15 +263,15 @@ fn run(stream: &mut Compress, mut input: &[u8], flush: FlushCompress, output: &m
 }
 
 pin_project! {
-    /// A body as gzip. What is there of it goes when no more comes at once.
+    /// A body that is encoded as gzip. Encoded data is flushed when no more input is available for now.
     pub(crate) struct Encoded<B> {
         #[pin]
         body: B,
-        // `None` once all is sent.
+        // `None` after the end.
         stream: Option<Compress>,
-        // Whether the stream keeps back what it was given.
+        // Whether the encoder holds input that isn't flushed yet.
         holds: bool,
-        // What the stream is charged to.
+        // What the encoder's memory is charged to.
         reservation: Option<Reservation>,
     }
 }
@@ -339,7 +341,7 @@ mod tests {
         (0..length).map(|_| next()).collect()
     }
 
-    /// A body that comes in pieces of `size` bytes.
+    /// Returns a body with frames of `size` bytes.
     fn pieces(bytes: &[u8], size: usize) -> impl Body<Data = Bytes, Error = Infallible> {
         let pieces: Vec<_> = bytes.chunks(size).map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece)))).collect();
         StreamBody::new(futures_util::stream::iter(pieces))
@@ -352,7 +354,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_goes_in_comes_out_in_pieces_of_every_size() {
-        // Sizes around the chunk, where output stays in the stream.
+        // Sizes around the chunk size, where output can stay in the encoder.
         for length in [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             for text in [vec![b'x'; length], noise(length)] {
                 let whole = compressed(&text).await;
@@ -371,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Each piece kept the room for a large one.
+    /// Regression: each small chunk held a large buffer.
     #[tokio::test]
     async fn what_comes_in_small_pieces_takes_little_memory() {
         let mut packed = Vec::new();
@@ -385,7 +387,7 @@ mod tests {
         assert!(room < 64_000, "{room}");
     }
 
-    /// 2 MB went in before others had their turn.
+    /// Regression: 2 MB were compressed before other tasks could run.
     #[test]
     fn others_have_their_turn_while_an_answer_is_compressed() {
         use futures_util::FutureExt;
@@ -452,12 +454,12 @@ mod tests {
         };
         assert_eq!(error, "the body grows more than 100 times as gzip is taken off, which is the limit");
         assert!(came < 2 << 20, "{came}");
-        // Little may grow by any factor.
+        // A small body may grow by any factor.
         let small = compressed(&vec![b' '; 60_000]).await;
         assert_eq!(decoded(Full::new(Bytes::from(small)), 100).await.unwrap().len(), 60_000);
     }
 
-    /// Whoever waits for the first half of a stream gets it before the second one is there.
+    /// The first half of a stream arrives before the second one is sent.
     #[tokio::test]
     async fn a_stream_is_not_held_back() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel::<Result<_, Infallible>>();
@@ -470,7 +472,7 @@ mod tests {
         assert_eq!(body.collect().await.unwrap().to_bytes(), "second");
     }
 
-    /// Whatever comes, it is read the same in pieces of every size, and as others read it.
+    /// Any input gives the same result in chunks of every size, and the same result as another decoder.
     #[test]
     fn changed_streams_are_read_in_any_pieces() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -485,7 +487,7 @@ mod tests {
         let plain = runtime.block_on(compressed(text.as_bytes()));
         let bomb = runtime.block_on(compressed(&vec![b' '; 1 << 20]));
         let twice = [&plain[..], &none].concat();
-        // The header has a checksum of its own, which is right.
+        // The header has its own checksum, which is correct here.
         let mut checked = vec![0x1F, 0x8B, 8, 2, 0, 0, 0, 0, 0, 3];
         let mut crc = flate2::Crc::new();
         crc.update(&checked);
@@ -504,7 +506,7 @@ mod tests {
                 flate2::read::GzDecoder::new(bytes).read_to_end(&mut expected).unwrap();
                 assert_eq!(found, &expected, "{bytes:?}");
             }
-            // Where it grows too much depends on what is looked at together.
+            // The point at which a body exceeds the ratio depends on the chunks.
             let is_ratio =
                 |result: &Result<Bytes, String>| result.as_ref().is_err_and(|said| said.contains("100 times"));
             if ![&whole, &single, &few].into_iter().any(is_ratio) {
@@ -514,7 +516,7 @@ mod tests {
         };
         seeds.iter().for_each(|seed| check(seed, &mut fastrand::Rng::with_seed(1)));
         crate::changed::changed(&seeds, check);
-        // Both kinds were among them, and nothing came out of the bomb.
+        // There were valid and invalid bodies, and the decompression bomb was stopped.
         assert!(sound > 0 && sound < all && (text.len()..1 << 20).contains(&most), "{sound} of {all}, {most} bytes");
     }
 }

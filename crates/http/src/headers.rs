@@ -8,17 +8,17 @@ use castile_xml::Charset;
 use http::header::InvalidHeaderValue;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// SOAPAction, the intent of a request (SOAP 1.1 §6.1.1).
+/// The SOAPAction header: the intent of a request (SOAP 1.1 §6.1.1).
 pub(crate) const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
 
-/// The Content-Type of a contract.
+/// The Content-Type of contracts and of SOAP 1.1 messages.
 pub(crate) const XML_TYPE: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
 /// The Content-Type of SOAP 1.2 messages.
 const SOAP12_TYPE: HeaderValue = HeaderValue::from_static("application/soap+xml; charset=utf-8");
 
-/// Removes what no caller and no service says of a message: what it is, where it ends, and what is of one connection (RFC 9110
-/// §7.6.1). It may be there since it was copied from another message.
+/// Removes the headers that callers and services can't set: content type and encoding, message length, and hop-by-hop
+/// headers (RFC 9110 §7.6.1). They may be there if the headers were copied from another message.
 pub(crate) fn remove_own(headers: &mut HeaderMap) {
     let own = [
         header::CONTENT_TYPE,
@@ -47,8 +47,8 @@ pub(crate) fn message_type(version: Version) -> HeaderValue {
     }
 }
 
-/// The headers that tell the action of a request: a parameter of the media type in SOAP 1.2 (Part 2 §6.5, RFC 3902),
-/// which may be left out, a header of its own before (SOAP 1.1 §6.1.1).
+/// Returns the Content-Type and SOAPAction of a request. In SOAP 1.2 the action is an optional parameter of the media
+/// type (Part 2 §6.5, RFC 3902). In SOAP 1.1 it is a separate header (§6.1.1).
 pub(crate) fn request_headers(
     version: Version,
     action: &str,
@@ -67,32 +67,32 @@ pub(crate) fn request_headers(
     }
 }
 
-/// What a Content-Type says of a message.
+/// The parsed Content-Type of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MessageType {
-    /// The version whose media type it is. The envelope tells which one the message is in.
+    /// The version that the media type belongs to. The actual version of the message is in its envelope.
     pub(crate) version: Version,
-    /// The parameter `charset`. Without one the document itself tells its encoding (RFC 7303 §3.2), so that is left to
-    /// whoever reads it.
+    /// The parameter `charset`. Without it, the document itself declares its encoding (RFC 7303 §3.2), and the reader
+    /// of the document detects it.
     pub(crate) charset: Option<Charset>,
-    /// The parameter `action` of SOAP 1.2's media type.
+    /// The parameter `action` of the SOAP 1.2 media type.
     pub(crate) action: Option<String>,
 }
 
 /// Why a body is not read as a SOAP message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// No media type, or another one.
+    /// The media type is missing or not one of SOAP.
     MediaType { found: Option<String> },
-    /// A charset that is not known.
+    /// The charset is unknown.
     Charset { found: String },
-    /// A parameter that stands there twice, with two values.
+    /// The parameter occurs twice, with different values.
     Repeated { name: &'static str },
-    /// Of a package, and what is wrong with it.
+    /// The Content-Type of a package is invalid; the text describes the error.
     Package(String),
 }
 
-/// What a header of strangers says, for messages: visible, and cut where it gets long.
+/// Shows the value of a foreign header in an error message: with control characters escaped, and shortened.
 pub(crate) fn shown(value: &str) -> String {
     const SHOWN: usize = 200;
     castile_xml::excerpt(value, SHOWN)
@@ -118,23 +118,23 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The headers that decide how a message is read, found in one pass.
+/// The headers that decide how a message is read, collected in one pass.
 #[derive(Default)]
 pub(crate) struct Fields<'a> {
     pub(crate) host: Field<'a>,
     pub(crate) content_type: Field<'a>,
     pub(crate) soap_action: Field<'a>,
-    /// The content codings that the body is said to have (RFC 9110 §8.4). Two of them are two codings.
+    /// The content codings of the body (RFC 9110 §8.4). Two headers mean two codings.
     pub(crate) content_encoding: Field<'a>,
     pub(crate) has_transfer_encoding: bool,
     pub(crate) has_expect: bool,
     pub(crate) has_accept: bool,
 }
 
-/// A header that may stand once.
+/// A header that may occur only once.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Field<'a> {
-    /// The value that stands last.
+    /// The last value.
     pub(crate) value: Option<&'a HeaderValue>,
     count: usize,
 }
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
         let mut fields = Fields::default();
         for (name, value) in headers {
-            // The length alone tells most headers apart.
+            // The length alone rules out most headers.
             match name.as_str().len() {
                 4 if *name == header::HOST => fields.host.add(value),
                 6 if *name == header::ACCEPT => fields.has_accept = true,
@@ -167,25 +167,25 @@ impl<'a> Field<'a> {
         self.count += 1;
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Errors
-    /// How often it stands there instead of once, so that two readers could take two values.
+    /// The number of occurrences if the header occurs more than once. Two readers could then use different values.
     pub(crate) fn single(self) -> Result<Option<&'a HeaderValue>, usize> {
         if self.count > 1 { Err(self.count) } else { Ok(self.value) }
     }
 }
 
-/// What a Content-Type says: what a body is.
+/// The kind of body that a Content-Type declares.
 pub(crate) enum ContentType {
     /// A message.
     Message(MessageType),
-    /// A message and what goes with it.
+    /// A message with attachments or other parts.
     Package(Box<Related>),
 }
 
 impl ContentType {
-    /// Reads a Content-Type.
+    /// Parses a Content-Type.
     pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
         const PACKAGE: &[u8] = b"multipart/related";
         let value = content_type.map_or(&b""[..], HeaderValue::as_bytes);
@@ -200,10 +200,10 @@ impl ContentType {
 }
 
 impl MessageType {
-    /// Reads the Content-Type of a message.
+    /// Parses the Content-Type of a message.
     pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
         let content_type = content_type.map_or(&b""[..], HeaderValue::as_bytes);
-        // The spellings that nearly all senders use spare the walk.
+        // A fast path for the spellings that nearly all senders use.
         if content_type == XML_TYPE.as_bytes() {
             return Ok(MessageType { version: Version::Soap11, charset: Some(Charset::UTF_8), action: None });
         }
@@ -230,10 +230,10 @@ impl MessageType {
     }
 }
 
-/// The value of the parameter of this name (RFC 9110 §5.6.6).
+/// Returns the value of a parameter (RFC 9110 §5.6.6).
 ///
 /// # Errors
-/// There are two that differ: another reader could take the other one.
+/// The parameter occurs twice with different values: another reader could use the other one.
 fn parameter(mut rest: &str, wanted: &'static str, are_same: fn(&str, &str) -> bool) -> Result<Option<String>, Unread> {
     let mut found: Option<String> = None;
     loop {
@@ -253,7 +253,7 @@ fn parameter(mut rest: &str, wanted: &'static str, are_same: fn(&str, &str) -> b
     }
 }
 
-/// The value that `text` begins with, a token or a quoted string, and what comes behind it.
+/// Splits off the value at the start of `text`, a token or a quoted string.
 fn value(text: &str) -> (String, &str) {
     let text = text.trim_start();
     let Some(quoted) = text.strip_prefix('"') else {
@@ -310,7 +310,7 @@ mod tests {
         for (content_type, version, action) in [
             ("text/xml", Version::Soap11, None),
             ("text/xml; charset=utf-8", Version::Soap11, None),
-            // SOAP 1.1 has a header for it.
+            // SOAP 1.1 has a separate header for the action.
             ("text/xml; action=a", Version::Soap11, None),
             ("application/soap+xml", Version::Soap12, None),
             ("application/soap+xml; charset=utf-8", Version::Soap12, None),
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// The first was taken here, and packages with two are refused.
+    /// Regression: the first value was used here, while packages with two values are rejected.
     #[test]
     fn what_stands_there_twice_is_not_chosen_from() {
         for (content_type, name) in [
@@ -369,7 +369,7 @@ mod tests {
         }
         let twice = read("application/soap+xml; action=a; charset=UTF-8; action=\"a\"; charset=utf-8").unwrap();
         assert_eq!((twice.charset, twice.action.as_deref()), (Some(Charset::UTF_8), Some("a")));
-        // SOAP 1.1 has a header for it.
+        // SOAP 1.1 has a separate header for the action.
         assert!(read("text/xml; action=a; action=b").is_ok());
     }
 }

@@ -11,7 +11,7 @@ use crate::headers::{MessageType, Unread};
 /// The media type of XOP documents.
 const XOP: &str = "application/xop+xml";
 
-/// A message and its parts as a body, and the Content-Type of that. `action` is that of a SOAP 1.2 request.
+/// Packs a message and its parts. Returns the Content-Type and the body. `action` is the action of a SOAP 1.2 request.
 pub(crate) fn pack(
     packaging: Packaging,
     version: Version,
@@ -26,18 +26,18 @@ pub(crate) fn pack(
     for part in parts {
         package.attach(part)?;
     }
-    // It was checked for control characters, so it is a header value, if one beyond ASCII.
+    // The package has rejected control characters, so the text is a valid header value, possibly not ASCII.
     let content_type = HeaderValue::from_bytes(package.content_type().as_bytes());
     let content_type = content_type.unwrap_or_else(|_| HeaderValue::from_static("multipart/related"));
     Ok((content_type, Body::stream(package.into_body())))
 }
 
-/// How a message and its parts are to be packed, if at all.
+/// Returns how a message and its parts are packed. `None` if they need no package.
 pub(crate) fn packaging(asked: Option<Packaging>, parts: &[Part]) -> Option<Packaging> {
     asked.or((!parts.is_empty()).then_some(Packaging::Attachments))
 }
 
-/// What a package says of the message in it.
+/// The message's properties, as the package declares them.
 pub(crate) struct Contained {
     pub(crate) packaging: Packaging,
     pub(crate) message_type: MessageType,
@@ -60,7 +60,7 @@ impl Contained {
     }
 }
 
-/// The version that a package is said to be of, before its root part is there.
+/// Returns the SOAP version that a package declares, before its root part has arrived.
 pub(crate) fn declared_version(related: &Related) -> Version {
     let declared = related.start_info().or(related.root_type());
     let media_type = declared.and_then(|declared| MediaType::parse(declared).ok());
@@ -71,7 +71,7 @@ fn version_of(media_type: &MediaType) -> Option<Version> {
     Version::ALL.into_iter().find(|version| media_type.essence() == version.media_type())
 }
 
-/// Whether whoever asks takes an XOP document as the answer.
+/// Returns whether the client accepts an XOP document as the answer.
 pub(crate) fn accepts_mtom(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT).into_iter();
     values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {

@@ -1,6 +1,6 @@
-//! Bytes as `%` and two digits (RFC 3986 §2.1).
+//! Percent-encoding (RFC 3986 §2.1).
 
-/// A text in which all but unreserved characters are written so: as it may stand in a query, and in a parameter (RFC 5987 §3.2).
+/// Encodes all characters except the unreserved ones, for use in a query or in a parameter (RFC 5987 §3.2).
 pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -13,19 +13,19 @@ pub(crate) fn encoded(text: &str) -> String {
     encoded
 }
 
-/// The bytes that a text stands for. A `%` without two digits stands for itself.
+/// Decodes a text. A `%` without two digits is left as it is.
 #[cfg(any(test, feature = "page"))]
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     decode(text).0
 }
 
-/// The bytes that a text stands for; `None` if it has a `%` without two digits.
+/// Decodes a text. Returns `None` if it has a `%` without two digits.
 pub(crate) fn decoded_if_sound(text: &str) -> Option<Vec<u8>> {
     let (bytes, is_sound) = decode(text);
     is_sound.then_some(bytes)
 }
 
-/// The bytes, and whether each `%` has two digits.
+/// Returns the decoded bytes, and whether each `%` has two digits.
 fn decode(text: &str) -> (Vec<u8>, bool) {
     let (mut bytes, mut is_sound) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();

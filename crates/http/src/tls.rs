@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 for both sides: where certificates and keys are read from, and what goes wrong in words.
+//! TLS 1.2 and 1.3 for both sides: where certificates and keys are read from, and readable error messages.
 
 mod chain;
 mod pem;
@@ -28,10 +28,10 @@ pub(crate) use self::reason::advice;
 pub(crate) use self::reason::of as meaning;
 pub(crate) use self::reason::reason;
 
-/// The protocol that is negotiated (RFC 7301).
+/// The protocol to negotiate with ALPN (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"http/1.1";
 
-/// A certificate with its chain, and the key to it: who a server is, or a client.
+/// The identity of a server or client: a certificate with its chain, and its private key.
 #[derive(Clone, Debug)]
 pub struct Identity {
     chain: Pem,
@@ -39,19 +39,19 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The certificate comes first in `chain`, then those of its issuers, without the root. `key` is not encrypted: PKCS #8,
-    /// PKCS #1 or SEC 1. Both may be in one file.
+    /// Creates an identity. `chain` has the certificate first, then those of its issuers, without the root. `key` is an
+    /// unencrypted key in PKCS #8, PKCS #1 or SEC 1. Both may be in one file.
     pub fn new(chain: Pem, key: Pem) -> Self {
         Identity { chain, key }
     }
 
-    /// Where the certificates and the key are.
+    /// Returns the sources of the certificates and of the key.
     #[cfg(feature = "openssl")]
     pub(crate) fn pem(&self) -> (&Pem, &Pem) {
         (&self.chain, &self.key)
     }
 
-    /// Reads both, and checks that they belong together.
+    /// Reads both and checks that they belong together.
     pub(crate) fn load(&self) -> Result<LoadedIdentity, Error> {
         let (chain, key) = (self.chain.certificates()?, self.key.private_key()?);
         let signer = provider().key_provider.load_private_key(key.clone_key()).map_err(|error| {
@@ -71,7 +71,7 @@ impl Identity {
     }
 }
 
-/// An identity as it was read.
+/// An identity that has been read.
 #[derive(PartialEq)]
 pub(crate) struct LoadedIdentity {
     pub(crate) chain: Vec<CertificateDer<'static>>,
@@ -96,7 +96,7 @@ pub enum TlsVersion {
 }
 
 impl TlsVersion {
-    /// This version and later ones.
+    /// Returns this version and later ones.
     pub(crate) fn and_later(self) -> &'static [&'static SupportedProtocolVersion] {
         static TLS13: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
         match self {
@@ -106,17 +106,17 @@ impl TlsVersion {
     }
 }
 
-/// Cryptography by AWS-LC. The process may have another provider as its default.
+/// Returns the cryptography of AWS-LC, whatever the default provider of the process is.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     static PROVIDER: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| Arc::new(aws_lc_rs::default_provider()));
     PROVIDER.clone()
 }
 
-/// A stream whose first byte tells TLS from plain HTTP, and which counts the bytes that come.
+/// A stream that detects plain HTTP by its first byte and counts the bytes that arrive.
 #[derive(Debug)]
 pub(crate) struct Sniffed<T> {
     pub(crate) stream: T,
-    /// Shared, since a handshake that goes on doesn't show its stream.
+    /// Shared, because a handshake in progress doesn't give access to its stream.
     pub(crate) came: Arc<AtomicU64>,
 }
 
@@ -131,7 +131,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Sniffed<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         let filled = &buffer.filled()[before..];
-        // Types of records are small numbers (RFC 8446 §5.1); methods and versions of HTTP are capitals.
+        // TLS record types are small numbers (RFC 8446 §5.1). HTTP methods and versions begin with a capital letter.
         if self.came.load(Relaxed) == 0 && filled.first().is_some_and(u8::is_ascii_uppercase) {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, PlainHttp)));
         }
@@ -166,7 +166,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Sniffed<T> {
     }
 }
 
-/// The other end speaks HTTP without TLS.
+/// The error when the peer speaks HTTP without TLS.
 #[derive(Debug)]
 pub(crate) struct PlainHttp;
 

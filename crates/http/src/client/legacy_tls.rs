@@ -1,4 +1,4 @@
-//! TLS by OpenSSL, for servers that don't speak what is safe today.
+//! TLS by OpenSSL, for servers that don't support what is secure today.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use super::tls::{Roots, TlsOptions};
 use crate::tls::{Pem, Sniffed, TlsVersion};
 use crate::{Error, ErrorKind};
 
-/// The ciphers that are allowed: those of OpenSSL, with keys of 1,024 bits.
+/// The default ciphers: those of OpenSSL, with keys of 1,024 bits or more.
 const CIPHERS: &str = "DEFAULT:@SECLEVEL=1";
-/// ALPN as OpenSSL takes it: each name behind its length.
+/// ALPN in the format of OpenSSL: each name follows its length.
 const ALPN: &[u8] = b"\x08http/1.1";
-/// `SSL_OP_LEGACY_SERVER_CONNECT`, for which the crate has no name. OpenSSL before 3 has it on.
+/// `SSL_OP_LEGACY_SERVER_CONNECT`, which the crate doesn't define. It is on by default before OpenSSL 3.
 const LEGACY_SERVER_CONNECT: SslOptions = SslOptions::from_bits_retain(0x4);
 
-/// TLS by OpenSSL instead of rustls, for one server that speaks nothing else: small keys of Diffie-Hellman, SHA-1, ciphers without
-/// authenticated encryption, curves of Brainpool, TLS before 1.2.
+/// TLS by OpenSSL instead of rustls, for one server that doesn't support secure TLS: small Diffie-Hellman keys, SHA-1,
+/// ciphers without authenticated encryption, Brainpool curves, TLS before 1.2.
 ///
-/// It is weaker than what other clients speak. Whoever needs it needs it for one server, so it stands in the [`TlsOptions`] of one
-/// [`Transport`](super::Transport). Certificates and names are checked as ever.
+/// It is weaker than the TLS of other clients. It is set in the [`TlsOptions`] of one [`Transport`](super::Transport),
+/// so other servers are not affected. Certificates and names are checked as usual.
 ///
 /// ```no_run
 /// use castile_http::client::{Legacy, Options, Tls, TlsOptions};
@@ -40,15 +40,17 @@ const LEGACY_SERVER_CONNECT: SslOptions = SslOptions::from_bits_retain(0x4);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Legacy {
-    /// The cipher suites up to TLS 1.2, and the level of security, in the form of `openssl ciphers`. `DEFAULT:@SECLEVEL=1` by default, which
-    /// allows keys of 1,024 bits. Certificates that are signed with SHA-1, and TLS before 1.2, need `@SECLEVEL=0`.
+    /// The cipher suites up to TLS 1.2, and the security level, in the format of `openssl ciphers`.
+    /// `DEFAULT:@SECLEVEL=1` by default, which allows keys of 1,024 bits. Certificates signed with SHA-1, and TLS
+    /// before 1.2, need `@SECLEVEL=0`.
     pub ciphers: String,
-    /// The groups for the key exchange in the order of preference, separated by colons, such as `brainpoolP256r1:P-256`. `None`, the
-    /// default, leaves them to OpenSSL.
+    /// The groups for the key exchange in order of preference, separated by colons, such as `brainpoolP256r1:P-256`.
+    /// `None` by default: OpenSSL chooses.
     pub groups: Option<String>,
-    /// The oldest version that is spoken. TLS 1.2 by default.
+    /// The oldest allowed version. TLS 1.2 by default.
     pub min_version: LegacyVersion,
-    /// Whether the server may lack secure renegotiation (RFC 5746), as some that are older than 2010 do. Off by default.
+    /// Whether the server may lack secure renegotiation (RFC 5746), as some servers from before 2010 do. Off by
+    /// default.
     pub allows_insecure_renegotiation: bool,
 }
 
@@ -56,9 +58,9 @@ pub struct Legacy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LegacyVersion {
-    /// RFC 2246, which nobody should speak any longer (RFC 8996).
+    /// RFC 2246, deprecated by RFC 8996.
     Tls10,
-    /// RFC 4346, which nobody should speak any longer (RFC 8996).
+    /// RFC 4346, deprecated by RFC 8996.
     Tls11,
     /// RFC 5246.
     #[default]
@@ -76,7 +78,7 @@ impl Default for Legacy {
     }
 }
 
-/// A connector with what its options name.
+/// A connector with its options loaded.
 pub(super) struct Connector {
     connector: SslConnector,
     server_name: Option<String>,
@@ -155,7 +157,7 @@ fn builder(options: &TlsOptions, legacy: &Legacy) -> Result<SslConnectorBuilder,
             builder.add_extra_chain_cert(issuer).map_err(|error| of_pem(chain, &error))?;
         }
         let text = read(key)?;
-        // Nobody is asked for the password of a key that has one.
+        // Don't prompt for the password of an encrypted key.
         let private = PKey::private_key_from_pem_callback(&text, |_| Ok(0)).map_err(|_| {
             let message = format!("found no private key that is not encrypted in {key}");
             Error::new(ErrorKind::Tls, message)
@@ -168,7 +170,7 @@ fn builder(options: &TlsOptions, legacy: &Legacy) -> Result<SslConnectorBuilder,
     Ok(builder)
 }
 
-/// Trusts these authorities and no others.
+/// Trusts only these authorities.
 fn trust(builder: &mut SslConnectorBuilder, roots: &Roots) -> Result<(), Error> {
     let mut store = openssl::x509::store::X509StoreBuilder::new().map_err(unusable)?;
     let added = match roots {
@@ -211,7 +213,7 @@ fn unusable(error: ErrorStack) -> Error {
     Error::new(ErrorKind::Tls, format!("OpenSSL can't be set up: {}", said(&error))).because(error)
 }
 
-/// What OpenSSL says without its numbers and places.
+/// Returns the messages of OpenSSL without error numbers and source locations.
 fn said(error: &ErrorStack) -> String {
     let reasons: Vec<&str> = error.errors().iter().filter_map(openssl::error::Error::reason).collect();
     if reasons.is_empty() { "it doesn't say why".to_owned() } else { reasons.join(", ") }
@@ -220,7 +222,7 @@ fn said(error: &ErrorStack) -> String {
 fn reason<S>(error: &openssl::ssl::Error, stream: &SslStream<S>) -> String {
     use openssl::x509::X509VerifyResult;
 
-    // Below the error of a stream is what our own streams say.
+    // An error of our own stream is wrapped in the error of OpenSSL.
     if let Some(reason) = error.io_error().and_then(|error| crate::tls::reason(error)) {
         return reason;
     }
@@ -249,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// A certificate of its own authority, and its key.
+    /// A certificate with its own authority, and its key.
     struct Own {
         pem: String,
         key: String,
@@ -262,7 +264,7 @@ mod tests {
             Own { pem: certificate.pem(), key: key.serialize_pem() }
         }
 
-        /// A server that shows it, with others behind it.
+        /// Creates a server that sends this certificate, followed by `others`.
         fn server(&self, version: SslVersion, others: &[String]) -> SslContext {
             let mut builder = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
             builder.set_max_proto_version(Some(version)).unwrap();
@@ -274,7 +276,7 @@ mod tests {
             builder.build().into_context()
         }
 
-        /// A client that trusts it and nobody else.
+        /// Creates a client that trusts only this certificate.
         fn client(&self) -> Connector {
             let options = TlsOptions { roots: Roots::Only(vec![Pem::bytes(&self.pem)]), ..TlsOptions::default() };
             Connector::load(&options, &Legacy::default()).unwrap()
@@ -285,7 +287,8 @@ mod tests {
         Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
     }
 
-    /// Hands on what comes, but for a piece that begins behind so many bytes: that much of it is left out, and something else put there.
+    /// Copies bytes, but replaces a part: after `begin` bytes it leaves out `left_out` bytes and writes `other`
+    /// instead.
     async fn hand_on(
         mut from: impl AsyncRead + Unpin,
         mut to: impl AsyncWrite + Unpin,
@@ -315,13 +318,13 @@ mod tests {
         let _ = to.shutdown().await;
     }
 
-    /// How a handshake ends whose server's bytes are changed on their way, and what the first answer is.
+    /// Runs a handshake in which the server's bytes are changed on the way. Returns the first answer or the error.
     async fn shaken(client: &Connector, server: &SslContext, piece: (usize, usize, Vec<u8>)) -> Result<String, Error> {
         let (ours, at_client) = duplex(64 << 10);
         let (at_server, theirs) = duplex(64 << 10);
         let (mut client_reads, client_writes) = tokio::io::split(at_client);
         let (server_reads, mut server_writes) = tokio::io::split(at_server);
-        // The way to the server stays as it is.
+        // The direction to the server is not changed.
         let there = tokio::spawn(async move {
             let _ = tokio::io::copy(&mut client_reads, &mut server_writes).await;
             let _ = server_writes.shutdown().await;
@@ -344,7 +347,7 @@ mod tests {
                 _ => String::new(),
             })
         };
-        // Whoever waits for what was left out waits for a time that passes at once.
+        // The clock is paused: a wait for the missing bytes times out immediately.
         let result = timeout(Duration::from_secs(60), exchange).await;
         for task in [there, back, serve] {
             task.abort();
@@ -352,14 +355,14 @@ mod tests {
         result.unwrap_or_else(|_| Err(Error::new(ErrorKind::Connect, "it takes for ever")))
     }
 
-    /// Whatever becomes of what a server sends, a handshake ends, and who is trusted is who was named.
+    /// A handshake with changed bytes always ends, and only the configured server is trusted.
     #[test]
     fn changed_handshakes_end() {
         let (known, stranger) = (Own::new(), Own::new());
         let client = known.client();
         let servers = [SslVersion::TLS1_2, SslVersion::TLS1_3]
             .map(|version| (known.server(version, &[]), stranger.server(version, std::slice::from_ref(&stranger.pem))));
-        // Alerts, the wish for another handshake, a change of ciphers, a certificate of no length, tickets, no TLS.
+        // Alerts, a request for another handshake, a cipher change, a certificate of no length, tickets, no TLS.
         let seeds: [&[u8]; 9] = [
             b"",
             b"\x15\x03\x03\x00\x02\x02\x28",
@@ -397,11 +400,11 @@ mod tests {
         println!("{taken} handshakes were done, {refused} were not");
     }
 
-    /// Certificates that may all be each other's issuer, as many as fit, and more.
+    /// Certificates that may all be each other's issuer: as many as allowed, and more.
     #[test]
     fn a_server_with_many_certificates_takes_no_long_time() {
         let (known, stranger) = (Own::new(), Own::new());
-        // Each of them is issued by the one before, and the first by the last.
+        // Each one is issued by the previous one, and the first by the last.
         let authorities: Vec<_> = (0..8)
             .map(|number| {
                 let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();

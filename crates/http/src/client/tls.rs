@@ -1,4 +1,4 @@
-//! TLS under the connections of a [`Transport`](super::Transport).
+//! TLS for the connections of a [`Transport`](super::Transport).
 
 use std::fmt;
 use std::io;
@@ -20,24 +20,24 @@ use tokio_rustls::client::TlsStream;
 use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, advice, provider, reason};
 use crate::{Error, ErrorKind};
 
-/// How a client speaks TLS: the authorities that it trusts, and the certificate that it shows.
+/// The TLS options of a client: the authorities that it trusts, and its own certificate.
 ///
-/// With a proxy that is reached over `https` it speaks TLS in the same way, but for [`identity`](Self::identity),
-/// [`server_name`](Self::server_name) and `legacy` (feature `openssl`), which are for the server.
+/// They also apply to a proxy with an `https` URL, except [`identity`](Self::identity),
+/// [`server_name`](Self::server_name) and `legacy` (feature `openssl`), which are only for the server.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TlsOptions {
-    /// The authorities whose certificates are trusted. Those of the platform by default.
+    /// The trusted authorities. Those of the platform by default.
     pub roots: Roots,
-    /// The certificate of the client, for servers that ask for one. `None` by default.
+    /// The client certificate, for servers that request one. `None` by default.
     pub identity: Option<Identity>,
-    /// The name that the server is asked for and that its certificate must have. `None`, the default, is the host of the URL.
+    /// The server name to request and to verify in the certificate. `None` by default: the host of the URL.
     pub server_name: Option<String>,
-    /// The oldest version that is spoken. TLS 1.2 by default.
+    /// The oldest allowed version. TLS 1.2 by default.
     pub min_version: TlsVersion,
-    /// Whether each connection has a full handshake, and no session is resumed. Off by default.
+    /// Whether each connection makes a full handshake instead of resuming a session. Off by default.
     pub full_handshakes: bool,
-    /// TLS by OpenSSL, for a server that speaks nothing that is safe today. `None` by default.
+    /// TLS by OpenSSL, for a server that doesn't support secure TLS. `None` by default.
     #[cfg(feature = "openssl")]
     pub legacy: Option<super::Legacy>,
 }
@@ -45,17 +45,18 @@ pub struct TlsOptions {
 /// The authorities whose certificates are trusted.
 #[derive(Clone, Debug, Default)]
 pub enum Roots {
-    /// Those that the operating system trusts.
+    /// The authorities that the operating system trusts.
     #[default]
     Platform,
-    /// Those that the operating system trusts, and further ones.
+    /// The authorities that the operating system trusts, and additional ones.
     PlatformAnd(Vec<Pem>),
-    /// These alone. A server's own certificate may stand here if it is self-signed, also one that says that it is an authority, as
-    /// `openssl req -x509` makes it. Whatever stands here is taken for an authority: who has its key can issue certificates of any name.
+    /// Only these. A self-signed server certificate may be one of them, even if it declares itself an authority, as
+    /// `openssl req -x509` makes it. Each of them is trusted as an authority: the owner of its key can issue
+    /// certificates for any name.
     Only(Vec<Pem>),
 }
 
-/// TLS as a client speaks it. Clones share sessions that can be resumed.
+/// The TLS of a client. Clones share sessions that can be resumed.
 ///
 /// ```no_run
 /// use castile_http::client::{Options, Roots, Tls, TlsOptions, Transport};
@@ -72,11 +73,11 @@ pub enum Roots {
 /// ```
 #[derive(Clone, Default)]
 pub struct Tls {
-    /// `None` is what all clients with default options share.
+    /// `None` is the configuration that all clients with default options share.
     loaded: Option<Arc<Loaded>>,
     #[cfg(feature = "openssl")]
     legacy: Option<Arc<super::legacy_tls::Connector>>,
-    /// For a proxy, if that differs.
+    /// The TLS for a proxy, if it differs.
     for_proxy: Option<Arc<Tls>>,
 }
 
@@ -86,18 +87,19 @@ struct Loaded {
 }
 
 impl Tls {
-    /// TLS with the default options. The authorities of the platform are loaded for the first connection, and once for the process.
+    /// Creates TLS with the default options. The authorities of the platform are loaded once per process, for the first
+    /// connection.
     pub fn new() -> Self {
         Tls::default()
     }
 
-    /// Loads what `options` name.
+    /// Creates TLS with `options`, and loads the files that they name.
     ///
     /// # Errors
-    /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
+    /// [`ErrorKind::Tls`] names the file that can't be used, and the reason.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
         let loaded = Tls::load_options(&options)?;
-        // Who the client is to the server, what that is called, and how weak its TLS may be, says nothing of a proxy.
+        // The client's identity, the server's name and its weak TLS don't apply to a proxy.
         let of_proxy = TlsOptions {
             identity: None,
             server_name: None,
@@ -126,16 +128,16 @@ impl Tls {
         Ok(Tls { loaded: Some(Arc::new(Loaded { config, server_name })), ..Tls::default() })
     }
 
-    /// TLS with a proxy on the way to the server.
+    /// Returns the TLS for a connection to a proxy.
     pub(super) fn for_proxy(&self) -> Self {
         self.for_proxy.as_deref().unwrap_or(self).clone()
     }
 
-    /// Shakes hands over a stream that is connected to `host`, for transports of your own. It takes as long as the server does:
-    /// [`Transport`](super::Transport) limits that.
+    /// Makes the TLS handshake over a stream that is connected to `host`, for custom transports. There is no time limit
+    /// here; [`Transport`](super::Transport) sets one.
     ///
     /// # Errors
-    /// [`ErrorKind::Connect`] says what the server does that is not accepted, or what it doesn't accept.
+    /// [`ErrorKind::Connect`] describes what one side doesn't accept.
     pub async fn connect<S>(
         &self,
         host: &str,
@@ -161,7 +163,7 @@ impl Tls {
         connected.map(Secured::Rustls).map_err(broken_off)
     }
 
-    /// Loads what is to be loaded. The authorities of the platform take a while, which is not the server's time.
+    /// Loads the authorities of the platform if needed. That takes a while and doesn't count as time of the server.
     pub(super) async fn load(&self) -> Result<(), Error> {
         #[cfg(feature = "openssl")]
         if self.legacy.is_some() {
@@ -190,7 +192,7 @@ impl Tls {
     }
 }
 
-/// A connection with TLS. It is kept in a box.
+/// A connection with TLS. It is stored in a box.
 #[cfg_attr(feature = "openssl", allow(clippy::large_enum_variant, reason = "it is in a box as a whole"))]
 #[derive(Debug)]
 pub(super) enum Secured<S> {
@@ -199,7 +201,7 @@ pub(super) enum Secured<S> {
     OpenSsl(tokio_openssl::SslStream<Sniffed<S>>),
 }
 
-/// Evaluates an expression for the stream, of whichever library it is.
+/// Evaluates an expression for the stream of either library.
 macro_rules! either {
     ($secured:expr, $stream:ident => $do:expr) => {
         match $secured {
@@ -211,7 +213,7 @@ macro_rules! either {
 }
 
 impl<S> Secured<S> {
-    /// The connection without TLS.
+    /// Returns the stream below TLS.
     pub(super) fn stream(&self) -> &S {
         match self {
             Secured::Rustls(stream) => &stream.get_ref().0.stream,
@@ -227,7 +229,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
     }
 }
 
-/// An error of TLS as it is told; others stay as they are.
+/// Gives a TLS error a readable message. Other errors are unchanged.
 fn in_words(error: io::Error) -> io::Error {
     match reason(&error) {
         Some(reason) => io::Error::new(error.kind(), Error::new(ErrorKind::Exchange, reason).because(error)),
@@ -269,8 +271,8 @@ impl fmt::Debug for Tls {
 
 static OF_PLATFORM: OnceLock<Arc<ClientConfig>> = OnceLock::new();
 
-/// What all clients with default options share. It reads some hundred certificates, once, and keeps them though whoever asked
-/// doesn't wait any longer.
+/// Returns the configuration that all clients with default options share. It reads some hundred certificates once. The
+/// result is stored even if the caller has stopped waiting.
 fn of_platform() -> Result<Arc<ClientConfig>, Error> {
     static LOADING: Mutex<()> = Mutex::new(());
     let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -310,7 +312,7 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
     Ok(Arc::new(config))
 }
 
-/// Who judges certificates of servers: where a platform has ways of its own, these.
+/// Returns the verifier of server certificates: the verifier of the platform if its authorities are used.
 fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
     let of_platform = |error: rustls::Error| {
         let message = format!("the authorities of the platform can't be used: {error}");
@@ -329,7 +331,7 @@ fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
         }
         Roots::Only(_) => {
             let mut store = RootCertStore::empty();
-            // Each was found to be usable.
+            // All of them were checked before.
             store.add_parsable_certificates(trusted.clone());
             let verifier = WebPkiServerVerifier::builder_with_provider(store.into(), provider()).build();
             verifier
@@ -339,7 +341,7 @@ fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
     Ok(FewOfServers { inner, trusted })
 }
 
-/// The certificates in a text, each of which can be that of an authority.
+/// Reads certificates and checks that each can be an authority.
 fn checked(pem: &Pem) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, Error> {
     let certificates = pem.certificates()?;
     for (index, certificate) in certificates.iter().enumerate() {
@@ -366,20 +368,20 @@ fn broken_off(error: io::Error) -> Error {
     if is_refused { broken_off.repeating() } else { broken_off }.because(error)
 }
 
-/// Why TLS ended on a connection, once it did. A server judges the client's certificate behind the handshake (RFC 8446 §4.4.2.4), and
-/// when its alert comes before the request is written, the request fails only because its connection is gone.
+/// Why TLS failed on a connection. A server checks the client certificate after the handshake (RFC 8446 §4.4.2.4). If
+/// its alert arrives before the request is written, the error of the request is only that the connection is gone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Broken(Arc<OnceLock<String>>);
 
 impl Broken {
-    /// Why TLS ended on the connection that a request had.
+    /// Returns why TLS failed on the connection of a request.
     pub(super) fn of(connection: &CaptureConnection) -> Option<String> {
         let mut extensions = Extensions::new();
         connection.connection_metadata().as_ref()?.get_extras(&mut extensions);
         extensions.get::<Broken>()?.0.get().cloned()
     }
 
-    /// Keeps why TLS ended, if `error` tells it first.
+    /// Stores the reason of `error`, unless one is stored already.
     pub(super) fn note(&self, error: &io::Error) {
         if let Some(reason) = reason(error) {
             self.0.get_or_init(|| reason);

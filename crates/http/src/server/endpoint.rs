@@ -32,92 +32,98 @@ use crate::headers::{ContentType, Fields, MessageType, XML_TYPE, message_type, r
 use crate::timeout::within;
 use crate::{Body, BoxError, DEFAULT_OFFLOAD_ABOVE, Workers, body, package as packages};
 
-/// How many pairs of a query are looked at, each for every document of the contract. Who asks for one sends one.
+/// How many pairs of a query are compared, each with every document of the contract. Real clients send one.
 const PAIRS: usize = 32;
 
-/// What an endpoint answers, in time.
+/// The future answer of an endpoint.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
-/// A SOAP service at an HTTP address: a tower service that mounts into axum (`Router::route_service`) as into
+/// A SOAP service at an HTTP address. It is a tower service that mounts into axum (`Router::route_service`) and into
 /// [`Server`](super::Server).
 ///
 /// It is always ready, never fails, and is cheap to clone.
 ///
 /// | request | response |
 /// |---|---|
-/// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 when it is a fault (SOAP 1.1 §6.2); 400 when the fault is the sender's in SOAP 1.2 (Part 2 §7.5.2.2) |
-/// | — of `multipart/related` around one of them | the same, its attachments read as they are asked for (SOAP Messages with Attachments, MTOM) |
-/// | — to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
-/// | GET `?wsdl` | the contract, its `soap:address` made the one that [`Options::address`] says |
-/// | GET of anything else | a page for people, if the service was generated with one, with the feature `page`; else 405 |
+/// | POST of `text/xml` or `application/soap+xml` | the reply in the version of the envelope: 200, or 500 for a fault (SOAP 1.1 §6.2); 400 for a sender fault in SOAP 1.2 (Part 2 §7.5.2.2) |
+/// | POST of `multipart/related` that contains such a message | the same; attachments are read on demand (SOAP Messages with Attachments, MTOM) |
+/// | POST to an operation without a response | 202, empty (WS-I Basic Profile 1.1 R2714) |
+/// | GET `?wsdl` | the contract, with its `soap:address` set by [`Options::address`] |
+/// | other GET | an HTML page, if the service was generated with one and the feature `page` is on; else 405 |
 /// | any other method | 405 |
-/// | no credentials that [`Options::authentication`] knows | 401 |
+/// | credentials missing or rejected by [`Options::authentication`] | 401 |
 /// | two Content-Type or SOAPAction headers | 400 |
-/// | another content type, a charset that is not known, a content coding other than gzip | 415 |
-/// | a body too large, too slow, broken off | 413, 408, 400 |
-/// | a package that is broken | a fault that says where |
-/// | a handler too slow | 503 |
-/// | too little memory left | 503, with Retry-After |
+/// | another content type, an unknown charset, a content coding other than gzip | 415 |
+/// | a body that is too large, too slow or broken off | 413, 408, 400 |
+/// | an invalid package | a fault that gives the position |
+/// | a handler that is too slow | 503 |
+/// | not enough memory | 503, with Retry-After |
 ///
-/// Refusals are plain text that says what was found and expected. The length of a response is known to its body, from
-/// which hyper makes the Content-Length.
+/// Rejections are plain text that describes what was found and what was expected. The body of a response has a known
+/// length, from which hyper sets the Content-Length.
 pub struct Endpoint<S: ?Sized> {
     shared: Arc<Shared<S>>,
 }
 
 struct Shared<S: ?Sized> {
     options: Options,
-    /// What the service is called with: those of the options, and somebody who measures time where these name no workers.
+    /// The options for calls of the service. Without workers in `options` they have some that only provide timers.
     messages: castile_soap::Options,
-    /// The budget where neither the options nor a server have one.
+    /// The budget used if neither the options nor a server have one.
     process: Budget,
     service: Arc<S>,
 }
 
-/// What an [`Endpoint`] allows.
+/// The options of an [`Endpoint`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How messages are read and written: what they may take, 16 MiB by default; whether they may deviate from the
-    /// contract; which header blocks are understood; MTOM and WS-Addressing. Those of more than 256 KiB are read and
-    /// written by the [shared](Workers::shared) workers, and not where connections are driven. They also make
-    /// documents of the contract that are larger, and pages of more text. `None` as `offload` has all of that done in place.
+    /// How messages are read and written: their limits (16 MiB by default), whether they may violate the contract,
+    /// which header blocks are understood, MTOM and WS-Addressing.
+    ///
+    /// Messages of more than 256 KiB are read and written by the [shared](Workers::shared) workers instead of the
+    /// threads that drive connections. So are larger documents of the contract and larger pages. With `offload` set to
+    /// `None` all of that is done in place.
     pub messages: castile_soap::Options,
-    /// How long a message may take from its head to its end, and a package up to the end of its root part. What comes
-    /// behind that may take any time, and this is how long nothing may come of it while somebody waits. 30 s by default.
+    /// How long a message may take from its head to its end, and a package until the end of its root part. The rest of
+    /// a package has no such limit; instead, something must arrive within this time while the server waits for it. 30 s
+    /// by default.
     pub body_read_timeout: Duration,
-    /// The rate at which a body must come, in bytes per second. It rises with time: a third of
-    /// [`body_read_timeout`](Self::body_read_timeout) is free, and each time of that length behind it adds this rate
-    /// to what is required, for as long as somebody waits. Behind the root part of a package it begins anew, and all of that
-    /// time is free. So at the defaults a part that takes an hour must come with 6 kB/s on average. 100 by default; 0
+    /// The rate at which a body must arrive, in bytes per second. Only time in which the server waits for it counts. A
+    /// third of [`body_read_timeout`](Self::body_read_timeout) is free, and each further period of that length raises
+    /// the required rate by this value. After the root part of a package the count begins again, and one whole period
+    /// is free. So with the defaults, a part that takes an hour must arrive at 6 kB/s on average. 100 by default; 0
     /// requires nothing.
     pub body_rate: u32,
-    /// How many times larger a request that comes as gzip may be than what came of it; its first 64 KiB may have any size. What is in
-    /// it counts for all other limits. 100 by default; 0 takes no gzip, so that such a request is answered with 415.
+    /// How many times as large as its gzip encoding a request may be. Its first 64 KiB are not checked. All other
+    /// limits apply to the decoded size. 100 by default. With 0, requests in gzip are answered with 415.
     pub gzip_ratio: u32,
-    /// The size in bytes above which an answer goes as gzip to a client that takes it, and one that is sent as a stream goes so whatever
-    /// its size. `None`, the default, sends none: it takes processor time, so it pays where the network is slow. Over TLS it tells a listener how well what a client sent and what is secret compress together (BREACH).
+    /// The size in bytes above which answers are compressed with gzip, for clients that accept it. Streamed answers are
+    /// then always compressed. `None`, the default, compresses nothing: it takes processor time, so it pays only if the
+    /// network is slow. Over TLS, the size of an answer can reveal secrets that are compressed together with input of
+    /// the client (BREACH).
     pub gzip_above: Option<usize>,
-    /// How long the service may take to answer; its future is dropped then. For a package the time counts anew as long as
-    /// more of it comes. What is sent as a stream once the service has answered takes as long as the client takes
+    /// How long the service may take to answer. Its future is dropped after that. For a package the time begins again
+    /// whenever more of it arrives. Streaming an answer takes as long as the client takes
     /// ([`Server::write_timeout`](super::Server::write_timeout)). 60 s by default.
     pub request_timeout: Duration,
-    /// How the endpoint finds out who a client is, before it reads the message. `None`, the default, asks nobody. The contract is shown
-    /// to the same clients.
+    /// How clients are authenticated, before the message is read. `None`, the default, admits every client. The
+    /// contract is shown only to authenticated clients, too.
     pub authentication: Option<Authentication>,
-    /// The memory that requests share: their messages, what is made of them, and their answers until they are sent. `None`,
-    /// the default, is the [`budget`](super::Server::budget) of the server that calls the endpoint, or that of the process
-    /// where another one does.
+    /// The memory that requests share: messages, the values decoded from them, and answers until they are sent. `None`
+    /// by default: the [`budget`](super::Server::budget) of the server that calls the endpoint, or that of the process
+    /// if another server does.
     pub budget: Option<Budget>,
-    /// The room on the disk that the parts of packages share that must wait. `None`, the default, is the
+    /// The disk space that waiting parts of packages share. `None` by default: the
     /// [`disk_budget`](super::Server::disk_budget) of the server that calls the endpoint, or that of the process.
     pub disk_budget: Option<Budget>,
-    /// The address that the contract names. By default it is the one that the connection came to, which only a
-    /// [`Server`](super::Server) knows: elsewhere, as under axum, the contract stays as it is. Configure it there, behind a proxy, and where
-    /// names matter.
+    /// The service address in the contract. By default it is the address that the connection was made to, which only a
+    /// [`Server`](super::Server) knows. Under axum, the contract is unchanged by default. Set an address under axum,
+    /// behind a proxy, and if the host name matters.
     pub address: Address,
-    /// Whether a GET is answered with a page for people, of a service that was generated with one. `true` by default. Like the
-    /// contract, the page is shown to everybody whom [`authentication`](Self::authentication) lets in: layers see messages alone.
+    /// Whether a GET is answered with an HTML page, if the service was generated with one. `true` by default.
+    /// [`authentication`](Self::authentication) protects the page like the contract. Layers don't: they see only
+    /// messages.
     #[cfg(feature = "page")]
     pub page: bool,
 }
@@ -150,17 +156,17 @@ impl Options {
 }
 
 impl<S: castile_soap::Service> Endpoint<S> {
-    /// An endpoint with the default [`Options`].
+    /// Creates an endpoint with the default [`Options`].
     pub fn new(service: S) -> Self {
         Endpoint::with_options(service, Options::default())
     }
 
-    /// An endpoint with `options`.
+    /// Creates an endpoint with `options`.
     pub fn with_options(service: S, options: Options) -> Self {
         Endpoint::of(options, Arc::new(service))
     }
 
-    /// This endpoint without the type of its service, so that different services fit in one collection.
+    /// Erases the type of the service, so that different services fit in one collection.
     pub fn boxed(self) -> Endpoint<dyn castile_soap::Service> {
         Endpoint::of(self.shared.options.clone(), self.shared.service.clone())
     }
@@ -169,13 +175,13 @@ impl<S: castile_soap::Service> Endpoint<S> {
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     fn of(options: Options, service: Arc<S>) -> Self {
         let mut messages = options.messages.clone();
-        // Nothing is large enough for these, but they measure time.
+        // No message is large enough for these workers. They only provide timers.
         messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
         Endpoint { shared: Arc::new(Shared { options, messages, process: Budget::process(), service }) }
     }
 
-    /// This endpoint with a layer around its service, which sees every request before and every reply after. The
-    /// layer that is added last is the outermost.
+    /// Wraps the service in a layer, which sees every request before the service and every reply after it. The layer
+    /// added last is the outermost.
     pub fn layer<L>(self, layer: L) -> Endpoint<L::Service>
     where
         L: Layer<Arc<S>>,
@@ -185,24 +191,24 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         Endpoint::of(self.shared.options.clone(), Arc::new(service))
     }
 
-    /// This endpoint with another [`Options::address`].
+    /// Replaces [`Options::address`].
     pub fn address(self, address: Address) -> Self {
         self.configure(|options| options.address = address)
     }
 
-    /// This endpoint with options that `change` has changed.
+    /// Changes the options with `change`.
     pub fn configure(self, change: impl FnOnce(&mut Options)) -> Self {
         let mut options = self.shared.options.clone();
         change(&mut options);
         Endpoint::of(options, self.shared.service.clone())
     }
 
-    /// The service, to be called without HTTP.
+    /// Returns the service, for calls without HTTP.
     pub fn service(&self) -> &S {
         &self.shared.service
     }
 
-    /// What the service offers.
+    /// Returns the description of the service.
     pub fn description(&self) -> &'static Description {
         self.shared.service.description()
     }
@@ -211,7 +217,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         &self.shared.options
     }
 
-    /// Answers one request. Whatever can be said from the head alone is said before the body is asked for.
+    /// Answers one request. Everything that the head alone decides is answered before the body is read.
     pub(super) fn respond<B>(&self, request: Request<B>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -231,7 +237,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         }
     }
 
-    /// Answers one request of a client that is known.
+    /// Authenticates the client, then answers its request.
     fn authenticate<B>(&self, request: Request<B>, ticket: Ticket, trace: Option<Trace>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -241,7 +247,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         Box::pin(async move {
             let Options { authentication, request_timeout: limit, .. } = &endpoint.shared.options;
             let (mut head, body) = request.into_parts();
-            // To check a password is work.
+            // Checking a password counts as work.
             let admitted = ticket.work().await.map_err(Refusal::from);
             let checked = match (admitted, authentication) {
                 (Err(overload), _) => Err(overload),
@@ -251,7 +257,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                     Err(_) => Err(Refusal::HandlerTimeout { limit: *limit }),
                 },
             };
-            // While the message comes there is none.
+            // Receiving the message does not.
             ticket.rest();
             let refusal = match checked {
                 Ok(()) => return endpoint.respond_to(Request::from_parts(head, body), ticket, trace).await,
@@ -301,10 +307,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         Box::pin(async move {
             let mut coming = None;
-            // Referred to: a future keeps what it was called with beside what it makes of that.
+            // Passed by reference, because a future stores its arguments in addition to what it makes of them.
             let answer = match &mut content_type {
                 ContentType::Message(message_type) => shared.answer(&mut asked, message_type, body).await,
-                // Boxed, so that other requests don't have the room for it.
+                // Boxed, so that the future of other requests doesn't get larger.
                 ContentType::Package(related) => {
                     let coming = coming.insert(Arc::default());
                     Box::pin(shared.answer_package(asked, related, body, coming)).await
@@ -318,10 +324,10 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 Err(refusal) => refusal.into_response(),
             };
             if let Some((above, is_accepted)) = gzip_above {
-                // Boxed, so that answers that go as they are don't have the room for it.
+                // Boxed, so that the future of uncompressed answers doesn't get larger.
                 response = Box::pin(compressed(response, above, is_accepted)).await;
             }
-            // What is sent as it comes may be what is left of the package.
+            // A streamed answer may still read the rest of the package.
             if response.body().is_whole() && coming.is_some_and(|coming| !coming.is_over()) {
                 close(&mut response);
             }
@@ -329,7 +335,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         })
     }
 
-    /// Answers a GET with a document of the contract, or with a page if it asks for none.
+    /// Answers a GET with a document of the contract, or with the page if it asks for none.
     fn show(&self, document: Option<&Document>, head: &Parts, ticket: &Ticket) -> Response<Body> {
         let shown = match document {
             Some(document) => self.document(document, head),
@@ -338,7 +344,8 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         self.charged(shown, ticket).unwrap_or_else(Refusal::into_response)
     }
 
-    /// Answers a GET with a large document or page on another thread: to go through a large text would keep one that drives connections.
+    /// Answers a GET with a large document or page on another thread: processing a large text would block a thread that
+    /// drives connections.
     fn show_elsewhere<B>(
         &self,
         offload: Offloading,
@@ -365,12 +372,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         })
     }
 
-    /// How much text the page is made of: that of all services of its contract is read for it.
+    /// Returns how much text the page is made from: the text of all services in the contract.
     fn page_size(&self) -> usize {
         self.description().page.filter(|_| self.has_page()).map_or(0, |page| page.text().len())
     }
 
-    /// A page for people, if there is one.
+    /// Returns the HTML page, if there is one.
     #[cfg(feature = "page")]
     fn page(&self, head: &Parts) -> Option<Response<Body>> {
         let Options { page, address, .. } = &self.shared.options;
@@ -392,7 +399,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         false
     }
 
-    /// A response that is charged until it is read, unless it is a small one.
+    /// Charges a response until it is sent, unless it is small.
     fn charged(&self, response: Response<Body>, ticket: &Ticket) -> Result<Response<Body>, Refusal> {
         let size = http_body::Body::size_hint(response.body()).lower() as usize;
         if size <= UNCHARGED {
@@ -415,48 +422,49 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     }
 }
 
-/// What the head of a request asks for beside its Content-Type.
+/// The properties of a request's head, except its Content-Type.
 struct Asked {
-    /// What SOAPAction says, for messages whose media type has no action.
+    /// The value of SOAPAction, for messages whose media type has no action.
     action: String,
     is_gzip: bool,
     headers: Option<Box<HeaderMap>>,
     accepts_mtom: bool,
-    /// What the server and layers around it know of the request: those of messages and handlers find it too.
+    /// Data that the server and its layers attached to the request. Handlers get it too.
     extensions: Extensions,
     ticket: Ticket,
-    /// Where the exchange is observed.
+    /// The trace of the exchange, if it is observed.
     trace: Option<Trace>,
 }
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    /// By the `Arc`: that is what reads large messages elsewhere.
+    /// Called through the `Arc`, because its implementation moves large messages to workers.
     fn call(&self, request: castile_soap::RequestMessage) -> Pending {
         castile_soap::Service::call(&self.service, request, &self.messages)
     }
 
-    /// What a request is charged to: nothing yet.
+    /// Creates the reservation of a request, which holds nothing yet.
     fn reservation(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
         let budget = self.options.budget.as_ref().or(ticket.budget()).unwrap_or(&self.process);
         budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
     }
 
-    /// A body as it comes, or what is in one of gzip.
+    /// Wraps the body in a gzip decoder if it needs one.
     fn coded<B>(&self, body: B, asked: &Asked) -> Coded<B> {
         Coded::of(body, asked.is_gzip, u64::from(self.options.gzip_ratio))
     }
 
-    /// Charges what it takes to read gzip, if the body is that. Others make room for it as they do for a message.
+    /// Charges the memory of the gzip decoder if the body needs one. If there is too little, other requests make room
+    /// for it.
     async fn charge_coding(asked: &Asked, reservation: &Arc<Reservation>) -> Result<(), Refusal> {
         if !asked.is_gzip || reservation.grow(gzip::READING).is_ok() {
             return Ok(());
         }
-        // Boxed, so that other requests don't have the room for it.
+        // Boxed, so that the future of other requests doesn't get larger.
         let has_room = Box::pin(asked.ticket.clone().make_room(reservation.clone(), gzip::READING)).await;
         if has_room { Ok(()) } else { Err(Refusal::Exhausted) }
     }
 
-    /// What parts that wait in files are charged to.
+    /// Creates the reservation for parts that wait in files.
     fn disk(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
         let budget = self.options.disk_budget.as_ref().or(ticket.disk_budget());
         let budget = budget.cloned().unwrap_or_else(castile_mime::disk);
@@ -485,7 +493,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         if let Some(trace) = &asked.trace {
             trace.came(message.len());
         }
-        // The request is made behind the wait, so that the future has no room for it.
+        // The request is created after the wait, so that the future doesn't store it meanwhile.
         asked.ticket.work().await?;
         if let Some(trace) = &asked.trace {
             trace.end(Step::Queue);
@@ -497,7 +505,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             .with_charset(message_type.charset)
             .with_http_headers(mem::take(&mut asked.headers).unwrap_or_default())
             .with_trace(asked.trace.clone());
-        // It is kept here as well, whatever the service does with the request.
+        // The function holds the reservation too, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
         request.extensions = mem::take(&mut asked.extensions);
         request.accepts_mtom = asked.accepts_mtom;
@@ -545,8 +553,8 @@ impl<S: ?Sized> Clone for Endpoint<S> {
     }
 }
 
-/// A response to a request whose body nobody wants. If there is more of it than what came already, the connection is closed, and the
-/// response says so. A client that waits for leave to send is not given it.
+/// Answers a request without reading its body. If more of the body than has arrived is outstanding, the response closes
+/// the connection. A client that waits for `100 Continue` gets none.
 pub(super) fn unread<B>(mut response: Response<Body>, body: B, has_expect: bool) -> Answer
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -562,22 +570,22 @@ where
     })
 }
 
-/// Says that the connection is closed behind a response.
+/// Marks the connection to be closed after the response.
 pub(super) fn close<B>(response: &mut Response<B>) {
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
-/// The response that a reply is.
+/// Converts a reply to a response.
 ///
 /// # Errors
-/// That its body comes while it is sent, so that it has to begin.
+/// The body is streamed. The returned future waits for its first frames.
 fn respond_with(reply: ReplyMessage) -> Result<Response<Body>, BoxFuture<'static, Response<Body>>> {
     let version = reply.version;
     let response = message(reply);
     if response.body().is_whole() { Ok(response) } else { Err(Box::pin(begun(version, response))) }
 }
 
-/// A response whose body comes while it is sent, once it has begun. One that fails before that is another answer.
+/// Waits for the first frames of a streamed body. If it fails within them, another answer is sent instead.
 async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
     let (head, body) = response.into_parts();
     match body.begun().await {
@@ -586,16 +594,16 @@ async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
         Err(error) => match of_request(&*error).map(|error| package::refuse(version, error)) {
             Some(Ok(reply)) => message(reply),
             Some(Err(refusal)) => refusal.into_response(),
-            // The service's own affair.
+            // The fault of the service.
             None => message(ReplyMessage::from_fault(version, &Fault::<NoDetail>::receiver("the answer broke off"))),
         },
     }
 }
 
-/// What is wrong with the request, if that is why what is made of it can't be sent.
+/// Returns the error in the request, if an answer fails because of it.
 fn of_request(error: &(dyn std::error::Error + 'static)) -> Option<castile_mime::Error> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
-    // What fails while a package is sent has no place in what came.
+    // An error while sending a package has no offset in the request.
     let is_of_request = |error: &&castile_mime::Error| error.kind() != ErrorKind::Body || error.offset().is_some();
     causes.find_map(|error| error.downcast_ref().filter(is_of_request)).cloned()
 }
@@ -608,7 +616,7 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
     });
     let packed = match packed.transpose() {
         Ok(packed) => packed,
-        // Two parts of one name, or no random numbers: the service's own affair.
+        // Two parts with the same name, or no random numbers: the fault of the service.
         Err(error) => {
             let reason = Fault::<NoDetail>::receiver(format!("the answer can't be packed: {error}"));
             return message(ReplyMessage::from_fault(reply.version, &reason));
@@ -636,7 +644,7 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
     response
 }
 
-/// A response as gzip, if it is larger than so many bytes and its client takes that.
+/// Compresses a response that is larger than `above` bytes, if the client accepts gzip.
 async fn compressed(response: Response<Body>, above: usize, is_accepted: bool) -> Response<Body> {
     let (mut head, mut body) = response.into_parts();
     head.headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -650,15 +658,15 @@ async fn compressed(response: Response<Body>, above: usize, is_accepted: bool) -
     Response::from_parts(head, body)
 }
 
-/// Adds the headers of a service.
+/// Adds the headers that the service set.
 fn extend(response: &mut Response<Body>, headers: Option<Box<HeaderMap>>) {
     let Some(mut headers) = headers else { return };
     remove_own(&mut headers);
     response.headers_mut().extend(*headers);
 }
 
-/// The document of the contract that a query asks for: one that is imported by its number, the WSDL by whatever else begins
-/// with its name.
+/// Returns the document of the contract that a query asks for. An imported document is found by its exact query, the
+/// WSDL by the name `wsdl` with any value.
 fn asked_document(description: &Description, head: &Parts) -> Option<&'static Document> {
     let pairs = || head.uri.query().unwrap_or_default().split('&').take(PAIRS);
     let is_asked = |document: &&Document| pairs().any(|pair| pair.eq_ignore_ascii_case(document.query));
@@ -668,10 +676,10 @@ fn asked_document(description: &Description, head: &Parts) -> Option<&'static Do
     imported.or_else(|| description.documents.first().filter(|_| asks_for_wsdl()))
 }
 
-/// What the headers say of a body that is a message: one of the media types, in an encoding that is known, and an action.
+/// Checks the headers of a POST: the content type, the charset, the content coding and the action.
 fn content_type(fields: &Fields<'_>, takes_gzip: bool) -> Result<(ContentType, String), Refusal> {
     let content_type = head::only(fields.content_type, "Content-Type")?;
-    // It may stand for the operation.
+    // The action may select the operation.
     let action = head::only(fields.soap_action, "SOAPAction")?;
     let content_type = ContentType::read(content_type).map_err(Refusal::ContentType)?;
     let is_taken = takes_gzip && gzip::is_gzip(&fields.content_encoding);
@@ -686,7 +694,7 @@ fn content_type(fields: &Fields<'_>, takes_gzip: bool) -> Result<(ContentType, S
     Ok((content_type, action.to_owned()))
 }
 
-/// The value of SOAPAction without its quotes (SOAP 1.1 §6.1.1), empty if there is none.
+/// Returns the value of SOAPAction without its quotes (SOAP 1.1 §6.1.1), or an empty string if there is none.
 fn soap_action(header: Option<&HeaderValue>) -> Result<&str, Refusal> {
     let Some(header) = header else {
         return Ok("");

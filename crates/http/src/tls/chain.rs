@@ -1,7 +1,7 @@
-//! How many certificates are looked at, before anybody searches a way through them.
+//! Limits the number of certificates before a chain is searched among them.
 //!
-//! A search tries each certificate as the issuer of each other one of its name, and reads all of them every time. Ten certificates that
-//! call themselves and their issuer the same take it seconds, and none of them needs a signature that is worth anything.
+//! The search tries each certificate as the issuer of each other one with its name, and parses all of them every time.
+//! Ten certificates with the same subject and issuer take it seconds, and none of them needs a valid signature.
 
 use std::sync::Arc;
 
@@ -12,28 +12,29 @@ use rustls::server::ParsedCertificate;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
 
-/// The most certificates of a client, its own included, and the most bytes of them: the connection keeps them.
+/// The most certificates that a client may send, including its own, and their total size. The connection stores them.
 const CLIENT_CERTIFICATES: usize = 10;
 const CLIENT_BYTES: usize = 16 << 10;
 
-/// The most certificates of a server, its own included, and the most bytes of them.
+/// The most certificates that a server may send, including its own, and their total size.
 const SERVER_CERTIFICATES: usize = 16;
 const SERVER_BYTES: usize = 64 << 10;
 
-/// The most certificates of issuers of one name. There are two where an authority is certified by itself and by another one.
+/// The most issuer certificates with one name. An authority has two if it is certified by itself and by another
+/// authority.
 const OF_ONE_NAME: usize = 2;
 
-/// What webpki says of a certificate of an authority that a server shows as its own.
+/// The error of webpki if the server's own certificate is the certificate of an authority.
 pub(super) const AS_AUTHORITY: &str = "CaUsedAsEndEntity";
 
-/// What the searched chain may be.
+/// The limits of a chain.
 #[derive(Clone, Copy)]
 struct Most {
     certificates: usize,
     bytes: usize,
 }
 
-/// The certificates of issuers among which a way is searched: each once.
+/// Returns the issuer certificates that the search may use, without duplicates.
 fn issuers<'c>(
     end: &CertificateDer<'_>,
     shown: &'c [CertificateDer<'c>],
@@ -54,7 +55,7 @@ fn issuers<'c>(
             continue;
         }
         let mut read = RootCertStore::empty();
-        // What can't be read issues nothing.
+        // A certificate that can't be parsed is no issuer.
         if read.add(certificate.clone().into_owned()).is_err() {
             continue;
         }
@@ -70,7 +71,7 @@ fn issuers<'c>(
     Ok(issuers)
 }
 
-/// A verifier of clients that looks at few certificates.
+/// A verifier of client certificates that limits their number.
 #[derive(Debug)]
 pub(crate) struct FewOfClients(pub(crate) Arc<dyn ClientCertVerifier>);
 
@@ -124,7 +125,8 @@ impl ClientCertVerifier for FewOfClients {
     }
 }
 
-/// A verifier of servers that looks at few certificates, and takes a certificate that is itself among the trusted ones.
+/// A verifier of server certificates that limits their number. It also accepts a certificate that is itself a trusted
+/// one.
 #[derive(Debug)]
 pub(crate) struct FewOfServers {
     pub(crate) inner: Arc<dyn ServerCertVerifier>,
@@ -132,8 +134,9 @@ pub(crate) struct FewOfServers {
 }
 
 impl FewOfServers {
-    /// Whether a certificate was refused only because it is that of an authority, and is one of those that are trusted. So is each that
-    /// a server made for itself by the defaults of OpenSSL or Go. Dates are judged before that (webpki), the name is not.
+    /// Returns whether a certificate was rejected only because it belongs to an authority, although it is one of the
+    /// trusted ones. Self-signed certificates that OpenSSL or Go make by default are of this kind. webpki checks dates
+    /// before this, but not the name.
     fn is_refused_as_authority(&self, end: &CertificateDer<'_>, error: &Error) -> bool {
         let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
         other.to_string() == AS_AUTHORITY && self.trusted.contains(end)

@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 
 use crate::{Error, ErrorKind};
 
-/// The most bytes of a PEM file. Revocation lists of large authorities have tens of megabytes.
+/// The size limit of a PEM file, in bytes. Revocation lists of large authorities have tens of megabytes.
 const LARGEST_PEM: u64 = 256 << 20;
 
 /// PEM text in a file or in memory. A file is read when it is needed, and again when TLS is reloaded.
@@ -26,33 +26,33 @@ enum Source {
 }
 
 impl Pem {
-    /// PEM text in a file.
+    /// Refers to PEM text in a file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Pem(Source::File(path.into()))
     }
 
-    /// PEM text in memory.
+    /// Uses PEM text in memory.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
         Pem(Source::Bytes(bytes.as_ref().into()))
     }
 
-    /// All certificates, at least one.
+    /// Reads all certificates, at least one.
     pub(crate) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         self.all("certificate")
     }
 
-    /// All revocation lists, at least one.
+    /// Reads all revocation lists, at least one.
     pub(crate) fn revocation_lists(&self) -> Result<Vec<CertificateRevocationListDer<'static>>, Error> {
         self.all("certificate revocation list")
     }
 
-    /// The first private key.
+    /// Reads the first private key.
     pub(crate) fn private_key(&self) -> Result<PrivateKeyDer<'static>, Error> {
         const KEY: &str = "private key that is not encrypted";
         Ok(self.all(KEY)?.swap_remove(0))
     }
 
-    /// The error that the certificate or list of this number can't be used.
+    /// Creates the error for a certificate or list that can't be used. `index` counts from 0.
     pub(crate) fn unusable(&self, index: usize, error: &rustls::Error) -> Error {
         let message = format!("item {} in {self} can't be used: {}", index + 1, super::reason::of(error));
         Error::new(ErrorKind::Tls, message)
@@ -73,15 +73,15 @@ impl Pem {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
-    /// The file can't be read, is none or has more than 256 MiB.
+    /// The file can't be read, isn't a regular file or has more than 256 MiB.
     pub fn read(&self) -> io::Result<Cow<'_, [u8]>> {
         match &self.0 {
             Source::Bytes(bytes) => Ok(bytes.as_ref().into()),
             Source::File(path) => {
-                // A pipe may be waited for without end.
+                // Reading a pipe could block forever.
                 if !std::fs::metadata(path)?.is_file() {
                     return Err(io::Error::other("it is no regular file"));
                 }
@@ -96,7 +96,7 @@ impl Pem {
     }
 }
 
-/// Where the text is.
+/// Shows the source of the text.
 impl fmt::Display for Pem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -106,14 +106,14 @@ impl fmt::Display for Pem {
     }
 }
 
-/// Without the text, which may be a key.
+/// The text is left out, because it may be a key.
 impl fmt::Debug for Pem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pem({self})")
     }
 }
 
-/// What stands in a text instead of what was looked for, by the labels of its sections.
+/// Lists the labels of the sections in a text, for an error about a missing one.
 fn sections(text: &[u8]) -> String {
     const SHOWN: usize = 4;
     let labels = text.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(|line| {
@@ -132,7 +132,7 @@ fn sections(text: &[u8]) -> String {
     }
 }
 
-/// What is wrong with a text. Its lines may be those of a key, so they are not shown.
+/// Describes why a text is invalid. Its lines are not quoted, because they may be those of a key.
 fn broken(error: &pem::Error) -> String {
     match error {
         pem::Error::MissingSectionEnd { end_marker } => {

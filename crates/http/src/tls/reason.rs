@@ -1,4 +1,4 @@
-//! Why TLS failed, in words that say what was found and what was expected.
+//! Readable reasons for TLS failures: what was found and what was expected.
 
 use std::error::Error;
 use std::io;
@@ -10,14 +10,14 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatibl
 use super::PlainHttp;
 use super::chain::AS_AUTHORITY;
 
-/// What webpki says of a certificate before version 3, which alone has extensions (RFC 5280 §4.1.2.1).
+/// The error of webpki for a certificate before version 3, the only version with extensions (RFC 5280 §4.1.2.1).
 const OF_OLD_VERSION: &str = "UnsupportedCertVersion";
 
-/// An error and what is below it.
+/// Iterates over an error and its causes.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
         let error = *error;
-        // An `io::Error` names as its source what is below what it wraps.
+        // The `source` of an `io::Error` skips the error that it wraps.
         match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(wrapped) => Some(wrapped),
             None => error.source(),
@@ -25,7 +25,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     })
 }
 
-/// Why the other end could not be spoken to, if that is known of an error.
+/// Returns why TLS with the peer failed, if the error contains the reason.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
     causes(error).find_map(|error| {
         if let Some(error) = error.downcast_ref::<crate::Error>() {
@@ -38,12 +38,12 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
     })
 }
 
-/// What a client may do about it that a server speaks nothing that is allowed.
+/// Returns advice for a client whose server speaks no allowed version or algorithm.
 #[cfg(feature = "client")]
 pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let is_of_old_servers = match causes(error).find_map(|error| error.downcast_ref::<rustls::Error>())? {
         rustls::Error::PeerIncompatible(_) => true,
-        // Those who can't be trusted are not trusted by OpenSSL either.
+        // OpenSSL would not trust an untrusted server either.
         rustls::Error::InvalidCertificate(error) => is_of_old_keys(error),
         rustls::Error::AlertReceived(alert) => matches!(
             alert,
@@ -57,7 +57,7 @@ pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
         .then_some("TLS that is no longer safe is spoken with `TlsOptions::legacy` alone (feature `openssl`)")
 }
 
-/// Whether it may be for the age of a key, or of an algorithm, that a certificate is not accepted.
+/// Returns whether a certificate may be rejected because its key or algorithm is too old.
 #[cfg(feature = "client")]
 fn is_of_old_keys(error: &CertificateError) -> bool {
     matches!(
@@ -68,7 +68,7 @@ fn is_of_old_keys(error: &CertificateError) -> bool {
     )
 }
 
-/// What an error of TLS means.
+/// Describes an error of TLS.
 pub(crate) fn of(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(error) => of_certificate(error),
@@ -81,7 +81,7 @@ pub(crate) fn of(error: &rustls::Error) -> String {
         }
         rustls::Error::NoCertificatesPresented => "found no client certificate, expected one".to_owned(),
         rustls::Error::PeerIncompatible(incompatible) => of_incompatible(incompatible),
-        // Our own words.
+        // Our own message.
         rustls::Error::General(said) => said.clone(),
         other => other.to_string(),
     }
@@ -106,7 +106,7 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::Revoked => "the certificate is revoked".to_owned(),
         CertificateError::UnknownRevocationStatus => "no revocation list covers the certificate".to_owned(),
-        // A key that is too short fits no signature.
+        // A key that is too short doesn't match any signature.
         CertificateError::BadSignature => {
             "found a signature that is not made with the key of its certificate, or an RSA key of less than 2,048 bits".to_owned()
         }
@@ -125,13 +125,13 @@ fn of_certificate(error: &CertificateError) -> String {
                 .to_owned()
         }
         CertificateError::BadEncoding => "found no X.509 certificate, expected one in DER".to_owned(),
-        // What rustls writes around it says nothing.
+        // The wrapper of rustls adds no information.
         CertificateError::Other(other) => other.to_string(),
         other => other.to_string(),
     }
 }
 
-/// The name alone, where rustls says `DnsName("…")`.
+/// Returns the bare name, which rustls shows as `DnsName("…")`.
 fn name_of(presented: &str) -> &str {
     let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.map_or(presented, |inner| inner.trim_matches('"'))
@@ -173,9 +173,9 @@ fn of_incompatible(incompatible: &PeerIncompatible) -> String {
     found.to_owned()
 }
 
-/// A time as HTTP writes it.
+/// Formats a time as in HTTP.
 fn date(time: UnixTime) -> String {
-    /// 9999-12-31, which is the last day that HTTP can write, and what certificates have that don't expire.
+    /// 9999-12-31: the last day that HTTP can express. Certificates without an expiry date have this one.
     const LAST: u64 = 253_402_214_400;
     match time.as_secs() {
         seconds @ ..LAST => httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// It was told as `Other(OtherError(UnsupportedCertVersion))`.
+    /// Regression: the message was `Other(OtherError(UnsupportedCertVersion))`.
     #[test]
     fn an_old_certificate_is_told_in_words() {
         const OLD: &str = "-----BEGIN CERTIFICATE-----\n\
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(of(&error), expected);
     }
 
-    /// The first was told as a forgery, and the second by all algorithms that are allowed, as bytes.
+    /// Regression: the first was reported as a forgery, and the second as a list of all allowed algorithms in bytes.
     #[cfg(feature = "client")]
     #[test]
     fn old_keys_and_algorithms_are_told_in_words_and_with_advice() {

@@ -1,4 +1,4 @@
-//! Requests that come in packages.
+//! Requests that arrive in packages.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::server::refusal::Refusal;
 use crate::timeout::within_progress;
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {
-    /// Answers a request as soon as its envelope is there; what comes behind that is for whoever wants it.
+    /// Answers a request as soon as its envelope is there. The handler reads the remaining parts on demand.
     pub(super) async fn answer_package<B>(
         &self,
         asked: Asked,
@@ -85,7 +85,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     }
 }
 
-/// What is wrong with the way a package comes is for HTTP to say, and what is wrong with the package for SOAP.
+/// Maps an error: a failed transfer becomes an HTTP error, and an invalid package becomes a SOAP fault.
 pub(super) fn refuse(version: Version, error: castile_mime::Error) -> Result<ReplyMessage, Refusal> {
     let source = std::error::Error::source(&error);
     let after = error.offset().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! What a connection is doing, seen from outside hyper.
+//! The state of a connection, as seen from outside hyper.
 //!
-//! hyper owns the stream and the service while it serves a connection; both report here, and the connection's task
-//! reads it to know which time limit applies. That happens in one task, so relaxed loads and stores are enough for it. Slots,
-//! waits and holdings are looked at by other tasks too, and have orders or locks of their own.
+//! hyper owns the stream and the service while it serves a connection. Both report their activity here, and the task of
+//! the connection reads it to select the current time limit. All of that happens in one task, so relaxed loads and
+//! stores are enough. Slots, waits and holdings are used by other tasks too, so they have their own memory orders or
+//! locks.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -26,47 +27,47 @@ use super::listener::Connection;
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) shared: Arc<Shared>,
-    /// The address of the other end, where it has one and tells it.
+    /// The address of the peer, once it is known.
     peer: OnceLock<IpAddr>,
-    /// Whose request it is, once a proxy said so. A connection may have requests of many.
+    /// The client of the current request, once a proxy has named one. A connection may carry requests of many clients.
     client: OnceLock<Mutex<IpAddr>>,
-    /// The address that it came to, where it has one.
+    /// The local address of the connection, if it has one.
     pub(super) local: Option<SocketAddr>,
-    /// Where it is in the list of all connections, whose lock guards it.
+    /// The index in the list of all connections. The lock of that list guards it.
     pub(super) index: AtomicUsize,
-    /// Whether the other end is waited for.
+    /// Whether the server waits for the peer.
     pub(super) wait: Wait,
-    /// What its request and the answer take.
+    /// The memory and disk space of the request and its answer.
     pub(super) holdings: Holdings,
-    /// The number of the request that is answered, doubled, and 1 more while it holds a slot of work. The number is
-    /// another one as soon as the answer is there: a part that is read later takes no slot.
+    /// Twice the number of the current request, plus 1 while it holds a slot of work. The number changes as soon as the
+    /// answer is there, so reading the rest of a package takes no slot.
     turn: AtomicU32,
-    /// Bytes written so far.
+    /// The bytes written so far.
     sent: AtomicU64,
-    /// Requests begun so far.
+    /// The number of requests begun so far.
     requests: AtomicU32,
     /// Whether a request is being answered.
     busy: AtomicBool,
-    /// Whether bytes came that belong to no request yet.
+    /// Whether bytes arrived that don't belong to a request yet.
     reading: AtomicBool,
-    /// Whether the client has to read before more can be written.
+    /// Whether writing is blocked until the client reads.
     write_blocked: AtomicBool,
-    /// Writes that got through so far.
+    /// The number of completed writes so far.
     writes: AtomicU32,
-    /// Whether a request was refused, or came in a package, so that its body may be unread.
+    /// Whether a request was rejected or was a package, so that its body may be unread.
     refused: AtomicBool,
 }
 
-/// What a connection waits for. Two equal phases at different times are the same wait: the count tells them apart.
+/// What a connection waits for. The count distinguishes two waits of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The next request, after so many.
+    /// The next request, after this many.
     Idle(u32),
-    /// The rest of a head, after so many requests.
+    /// The rest of a head, after this many requests.
     Head(u32),
     /// The answer to the request with this number.
     Answer(u32),
-    /// The client, to read what was written after so many writes.
+    /// The client, which must read before more can be written, after this many writes.
     Client(u32),
 }
 
@@ -91,24 +92,24 @@ impl Activity {
         }
     }
 
-    /// The address of the other end, where it is known.
+    /// Returns the address of the peer, if it is known.
     pub(super) fn peer(&self) -> Option<IpAddr> {
         self.peer.get().copied()
     }
 
-    /// The address of the other end is known now.
+    /// Sets the address of the peer.
     pub(super) fn meet(&self, peer: IpAddr) {
-        // It is met once.
+        // It is set only once.
         let _ = self.peer.set(peer);
     }
 
-    /// The address of whoever sent the request, where it is known.
+    /// Returns the address of the client of the request, if it is known.
     pub(super) fn client(&self) -> Option<IpAddr> {
         let said = self.client.get().map(|client| *client.lock().unwrap_or_else(PoisonError::into_inner));
         said.or_else(|| self.peer())
     }
 
-    /// A request is here, with these headers.
+    /// Reads the client of a new request from its headers.
     pub(super) fn receive(&self, headers: &HeaderMap) {
         let Some(peer) = self.peer() else { return };
         if let Some(client) = self.shared.admission.connections.client(peer, headers) {
@@ -130,27 +131,27 @@ impl Activity {
         }
     }
 
-    /// Whether the last response was one that may leave the body of its request unread.
+    /// Returns whether the body of the last request may be unread.
     pub(super) fn refused(&self) -> bool {
         self.refused.load(Relaxed)
     }
 
-    /// A request's head is read. Its turn begins, without a slot.
+    /// Begins the turn of a request, whose head was read. The turn holds no slot yet.
     pub(super) fn begin(&self) -> Turn {
         let requests = self.requests.load(Relaxed);
         self.requests.store(requests.wrapping_add(1), Relaxed);
         self.busy.store(true, Relaxed);
-        // The one before is over, so this number is new.
+        // The previous request is over, so this number is new.
         let turn = Turn(self.turn.load(SeqCst));
         self.wait.begin_turn(turn);
-        // Somebody may have the body of the one before still.
+        // A handler may still hold the body of the previous request.
         if self.wait.held() > 0 {
             self.shared.admission.connections.give_up(self);
         }
         turn
     }
 
-    /// A request has its answer, or won't get one: the slot that it may hold is free.
+    /// Ends the turn of a request, with or without an answer, and frees its slot.
     pub(super) fn answered(&self) {
         let next = (self.turn.load(SeqCst) | 1).wrapping_add(1);
         if self.turn.swap(next, SeqCst) & 1 == 1 {
@@ -158,31 +159,31 @@ impl Activity {
         }
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     pub(super) fn sent(&self) -> u64 {
         self.sent.load(Relaxed)
     }
 
-    /// Leaves a slot that was taken to a turn; if that is over the slot is free.
+    /// Assigns an acquired slot to a turn. If the turn is over, the slot is freed.
     pub(super) fn hold(&self, Turn(turn): Turn) {
         if self.turn.compare_exchange(turn, turn | 1, SeqCst, SeqCst).is_err() {
             self.shared.admission.slots.release();
         }
     }
 
-    /// Gives back the slot that a turn holds, if it does.
+    /// Frees the slot of a turn, if it holds one.
     pub(super) fn rest(&self, Turn(turn): Turn) {
         if self.turn.compare_exchange(turn | 1, turn, SeqCst, SeqCst).is_ok() {
             self.shared.admission.slots.release();
         }
     }
 
-    /// Whether a turn goes on without a slot.
+    /// Returns whether a turn continues without a slot.
     pub(super) fn is_at_rest(&self, Turn(turn): Turn) -> bool {
         self.turn.load(SeqCst) == turn
     }
 
-    /// A request is answered, with `status` unless its future was dropped.
+    /// Ends a request, with `status` unless its future was dropped.
     pub(super) fn end(&self, status: Option<StatusCode>, is_package: bool) {
         self.busy.store(false, Relaxed);
         self.reading.store(false, Relaxed);
@@ -212,16 +213,16 @@ impl Activity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn(pub(super) u32);
 
-/// Up to so many bytes, head and body of an answer are copied into one piece: that takes less time than for the kernel to take a
-/// list of two.
+/// Up to this size in bytes, the head and body of an answer are copied into one buffer. That is faster than a vectored
+/// write of two.
 const JOINED: usize = 8 << 10;
 
 thread_local! {
-    /// Where they are copied to, on this thread.
+    /// The buffer of this thread for such copies.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A connection that reports its reads and writes, and gives back bytes that were read too early.
+/// A stream that reports its reads and writes, and first returns bytes that were read too early.
 pub(super) struct Watched<T> {
     stream: TokioIo<T>,
     early: Bytes,
@@ -229,12 +230,12 @@ pub(super) struct Watched<T> {
 }
 
 impl<T: Connection> Watched<T> {
-    /// `early` comes before all that `stream` has yet to give.
+    /// Creates a stream that returns `early` before the bytes of `stream`.
     pub(super) fn new(stream: T, early: Bytes, activity: Arc<Activity>) -> Self {
         Watched { stream: TokioIo::new(stream), early, activity }
     }
 
-    /// The stream, and what is left of the early bytes.
+    /// Returns the stream and the remaining early bytes.
     pub(super) fn into_parts(self) -> (T, Bytes) {
         (self.stream.into_inner(), self.early)
     }
@@ -292,7 +293,7 @@ impl<T: Connection> Write for Watched<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(cx);
-        // A stream of its own buffer may wait here, and nothing is written again when it has gone on.
+        // A stream with its own buffer may block here, and no write follows when it continues.
         self.activity.write_blocked.store(result.is_pending(), Relaxed);
         result
     }

@@ -1,4 +1,4 @@
-//! The address that a served contract names.
+//! The service address in a served contract.
 
 pub(super) mod forwarded;
 
@@ -14,55 +14,57 @@ use super::listener::TlsPeer;
 use forwarded::Forwarded;
 pub use forwarded::ProxyHeader;
 
-/// Where clients that read the contract are sent (`soap:address`, WSDL 1.1 §3.8). Another port of the contract is sent to the
-/// endpoint that serves the same contract at its path, if one of the [`Routes`](super::Routes) does.
+/// The address that a served contract gives its readers (`soap:address`, WSDL 1.1 §3.8). The address of another port is
+/// replaced too, if one of the [`Routes`](super::Routes) serves the same contract at the path of that port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
-    /// The path that was asked, at the host that was asked if that is one of `hosts`.
+    /// The requested path, at the requested host if that is one of `hosts`.
     ///
-    /// Other requests are told the first of `hosts`. If there is none, they are told the address of this machine that their
-    /// connection came to, which only a [`Server`](super::Server) knows: elsewhere the contract stays as it is. So no request
-    /// decides where others are sent, even if a cache hands its answer on to them.
+    /// If the requested host isn't one of them, the contract gets the first of `hosts`. Without `hosts`, it gets the
+    /// local address of the connection, which only a [`Server`](super::Server) knows. Under other servers the contract
+    /// is unchanged. So no request can decide where other clients are sent, even through a cache.
     ///
-    /// Behind a proxy, what was asked is what its `trusted` headers say. If there are no `hosts`, the host that they say is told.
+    /// Behind a proxy, the requested URL is taken from the `trusted` headers. Without `hosts`, the host in these
+    /// headers is used.
     Asked {
-        /// The scheme, which a request doesn't tell; `https` whatever stands here if the connection speaks TLS
-        /// ([`TlsPeer`](super::TlsPeer)).
+        /// The scheme, which a request doesn't contain. On a TLS connection ([`TlsPeer`](super::TlsPeer)) it is always
+        /// `https`.
         scheme: Scheme,
-        /// The hosts that clients may use, as their URLs name them: `example.org`, or `example.org:8080` with a port. Upper
-        /// and lower case are the same.
+        /// The hosts that clients may use, as in a URL: `example.org`, or `example.org:8080` with a port. Case doesn't
+        /// matter.
         hosts: Vec<String>,
-        /// The headers that the proxy in front sets on every request, or takes away; none by default. Anyone else can write
-        /// what they like into a header that it hands on as it came. Of several values the last counts, which is the one of
-        /// the nearest proxy.
+        /// The headers that the proxy in front sets or removes on every request. None by default. A client can forge
+        /// every header that the proxy passes through. If a header has several values, the last one counts, because the
+        /// nearest proxy added it.
         trusted: Vec<ProxyHeader>,
     },
-    /// Always this URL: for a server behind proxies that don't say what was asked, or under axum's `nest_service`, which hides
-    /// the path that was asked.
+    /// Always this URL. Use it behind proxies that don't report the requested URL, or under axum's `nest_service`,
+    /// which hides the requested path.
     Fixed(String),
 }
 
 impl Default for Address {
-    /// The address that a connection came to.
+    /// Returns the local address of the connection: [`Asked`](Self::Asked) without hosts and headers.
     fn default() -> Self {
         Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trusted: Vec::new() }
     }
 }
 
-/// The address that a connection came to, as an extension of its requests.
+/// A request extension: the local address of the connection.
 #[derive(Clone, Copy)]
 pub(super) struct Local(pub(super) SocketAddr);
 
-/// That a request came from none of the [`Proxies`](super::Proxies), as an extension of it: what it says of its way here is not believed.
+/// A request extension: the request doesn't come from one of the [`Proxies`](super::Proxies), so its proxy headers are
+/// ignored.
 #[derive(Clone, Copy)]
 pub(super) struct Stranger;
 
-/// What is served beside what a request is for, as an extension of the request.
+/// A request extension: the other contracts that the server serves.
 #[derive(Clone)]
 pub(super) struct Beside(pub(super) Vec<Served>);
 
-/// A contract that is served at a path.
+/// A contract and the path that it is served at.
 #[derive(Clone)]
 pub(super) struct Served {
     pub(super) path: String,
@@ -71,7 +73,7 @@ pub(super) struct Served {
 }
 
 impl Address {
-    /// The URL of a path, as the head of a request tells it. `None` if no host is known.
+    /// Returns the URL of a path, by the head of a request. `None` if no host is known.
     pub(super) fn url(&self, path: &str, head: &Parts) -> Option<String> {
         match self {
             Address::Fixed(url) => Some(url.clone()),
@@ -82,9 +84,9 @@ impl Address {
         }
     }
 
-    /// The URL of the paths at the host that a request came to: scheme, host, and what a proxy takes off paths. A contract at the same
-    /// host names it before its path. `None` for a [`Fixed`](Self::Fixed) address, and where the host would be the address of this
-    /// machine that a connection came to, which is not among the extensions of a message.
+    /// Returns the base URL of the requested host: the scheme, the host, and the path prefix that a proxy removed. A
+    /// contract on the same host has this base before its path. Returns `None` for a [`Fixed`](Self::Fixed) address,
+    /// and if the host would be the local address of the connection, which messages don't have among their extensions.
     pub fn base(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<String> {
         self.base_of(None, headers, extensions)
     }
@@ -98,7 +100,7 @@ impl Address {
             None if extensions.get::<TlsPeer>().is_some() => &Scheme::HTTPS,
             None => scheme,
         };
-        // An absolute request target wins over Host (RFC 9112 §3.2.2).
+        // An absolute request target takes precedence over Host (RFC 9112 §3.2.2).
         let named = match (forwarded.host, target) {
             (Some(host), _) => host,
             (None, Some(authority)) => authority.as_str(),
@@ -111,7 +113,7 @@ impl Address {
             (None, Some(_)) => named,
             (None, None) => {
                 let Local(local) = *extensions.get()?;
-                // A socket that takes both kinds of addresses has one kind; and a zone means nothing elsewhere.
+                // A dual-stack socket reports IPv4 addresses as IPv6; and a zone is meaningless on other machines.
                 SocketAddr::new(local.ip().to_canonical(), local.port()).to_string()
             }
         };
@@ -119,13 +121,14 @@ impl Address {
     }
 }
 
-/// A document of the contract with its `soap:address` replaced, and where the documents are that it imports. The address stays
-/// as it is where none is known, and the documents are beside this one then. The address of another port is replaced where its
+/// Rewrites a document of the contract: sets its `soap:address`, and the locations of imported documents. If no address
+/// is known, the address is unchanged and the locations are relative. The address of another port is replaced if its
 /// contract is served at its path.
 pub(super) fn rewrite(description: &Description, document: &Document, address: &Address, head: &Parts) -> String {
     let url = address.url(head.uri.path(), head);
     let beside = url.as_deref().and_then(|url| url.split('?').next()).unwrap_or_default();
-    // One port may be served at several paths. Then it is where it was asked for, unless that is the path of another one.
+    // A port may be served at several paths. Its address is then the requested path, unless that path belongs to
+    // another port.
     let mut is_of_a_port = false;
     each_location(document.text(), |element, location, _| {
         is_of_a_port |= element == ADDRESS && path_of(location).is_some_and(|path| path == head.uri.path());
@@ -145,32 +148,33 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
     })
 }
 
-/// What serves a contract at the path of an address in it.
+/// Returns the served contract at the path of an address, if there is one.
 fn served_at<'h>(location: &str, description: &Description, head: &'h Parts) -> Option<&'h Served> {
     let Beside(all) = head.extensions.get()?;
     let path = path_of(location)?;
-    // Services of one contract have descriptions of their own, of the same text.
+    // Services of one contract have separate descriptions with the same text.
     let text = |description: &Description| description.documents.first().map(|document| document.text());
     all.iter().find(|served| served.path == path && text(served.description) == text(description))
 }
 
-/// The path of a URL, with its query.
+/// Returns the path of a URL, with its query.
 fn path_of(location: &str) -> Option<String> {
     let location: Uri = location.parse().ok()?;
     location.authority()?;
     Some(location.path_and_query()?.as_str().to_owned())
 }
 
-/// The element that has an address, whichever version of SOAP it is of.
+/// The element with an address, in both versions of SOAP.
 const ADDRESS: &str = "address";
-/// Those that have the location of a document, in WSDL and in schemas.
+/// The elements with the location of a document, in WSDL and in schemas.
 const REFERENCES: [&str; 3] = ["import", "include", "redefine"];
-/// The attribute that has an address in a `soap:address`, and the location of a document in an `import` of WSDL.
+/// The attribute with the address in a `soap:address`, and with the location in an `import` of WSDL.
 const LOCATION: &str = "location";
-/// The attribute that has the location of a document in a schema.
+/// The attribute with the location in an element of a schema.
 const SCHEMA_LOCATION: &str = "schemaLocation";
 
-/// Replaces the values of the attributes that have locations by what `of` makes of the local name of the element and the value.
+/// Replaces the values of location attributes by the result of `of`, which gets the local name of the element and the
+/// value.
 fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> String {
     let (mut rewritten, mut copied) = (String::with_capacity(text.len() + 64), 0);
     each_location(text, |element, location, place| {
@@ -183,7 +187,8 @@ fn replace_locations(text: &str, of: impl Fn(&str, &str) -> Option<String>) -> S
     rewritten + &text[copied..]
 }
 
-/// Shows the local name of the element, the value and its place for each attribute that has a location, however that is written.
+/// Calls `show` for each location attribute, with the local name of the element, the value and its range. Any spelling
+/// is found.
 fn each_location(text: &str, mut show: impl FnMut(&str, &str, Range<usize>)) {
     let mut rest = text;
     while let Some(start) = next_tag(rest) {
@@ -198,7 +203,7 @@ fn each_location(text: &str, mut show: impl FnMut(&str, &str, Range<usize>)) {
         while let Some((attribute, value, after)) = next_attribute(rest) {
             if attribute == LOCATION || (is_reference && attribute == SCHEMA_LOCATION) {
                 let end = text.len() - after.len();
-                // What was read is trimmed.
+                // The value is trimmed.
                 show(element, unescape(value).trim_matches(WHITE_SPACE), end - value.len()..end);
             }
             rest = &after[1..];
@@ -206,12 +211,12 @@ fn each_location(text: &str, mut show: impl FnMut(&str, &str, Range<usize>)) {
     }
 }
 
-/// White space of XML (XML 1.0 §2.3).
+/// XML white space (XML 1.0 §2.3).
 const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
-/// What the name in a tag ends with.
+/// The characters that end the name in a tag.
 const TAG_NAME_END: [char; 6] = [' ', '\t', '\r', '\n', '/', '>'];
 
-/// Where the name in the next start tag begins. What looks like one in a comment, a CDATA section or an instruction is none.
+/// Finds the name of the next start tag. Comments, CDATA sections and processing instructions are skipped.
 fn next_tag(text: &str) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -226,7 +231,7 @@ fn next_tag(text: &str) -> Option<usize> {
     }
 }
 
-/// The name and the value of the next attribute of a start tag, and what follows from the quote on that ends the value.
+/// Returns the name and value of the next attribute of a start tag, and the rest from the closing quote.
 fn next_attribute(tag: &str) -> Option<(&str, &str, &str)> {
     let (name, equals) = tag.split_at(tag.find(['=', '>', '<'])?);
     let quoted = equals.strip_prefix('=')?.trim_start_matches(WHITE_SPACE);
@@ -235,7 +240,7 @@ fn next_attribute(tag: &str) -> Option<(&str, &str, &str)> {
     Some((name.trim_matches(WHITE_SPACE), value, after))
 }
 
-/// The value of an attribute from how it is written: references resolved, white space made spaces (XML 1.0 §3.3.3).
+/// Decodes an attribute value: resolves references and replaces white space by spaces (XML 1.0 §3.3.3).
 fn unescape(value: &str) -> String {
     let mut parts = value.split('&');
     let mut unescaped = parts.next().unwrap_or_default().replace(WHITE_SPACE, " ");
@@ -248,7 +253,7 @@ fn unescape(value: &str) -> String {
     unescaped
 }
 
-/// What a reference to a character or a predefined entity means (XML 1.0 §4.1, §4.6).
+/// Resolves a reference to a character or a predefined entity (XML 1.0 §4.1, §4.6).
 fn referred(name: &str) -> Option<char> {
     let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
     match name {
@@ -321,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Whatever a request says, a contract names a URL, and its markup is what it was.
+    /// Whatever a request contains, the contract has a valid URL, and its markup is unchanged.
     #[test]
     fn changed_requests_make_no_markup() {
         let seeds: [&[u8]; 8] = [
@@ -365,7 +370,7 @@ mod tests {
             }
             let (mut head, ()) = request.body(()).unwrap().into_parts();
             head.extensions.insert(Local("127.0.0.1:80".parse().unwrap()));
-            // Others are of OPTIONS and CONNECT, which ask for no contract.
+            // Other targets belong to OPTIONS and CONNECT, which don't request a contract.
             if !head.uri.path().starts_with('/') {
                 return;
             }
@@ -384,7 +389,7 @@ mod tests {
         });
     }
 
-    /// What a client sends ahead of what the proxy adds to it decides nothing.
+    /// A header of a client, to which the proxy adds its part, has no effect.
     #[test]
     fn what_a_client_sends_ahead_names_no_host() {
         let seeds: [&[u8]; 7] = [

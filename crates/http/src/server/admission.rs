@@ -1,8 +1,8 @@
-//! When a request may work, and what it is told when it may not.
+//! Decides when a request may work, and when it is rejected.
 //!
-//! A request takes a slot of work when there is work to do. An [`Endpoint`](super::Endpoint) says when that is, with a
-//! [`Ticket`]: it reads the message without a slot, takes one for the work, and gives it back while it waits for its peer.
-//! Any other service has a slot from the head of a request to its answer.
+//! A request takes a slot of work when it has work to do. An [`Endpoint`](super::Endpoint) controls that with a
+//! [`Ticket`]: it reads the message without a slot, takes a slot for the work, and frees it while it waits for its
+//! peer. Any other service has a slot from the head of a request to its answer.
 
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use super::activity::{Activity, Turn};
 use super::connections::{Connections, Received};
 use super::slots::{Overload, Slots};
 
-/// Who works, and who receives, over all connections.
+/// The slots, connections and budgets of a server.
 #[derive(Debug)]
 pub(super) struct Admission {
     pub(super) slots: Slots,
@@ -27,27 +27,28 @@ pub(super) struct Admission {
     pub(super) disk_budget: Budget,
 }
 
-/// How long a body waits for memory, and how often it looks.
+/// The pause between two attempts to get memory for a body, and the number of attempts.
 const ROOM_PAUSE: Duration = Duration::from_millis(10);
 const ROOM_LOOKS: u32 = 10;
 
 thread_local! {
-    /// The request that a service is called with on this thread, or that it goes on with, unless an endpoint has taken it.
+    /// The ticket of the request that a service is called with on this thread, or whose future is polled. Empty after
+    /// an endpoint has taken it.
     static CALLED: Cell<Option<Offered>> = const { Cell::new(None) };
 }
 
 /// A ticket that an endpoint may take.
 struct Offered {
     ticket: Ticket,
-    /// Whether the request may have a slot already, which it needs only if nobody takes the ticket.
+    /// Whether the request may have a slot already. It needs that slot only if nobody takes the ticket.
     has_slot: bool,
 }
 
-/// One request on a connection of a server. Outside a server it allows everything.
+/// A handle to one request on a connection of a server. Outside of a server it allows everything.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ticket(Option<(Arc<Activity>, Turn)>);
 
-/// Says that a service is being called: one that panics leaves its ticket to nobody.
+/// Removes the ticket when the call of a service ends, also by a panic.
 struct Called;
 
 impl Drop for Called {
@@ -57,7 +58,7 @@ impl Drop for Called {
 }
 
 impl Ticket {
-    /// The ticket of the request that this thread calls a service with. Whoever takes it takes slots by it.
+    /// Takes the ticket of the request that is handled on this thread. The caller then controls its slots.
     pub(super) fn take() -> Self {
         let Some(Offered { ticket, has_slot }) = CALLED.take() else { return Ticket(None) };
         if has_slot {
@@ -66,8 +67,8 @@ impl Ticket {
         ticket
     }
 
-    /// Calls a service with a request, whose turn it is on a connection. The ticket is given back if nobody took it: the service
-    /// doesn't know of slots.
+    /// Calls a service with a request, which has this turn on its connection. Returns the ticket if the service didn't
+    /// take it and so doesn't control its slots.
     pub(super) fn call<T>(activity: Arc<Activity>, turn: Turn, service: impl FnOnce() -> T) -> (T, Option<Self>) {
         CALLED.set(Some(Offered { ticket: Ticket(Some((activity, turn))), has_slot: false }));
         let _called = Called;
@@ -75,7 +76,7 @@ impl Ticket {
         (future, CALLED.take().map(|offered| offered.ticket))
     }
 
-    /// Goes on with a request whose ticket nobody has taken yet: a router may call an endpoint only now.
+    /// Polls the future of a request whose ticket nobody has taken yet: a router may call an endpoint only now.
     pub(super) fn offer<T>(ticket: &mut Option<Self>, work: impl FnOnce() -> T) -> T {
         let Some(offered) = ticket.take() else { return work() };
         CALLED.set(Some(Offered { ticket: offered, has_slot: true }));
@@ -85,7 +86,7 @@ impl Ticket {
         done
     }
 
-    /// The address of whoever sent the request that this thread calls a service with. The ticket is left to others.
+    /// Returns the address of the client of the request that is handled on this thread. The ticket can still be taken.
     pub(super) fn client() -> Option<IpAddr> {
         let offered = CALLED.take();
         let client = offered.as_ref().and_then(|offered| offered.ticket.peer());
@@ -93,12 +94,12 @@ impl Ticket {
         client
     }
 
-    /// Whether there is no hope of a slot, so that the message need not be waited for.
+    /// Returns whether all slots and places in the queue are taken. Reading the message would be useless then.
     pub(super) fn is_hopeless(&self) -> bool {
         self.0.as_ref().is_some_and(|(activity, _)| activity.shared.admission.slots.is_full())
     }
 
-    /// Takes a slot if one is free.
+    /// Takes a slot if one is free, and returns whether there was one.
     pub(super) fn try_work(&self) -> bool {
         let Ticket(Some((activity, turn))) = self else { return true };
         let is_free = activity.shared.admission.slots.try_acquire();
@@ -108,26 +109,26 @@ impl Ticket {
         is_free
     }
 
-    /// Takes a slot. If none is free it waits in the queue.
+    /// Takes a slot. Waits in the queue if none is free.
     pub(super) async fn work(&self) -> Result<(), Overload> {
         if !self.try_work()
             && let Ticket(Some((activity, turn))) = self
         {
-            // Boxed, so that requests that find a slot don't have the room for it.
+            // Boxed, so that the future of requests that find a slot doesn't get larger.
             Box::pin(activity.shared.admission.slots.acquire()).await?;
             activity.hold(*turn);
         }
         Ok(())
     }
 
-    /// Gives the slot back while the peer is waited for.
+    /// Frees the slot while the request waits for its peer.
     pub(super) fn rest(&self) {
         if let Ticket(Some((activity, turn))) = self {
             activity.rest(*turn);
         }
     }
 
-    /// Takes a slot again; `None` if there is one already, or none is needed.
+    /// Takes a slot again. Returns `None` if the request has one already or needs none.
     pub(super) fn go_on(&self) -> Option<BoxFuture<'static, ()>> {
         let (activity, turn) = self.0.clone().filter(|(activity, turn)| activity.is_at_rest(*turn))?;
         if self.try_work() {
@@ -139,22 +140,22 @@ impl Ticket {
         }))
     }
 
-    /// The address of whoever sent the request, if it is known.
+    /// Returns the address of the client, if it is known.
     pub(super) fn peer(&self) -> Option<IpAddr> {
         self.0.as_ref().and_then(|(activity, _)| activity.client())
     }
 
-    /// The budget of the server.
+    /// Returns the memory budget of the server.
     pub(super) fn budget(&self) -> Option<&Budget> {
         self.0.as_ref().map(|(activity, _)| &activity.shared.admission.budget)
     }
 
-    /// The budget of the server for temporary files.
+    /// Returns the budget of the server for temporary files.
     pub(super) fn disk_budget(&self) -> Option<&Budget> {
         self.0.as_ref().map(|(activity, _)| &activity.shared.admission.disk_budget)
     }
 
-    /// Makes `reservation` larger as soon as there is room for it, for which those make way who send most slowly. `false` if
+    /// Grows `reservation` as soon as there is memory, for which the slowest senders are dropped. Returns `false` if
     /// there is none soon.
     pub(super) async fn make_room(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
         for _ in 0..ROOM_LOOKS {
@@ -168,8 +169,7 @@ impl Ticket {
         false
     }
 
-    /// Has room made for those who come later, by those who hold a budget and are slow, if this request was refused what it asked
-    /// for.
+    /// If this request was refused memory, drops slow holders of the budget to free memory for later requests.
     pub(super) fn relieve_if_refused(&self, reservation: &Reservation) {
         if let asked @ 1.. = reservation.take_refused() {
             self.relieve(reservation.budget(), asked);
@@ -182,20 +182,20 @@ impl Ticket {
         }
     }
 
-    /// Counts the request among those whose body is waited for; so many bytes came already.
+    /// Counts the request as one whose body is being received, of which `bytes` have arrived.
     pub(super) fn receive(&self, bytes: usize) -> Option<Received> {
         let (activity, turn) = self.0.as_ref()?;
         Some(Received::new(activity.clone(), *turn, bytes))
     }
 
-    /// The request is charged to `memory`. By that it is found when others need room.
+    /// Registers the reservation of the request, so that it is found when memory runs short.
     pub(super) fn holds(&self, memory: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
             activity.holdings.request(memory);
         }
     }
 
-    /// The request is charged to `memory`, and what of its package waits in files to `disk`.
+    /// Registers the reservations of a package: `memory`, and `disk` for parts that wait in files.
     pub(super) fn holds_package(&self, memory: &Arc<Reservation>, disk: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
             activity.holdings.request(memory);
@@ -203,21 +203,21 @@ impl Ticket {
         }
     }
 
-    /// An answer is charged until it is read, unless it is a small one.
+    /// Registers the reservation of an answer until it is sent. Small answers have none.
     pub(super) fn holds_answer(&self, reply: &ReplyMessage) {
         if let (Some((activity, _)), Some(memory)) = (&self.0, &reply.reservation) {
             activity.holdings.answer(memory);
         }
     }
 
-    /// What is answered to a GET is charged until it is read.
+    /// Registers the reservation of an answer to a GET until it is sent.
     pub(super) fn holds_shown(&self, memory: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
             activity.holdings.answer(memory);
         }
     }
 
-    /// The message of the request is complete, though its body may go on.
+    /// Marks the message of the request as complete. Its body may continue.
     pub(super) fn message_came(&self) {
         if let Some((activity, turn)) = &self.0 {
             activity.message_came(*turn);

@@ -1,4 +1,4 @@
-//! Who a client is: Basic, Bearer and Digest, checked before anything else is read.
+//! Authentication of clients: Basic, Bearer and Digest, before the message is read.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,20 +24,20 @@ use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 use crate::timeout::within;
 use crate::{Body, BoxError, percent};
 
-/// How long a nonce of Digest is good for.
+/// How long a Digest nonce is valid.
 const NONCE_TIME: Duration = Duration::from_secs(300);
 
-/// How many nonces are watched for requests that come again. Beyond that the older half counts as too old.
+/// How many nonces are stored to detect replayed requests. Beyond that, the older half is treated as expired.
 const NONCES: usize = 10_000;
 
-/// The largest Authorization header that is looked at, in bytes.
+/// The size limit of an Authorization header, in bytes.
 const CREDENTIALS: usize = 16 << 10;
 
-/// How an endpoint finds out who a client is (RFC 9110 §11). Clones share the nonces of Digest.
+/// The authentication schemes of an endpoint (RFC 9110 §11). Clones share the nonces of Digest.
 ///
-/// A request without credentials that the check knows is answered with 401, and its message is not read. What the check gives for a client
-/// is among the extensions of the request, for layers and methods of the service. The check has the time of the request
-/// ([`Options::request_timeout`](super::Options::request_timeout)).
+/// A request without valid credentials is answered with 401, and its message is not read. The identity that the check
+/// returns is put into the extensions of the request, for layers and methods of the service. The check must finish
+/// within the request timeout ([`Options::request_timeout`](super::Options::request_timeout)).
 ///
 /// ```
 /// use castile_http::server::{Authentication, Options};
@@ -57,8 +57,9 @@ pub struct Authentication {
 }
 
 impl Authentication {
-    /// A name and a password, in clear (RFC 7617): for servers behind TLS. `realm` is shown in the login prompt. `check`
-    /// returns the identity that handlers find in the request's extensions, or `None` to refuse.
+    /// Accepts a user name and a password, which are sent unencrypted (RFC 7617): use it with TLS. `realm` is shown in
+    /// the login prompt. `check` returns the identity that handlers find in the request's extensions, or `None` to
+    /// reject the client.
     pub fn basic<F, R, T>(realm: &str, check: F) -> Self
     where
         F: Fn(String, String) -> R + Send + Sync + 'static,
@@ -70,7 +71,8 @@ impl Authentication {
         Authentication::of(Basic { challenge: visible(&challenge), check })
     }
 
-    /// A token (RFC 6750). `check` returns the identity that handlers find in the request's extensions, or `None` to refuse.
+    /// Accepts a token (RFC 6750). `check` returns the identity that handlers find in the request's extensions, or
+    /// `None` to reject the client.
     pub fn bearer<F, R, T>(realm: &str, check: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -81,11 +83,11 @@ impl Authentication {
         Authentication::of(Bearer { challenge: visible(&challenge), check: move |token| identified(check(token)) })
     }
 
-    /// A name and a proof of the password, which itself is not sent (RFC 7616, with SHA-256). `password` gives the password of a name
-    /// and who that is, or `None`.
+    /// Accepts a user name and a proof of the password; the password itself is not sent (RFC 7616, with SHA-256).
+    /// `password` returns the password and identity of a user, or `None`.
     ///
-    /// A proof is for one request: whoever sends one again is refused. Nonces are good for five minutes, and for this process alone:
-    /// behind a proxy all requests of a client must come to the same one.
+    /// A proof is valid for one request: a replayed request is rejected. Nonces are valid for five minutes and only in
+    /// this process. With several processes behind a proxy, all requests of a client must reach the same one.
     pub fn digest<F, R, T>(realm: &str, password: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -95,8 +97,9 @@ impl Authentication {
         Authentication::of(Digest::new(realm, &[Hash::Sha256], password))
     }
 
-    /// Digest for clients that know nothing newer than MD5 too (RFC 2617), such as cameras and meters. What is known of MD5 is no
-    /// attack on this use of it; passwords can be guessed faster from what somebody overheard.
+    /// Accepts Digest with SHA-256 or MD5 (RFC 2617), for clients that support nothing newer, such as cameras and
+    /// meters. The known attacks on MD5 don't apply to this use, but passwords can be guessed faster from recorded
+    /// traffic.
     pub fn digest_with_md5<F, R, T>(realm: &str, password: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -106,8 +109,8 @@ impl Authentication {
         Authentication::of(Digest::new(realm, &[Hash::Sha256, Hash::Md5], password))
     }
 
-    /// Either of these and others: what a client brings decides. Where several are of one scheme, each is asked in turn until one knows
-    /// the client.
+    /// Accepts the schemes of `other` too. The credentials of the client decide which scheme is used. Several of one
+    /// scheme are tried in turn until one knows the client.
     pub fn or(mut self, other: Authentication) -> Self {
         self.schemes.extend(other.schemes);
         self
@@ -117,14 +120,14 @@ impl Authentication {
         Authentication { schemes: vec![Arc::new(scheme)] }
     }
 
-    /// What is known of the client, or the challenges that it is answered with.
+    /// Adds the identity of the client to its extensions, or returns the challenges for a 401.
     pub(super) async fn check(&self, head: &mut Parts) -> Result<(), Vec<HeaderValue>> {
         let mut stale = vec![false; self.schemes.len()];
         if let Some(value) = head.headers.get_mut(header::AUTHORIZATION) {
             value.set_sensitive(true);
         }
         let mut values = head.headers.get_all(header::AUTHORIZATION).iter();
-        // Two of them are two clients.
+        // Two headers could mean two clients.
         if let (Some(value), None) = (values.next(), values.next())
             && value.len() <= CREDENTIALS
             && let Ok(credentials) = std::str::from_utf8(value.as_bytes())
@@ -152,8 +155,8 @@ impl fmt::Debug for Authentication {
     }
 }
 
-/// Asks who the clients of any service of HTTP are: of [`Metrics`](super::Metrics), for example. An endpoint has
-/// [`Options::authentication`](super::Options::authentication) instead. A check has 60 s.
+/// Authenticates the clients of any HTTP service, for example [`Metrics`](super::Metrics). An endpoint has
+/// [`Options::authentication`](super::Options::authentication) instead. A check must finish within 60 s.
 impl<S> Layer<S> for Authentication {
     type Service = Authenticated<S>;
 
@@ -162,7 +165,7 @@ impl<S> Layer<S> for Authentication {
     }
 }
 
-/// A service behind an [`Authentication`].
+/// A service with an [`Authentication`] in front of it.
 #[derive(Clone, Debug)]
 pub struct Authenticated<S> {
     service: S,
@@ -187,7 +190,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Answer {
         let another = self.service.clone();
-        // That one is ready.
+        // This service has been polled ready, the clone has not.
         let mut service = mem::replace(&mut self.service, another);
         let authentication = self.authentication.clone();
         Box::pin(async move {
@@ -206,11 +209,11 @@ where
     }
 }
 
-/// What a check finds.
+/// The result of a check.
 enum Checked {
     Known(Extensions),
     Unknown,
-    /// The nonce is none of ours, or too old, or came with this count before: with another one the client may be known.
+    /// The nonce is not ours, too old, or was used with this count before. The client may succeed with another one.
     Stale,
 }
 
@@ -223,10 +226,10 @@ impl From<Option<Extensions>> for Checked {
 trait Scheme: Send + Sync {
     fn name(&self) -> &'static str;
 
-    /// What a client that isn't known is told.
+    /// Returns the challenges for a client without valid credentials.
     fn challenges(&self, is_stale: bool) -> Vec<HeaderValue>;
 
-    /// Looks at what stands behind the name of the scheme.
+    /// Checks the credentials after the name of the scheme.
     fn check<'a>(&'a self, credentials: &'a str, head: &'a Parts) -> BoxFuture<'a, Checked>;
 }
 
@@ -236,10 +239,10 @@ async fn identified<T: Clone + Send + Sync + 'static>(check: impl Future<Output 
     Some(extensions)
 }
 
-/// A text as the value of a header. What a header can't hold becomes a question mark.
+/// Converts a text to a header value. Characters that a header can't have become question marks.
 fn visible(text: &str) -> HeaderValue {
     let shown: String = text.chars().map(|c| if (' '..='~').contains(&c) { c } else { '?' }).collect();
-    // Nothing else is left in it.
+    // The text is always valid.
     HeaderValue::try_from(shown).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
@@ -296,34 +299,36 @@ where
     }
 }
 
-/// The password of a name, and who that is.
+/// Returns the password and identity of a user.
 type Password = Box<dyn Fn(String) -> BoxFuture<'static, Option<(String, Extensions)>> + Send + Sync>;
 
 struct Digest {
     realm: String,
-    /// From the strongest.
+    /// Strongest first.
     hashes: &'static [Hash],
     password: Password,
-    /// What makes nonces that nobody else can make.
+    /// The secret key that protects our nonces from forgery.
     key: [u8; 32],
     start: Instant,
     watched: Mutex<Watched>,
 }
 
-/// The nonces whose requests are watched.
+/// The nonces that have been used.
 #[derive(Debug, Default)]
 struct Watched {
     seen: HashMap<String, Seen>,
-    /// When since the start the youngest nonce was made that is forgotten before its time. Nobody knows what came with those up to it.
+    /// The creation time of the youngest nonce that was forgotten early. Nonces up to this time are rejected, because
+    /// their use is unknown. Times are relative to the start.
     forgotten: Option<Duration>,
 }
 
-/// Which requests came with a nonce.
+/// The requests that used a nonce.
 #[derive(Debug)]
 struct Seen {
-    /// When since the start it was made.
+    /// The creation time, relative to the start.
     made: Duration,
-    /// The highest count, and which of the 64 up to it came: the lowest bit is the highest count. Requests overtake each other.
+    /// The highest count, and a bit for each of the 64 counts up to it: the lowest bit is the highest count. Requests
+    /// may arrive out of order.
     highest: u32,
     came: u64,
 }
@@ -336,7 +341,7 @@ impl Digest {
         T: Clone + Send + Sync + 'static,
     {
         let mut key = [0; 32];
-        // Without random numbers nonces could be foreseen. Nothing else of a server works without them either.
+        // Without random numbers nonces would be predictable. Other parts of a server need random numbers too.
         getrandom::fill(&mut key).expect("the system has random numbers");
         let password: Password = Box::new(move |user| {
             let asked = password(user);
@@ -347,15 +352,15 @@ impl Digest {
                 Some((password, extensions))
             })
         });
-        // As it is sent: what clients hash.
+        // As sent in the header, because clients hash that text.
         let realm = visible(realm).to_str().unwrap_or_default().to_owned();
         Digest { realm, hashes, password, key, start: Instant::now(), watched: Mutex::default() }
     }
 
-    /// A nonce: the milliseconds since the start, random bits, and what only we can have made of both.
+    /// Creates a nonce: the milliseconds since the start, random bits, and a seal over both.
     fn nonce(&self) -> String {
         let mut random = [0; 8];
-        // Two of one moment may be the same then, which is still no other one's.
+        // Without random bits, two nonces of the same millisecond may be equal. They still can't be forged.
         let _ = getrandom::fill(&mut random);
         let mut bytes = (self.start.elapsed().as_millis() as u64).to_be_bytes().to_vec();
         bytes.extend(random);
@@ -363,7 +368,8 @@ impl Digest {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The text has one length and half of the hash is cut off, so that no seal can be extended to that of a longer text.
+    /// Computes the seal of a nonce. The text has a fixed length and half of the hash is cut off, so a seal can't be
+    /// extended to a longer text.
     fn seal(&self, text: &[u8]) -> [u8; 16] {
         let hash = Sha256::new().chain_update(self.key).chain_update(text).finalize();
         let mut seal = [0; 16];
@@ -371,7 +377,7 @@ impl Digest {
         seal
     }
 
-    /// When since the start a nonce of ours was made.
+    /// Returns the creation time of a nonce, relative to the start. `None` if it isn't ours.
     fn made(&self, nonce: &str) -> Option<Duration> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(nonce).ok()?;
         let (text, seal) = bytes.split_at_checked(16)?;
@@ -382,7 +388,8 @@ impl Digest {
         Some(Duration::from_millis(millis))
     }
 
-    /// Takes a count of a nonce, if that is good: whether no request had it before.
+    /// Records the use of a nonce with a count. Returns whether the nonce is valid and had not been used with this
+    /// count.
     fn take_count(&self, nonce: &str, count: u32, made: Duration) -> bool {
         let now = self.start.elapsed();
         let is_good = |made: Duration| now.saturating_sub(made) < NONCE_TIME;
@@ -439,7 +446,7 @@ impl Digest {
 }
 
 impl Watched {
-    /// Forgets the older half. Their clients get other nonces.
+    /// Forgets the older half. Their clients get new nonces.
     fn forget(&mut self) {
         let mut made: Vec<Duration> = self.seen.values().map(|seen| seen.made).collect();
         let half = made.len() / 2;
@@ -451,7 +458,7 @@ impl Watched {
 }
 
 impl Seen {
-    /// Whether no request had this count before.
+    /// Records a count. Returns whether it is new.
     fn take_count(&mut self, count: u32) -> bool {
         if count > self.highest {
             self.came = self.came.checked_shl(count - self.highest).unwrap_or(0) | 1;
@@ -465,7 +472,7 @@ impl Seen {
     }
 }
 
-/// What a client says of itself and of its request.
+/// The parameters of a Digest request.
 struct Claim<'a> {
     user: Cow<'a, str>,
     realm: &'a str,
@@ -479,13 +486,13 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Reads the parameters (RFC 7616 §3.4). The proof must be for this request.
+    /// Reads the parameters (RFC 7616 §3.4). They must be for this request.
     fn read(given: &'a Challenge<'_>, head: &Parts) -> Option<Self> {
         let (hash, is_session) = algorithm(given.get("algorithm"))?;
         let uri = given.get("uri")?;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let is_counted = given.get("qop").is_some_and(|quality| quality.eq_ignore_ascii_case("auth"));
-        // A proxy may have made a path of a URL, or the other way round.
+        // A proxy may have converted between a path and an absolute URL.
         if !is_counted || (uri != target && target_of(uri) != Some(target)) {
             return None;
         }
@@ -493,7 +500,7 @@ impl<'a> Claim<'a> {
             user: match given.get("username") {
                 Some(user) => user.into(),
                 None => {
-                    // Other characters are written as bytes (RFC 5987 §3.2).
+                    // Other characters are percent-encoded (RFC 5987 §3.2).
                     let user = percent::decoded_if_sound(given.get("username*")?.strip_prefix("UTF-8''")?)?;
                     String::from_utf8(user).ok()?.into()
                 }
@@ -510,7 +517,7 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// What stands behind the host of a URL. A path is no URL, whatever is in it.
+/// Returns the part of a URL after the host. Returns `None` for a path, whatever it contains.
 fn target_of(url: &str) -> Option<&str> {
     let (scheme, behind) = url.split_once("://")?;
     let target = behind.get(behind.find(['/', '?'])?..)?;
@@ -539,10 +546,10 @@ impl Scheme for Digest {
     }
 }
 
-/// Whether two texts are equal. It takes the same time wherever they differ.
+/// Compares two texts in a time that doesn't depend on their content.
 fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |differences, (one, other)| differences | (one ^ other));
-    // Or else the loop could end early.
+    // `black_box` keeps the compiler from ending the loop early.
     one.len() == other.len() && std::hint::black_box(differences) == 0
 }
 
@@ -550,7 +557,7 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// `%zz` stood for itself: two names for one user.
+    /// Regression: `%zz` was read as itself, so one user had two names.
     #[test]
     fn a_name_with_a_broken_escape_is_refused() {
         let (head, ()) = http::Request::get("/").body(()).unwrap().into_parts();
@@ -613,15 +620,15 @@ mod tests {
         digest.start = Instant::now().checked_sub(Duration::from_secs(3_600)).unwrap();
         let now = digest.start.elapsed();
         let take = |millis: u32| digest.take_count(&millis.to_string(), 1, now + Duration::from_millis(millis.into()));
-        // Who had too many nonces locked out everybody else.
+        // Regression: a client with too many nonces locked out all others.
         for millis in 0..3 * NONCES as u32 {
             assert!(take(millis), "{millis}");
             assert!(digest.watched.lock().unwrap().seen.len() <= NONCES);
         }
-        // Nothing comes again, neither what is watched nor what is forgotten.
+        // Nothing can be replayed, neither stored nor forgotten nonces.
         assert!((0..3 * NONCES as u32).all(|millis| !take(millis)));
         assert!(digest.watched.lock().unwrap().forgotten.is_some());
-        // Those that are out of time make room by themselves.
+        // Expired nonces are removed.
         digest.start -= NONCE_TIME + Duration::from_secs(60);
         let later = digest.start.elapsed();
         assert!(digest.take_count("later", 1, later));
@@ -652,13 +659,13 @@ mod tests {
         assert!(!is_equal(b"ab", b"a") && !is_equal(b"ab", b"ac") && !is_equal(b"", b"a"));
     }
 
-    /// Whatever a client says, nobody gets in who does not know the password, and a proof counts once.
+    /// Whatever a client sends, it is admitted only with the password, and each proof only once.
     #[tokio::test]
     async fn changed_credentials_let_nobody_in() {
         let known = |user: String| async move { (user == "ada").then(|| ("correct horse".to_owned(), ())) };
         let digest = Digest::new("r", &[Hash::Sha256, Hash::Md5], known);
         let (key, start) = (digest.key, digest.start);
-        // The same one, to which nobody came yet.
+        // The same `Digest`, before any request.
         let digest_anew = || Digest { key, start, ..Digest::new("r", &[Hash::Sha256, Hash::Md5], known) };
         let nonce = digest.nonce();
         let response = |hash: Hash, uri| {

@@ -1,4 +1,5 @@
-//! The life of one connection: idle without buffers, served by hyper while requests come, closed in time.
+//! The life of one connection: without buffers while it is idle, served by hyper while requests arrive, and closed in
+//! time.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -24,19 +25,19 @@ use super::stop::{Order, Stop};
 use crate::BoxError;
 use crate::timeout::{after, allowed};
 
-/// How long a connection that we close may be silent before it is given up, see [`linger`].
+/// How long a connection that the server closes may be silent before it is dropped, see [`linger`].
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How long such a connection is read in all.
+/// The total time for which such a connection is read.
 const LINGER_TIME: Duration = Duration::from_secs(5);
 
-/// How many bytes of such a connection are read: as many as a message has by default.
+/// The most bytes that are read from such a connection: the default size limit of a message.
 const LINGER_BYTES: usize = 16 << 20;
 
-/// How long a connection without a request is kept after the order to finish: a request may be on its way.
+/// How long a connection without a request stays open after the order to finish. A request may be on its way.
 const LAST_CALL: Duration = Duration::from_millis(500);
 
-/// What all connections of a server share.
+/// The data that all connections of a server share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) http: http1::Builder,
@@ -58,7 +59,8 @@ pub(super) struct Timeouts {
 }
 
 impl Timeouts {
-    /// How often a busy connection looks whether it has become idle. Coarse, so that no request has to set a timer.
+    /// Returns how often a busy connection checks whether it has become idle. The interval is long, so that no request
+    /// has to set a timer.
     fn tick(&self) -> Duration {
         let quarter = self.keep_alive / 4;
         quarter.clamp(Duration::from_millis(1), Duration::from_secs(1))
@@ -67,8 +69,8 @@ impl Timeouts {
 
 /// Serves one connection until its end.
 ///
-/// A connection that waits for a request has no hyper state and no buffers: it waits for the stream to become
-/// readable. Then hyper serves it, until nothing happened for a tick of the [`Clock`].
+/// A connection that waits for a request has no hyper state and no buffers: it waits for the stream to become readable.
+/// Then hyper serves it, until nothing has happened for a tick of the [`Clock`].
 pub(super) async fn serve<T, S, B>(mut stream: T, service: S, shared: Arc<Shared>)
 where
     T: Connection,
@@ -109,7 +111,7 @@ where
             if let Poll::Ready(readable) = stream.poll_readable(cx) {
                 return Poll::Ready(readable.map_err(|_| Leave::Broken));
             }
-            // A proxy says whose a connection is before the handshake, which costs more than a place among connections.
+            // A proxy names the client before the TLS handshake. Check the limit first, because a handshake costs more.
             is_welcome = meet(&activity, &stream);
             if !is_welcome {
                 return Poll::Ready(Err(Leave::Ordered));
@@ -132,17 +134,17 @@ where
         activity.wait.end();
         let service = Exchanges::new(service.clone(), activity.clone(), stream.tls_peer());
         let io = Watched::new(stream, early, activity.clone());
-        // Boxed, so that an idle connection keeps nothing of it.
+        // Boxed, so that an idle connection needs no memory for it.
         let mut http = Box::new(shared.http.serve_connection(io, service));
         let mut clock = Clock::new(timeouts, &activity);
         let mut order = Order::Run;
         let end = poll_fn(|cx| {
-            // Our waker was left with `orders` above, and a task has only one: a load is enough from here on.
+            // `orders` has stored our waker above, and a task has only one waker. So from here on a load is enough.
             if shared.stop.order() != order {
                 order = shared.stop.poll_order(orders.as_mut(), cx);
                 clock.hurry();
-                // An idle connection would be closed by it, and may have a request on its way: that is answered with
-                // `Connection: close`.
+                // `graceful_shutdown` would close an idle connection whose next request may be on its way. That request
+                // is answered with `Connection: close`.
                 if matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) {
                     Pin::new(&mut *http).graceful_shutdown();
                 }
@@ -150,11 +152,12 @@ where
             if order == Order::Close {
                 return Poll::Ready(End::Late);
             }
-            // Asked before hyper looks: who is given up meanwhile is woken for that, and told at the next look.
+            // Check before polling hyper: a connection that is dropped during the poll is woken, and handles that at
+            // the next poll.
             let was_over = activity.wait.is_over();
             match Pin::new(&mut *http).poll(cx) {
                 Poll::Ready(result) => Poll::Ready(End::Closed { in_order: result.is_ok() }),
-                // A body that is to be dropped was told so by now, unless nobody reads it.
+                // A reader of the body has been notified by now. If there is none, close the connection.
                 Poll::Pending if was_over && activity.wait.is_over() => Poll::Ready(End::Late),
                 Poll::Pending => clock.poll(alarm.as_mut(), cx),
             }
@@ -176,60 +179,60 @@ where
                     Order::Close => Poll::Ready(()),
                     Order::Run | Order::Finish => Poll::Pending,
                 });
-                // Late or not, the connection goes then.
+                // The connection is closed in either case.
                 return tokio::select! {
                     () = told => {}
                     _ = timeout(LINGER_TIME, linger(stream)) => {}
                 };
             }
-            // An answer that was cut off must not seem to be complete.
+            // A truncated answer must not seem complete.
             End::Late if !matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) => return take_leave(stream),
             End::Closed { .. } | End::Late => return,
         }
     }
 }
 
-/// Learns the other end of a connection as soon as that is known. `false` if it has as many connections as it may.
+/// Records the peer of a connection as soon as it is known. Returns `false` if that peer has too many connections.
 fn meet(activity: &Activity, stream: &impl Connection) -> bool {
     activity.peer().is_some()
         || stream.peer().is_none_or(|peer| activity.shared.admission.connections.meet(activity, peer))
 }
 
-/// Says that nothing more comes, without waiting for it. So TLS tells a connection that was closed from one that broke off.
+/// Sends the end of the stream without waiting. With TLS, the peer can then tell a closed connection from a broken one.
 fn take_leave<T: Connection>(mut stream: T) {
-    // An error finds nobody who would hear of it.
+    // Nobody could handle an error here.
     let _ = Pin::new(&mut stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
 }
 
-/// Why a connection is not waited for any longer.
+/// Why the server stops waiting for a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leave {
     Broken,
     Late,
-    /// Others need its place, or the server ends.
+    /// Another connection needs the place, or the server ends.
     Ordered,
 }
 
-/// Why hyper serves a connection no longer.
+/// Why hyper stops serving a connection.
 enum End {
-    /// No request came for a while.
+    /// No request arrived for a while.
     Idle,
-    /// The connection is closed; `in_order` unless hyper had an error to report.
+    /// The connection is closed; `in_order` unless hyper reported an error.
     Closed { in_order: bool },
-    /// The client, or the shutdown, was waited for long enough.
+    /// The client or the shutdown has exceeded its time limit.
     Late,
 }
 
-/// The one timer of a connection.
+/// The only timer of a connection.
 ///
-/// While requests come and go it is set once per tick, and finds at its end whether anything happened. Only a wait that
-/// is rare has it set at once: for the rest of a head that came in pieces, and for a client that doesn't read.
+/// While requests arrive, it is set once per tick, and then checks whether anything happened. It is set immediately
+/// only for rare waits: for the rest of a head, and for a client that doesn't read.
 struct Clock<'a> {
     timeouts: &'a Timeouts,
     activity: &'a Activity,
-    /// What the connection was in when the timer was set.
+    /// The phase of the connection when the timer was set.
     set_in: Option<Phase>,
-    /// Since when its client doesn't read, and how much had been written by then.
+    /// When the client stopped reading, and how many bytes had been written by then.
     unread: Option<(Instant, u64)>,
     tick: Duration,
 }
@@ -239,13 +242,13 @@ impl<'a> Clock<'a> {
         Clock { timeouts, activity, set_in: None, unread: None, tick: timeouts.tick() }
     }
 
-    /// From now on no request is waited for longer than [`LAST_CALL`].
+    /// From now on, waits at most [`LAST_CALL`] for a request.
     fn hurry(&mut self) {
         self.set_in = None;
         self.tick = LAST_CALL;
     }
 
-    /// To be polled whenever hyper has nothing more to do for now.
+    /// Must be polled whenever hyper is pending.
     fn poll(&mut self, mut alarm: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<End> {
         loop {
             let phase = self.activity.phase();
@@ -255,17 +258,17 @@ impl<'a> Clock<'a> {
                 self.activity.wait.end();
             }
             let (limit, is_strict) = match phase {
-                // The service has its own time limits, and hyper goes on when it has answered.
+                // The service has its own time limits, and hyper continues when it has answered.
                 Phase::Answer(_) => return Poll::Pending,
                 Phase::Idle(_) => (self.tick, false),
                 Phase::Head(_) => (self.timeouts.header_read, true),
                 Phase::Client(_) if is_same => (Duration::ZERO, true),
                 Phase::Client(_) => (self.patience(), true),
             };
-            // A time that was set for something else may be longer than the tick.
+            // A timer that was set for another phase may end later than the tick.
             let ticks = !is_strict && matches!(self.set_in, Some(Phase::Idle(_)));
             if is_same || ticks {
-                // The waker was left when the timer was set: a load is enough.
+                // The timer has stored the waker, so a check is enough.
                 if !alarm.is_elapsed() {
                     return Poll::Pending;
                 }
@@ -286,7 +289,7 @@ impl<'a> Clock<'a> {
 }
 
 impl Clock<'_> {
-    /// How long the client may leave what was written unread from now on.
+    /// Returns how long the client may still leave the written bytes unread.
     fn patience(&mut self) -> Duration {
         let Timeouts { write, write_rate, .. } = *self.timeouts;
         let sent = self.activity.sent();
@@ -306,13 +309,14 @@ fn joined(first: Bytes, second: Bytes) -> Bytes {
     both.freeze()
 }
 
-/// Closes the writing half and reads on while something comes, up to a number of bytes.
+/// Closes the writing half and reads what still arrives, up to a number of bytes.
 ///
-/// After a refusal the client may still be sending its body. Closing with bytes unread resets the connection, and the
-/// reset can overtake the response that says why (RFC 9112 §9.6). A client that reads while it sends has stopped by then.
+/// After a rejection the client may still be sending its body. Closing a socket with unread bytes resets the
+/// connection, and the reset can overtake the response (RFC 9112 §9.6). A client that reads while it sends has stopped
+/// by then.
 async fn linger<T: Connection>(mut stream: T) {
     let mut unread = vec![0; 8 * 1024];
-    // Hyper has closed it in most cases; an error shows in reading as well.
+    // hyper has closed it in most cases. An error also shows when reading.
     let _ = timeout(LINGER, stream.shutdown()).await;
     let mut left = LINGER_BYTES;
     while let Ok(Ok(length @ 1..)) = timeout(LINGER, stream.read(&mut unread)).await
@@ -334,7 +338,7 @@ mod tests {
     use super::super::{Endpoint, Server};
     use super::*;
 
-    /// A connection on which somebody makes room once hyper has looked for more of a body.
+    /// A connection that another one makes room on after hyper has polled the body.
     struct Crowded {
         stream: BufReader<DuplexStream>,
         shared: Arc<Shared>,
@@ -384,7 +388,7 @@ mod tests {
         }
     }
 
-    /// It was cut off if that was ordered between the last look at its body and the look at the order.
+    /// Regression: the connection was cut off if the order came between polling the body and checking the order.
     #[tokio::test(start_paused = true)]
     async fn who_is_dropped_while_hyper_looks_is_answered() {
         let shared = Arc::new(Server::new().max_requests_receiving(1).into_shared());

@@ -1,7 +1,7 @@
-//! Who is there, and who receives: all connections of a server, and what may be received at once.
+//! All connections of a server, and the limits on what is received at a time.
 //!
-//! A connection that waits for its peer says so in its [`Wait`]. When there are too many, the slowest of those that wait
-//! is dropped. Connections that work are never dropped.
+//! A connection that waits for its peer records that in its [`Wait`]. If there are too many connections, the slowest
+//! one that waits is dropped. Connections at work are never dropped.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,27 +21,27 @@ use tokio::time::Instant;
 use super::activity::{Activity, Turn};
 use super::proxies::Proxies;
 
-/// What every peer that waits is taken to have moved already, in bytes. So a newcomer is fast, and becomes slow with time
-/// unless it moves something.
+/// The bytes that each waiting peer is credited with at the start. So a new peer counts as fast, and becomes slow
+/// unless it moves bytes.
 const CREDIT: u64 = 1_000;
 
-/// After how many milliseconds of waiting what a peer moved counts for half as much. So who was fast and stalls is slow soon, and a
-/// pause of a network is passed over.
+/// The time in milliseconds after which moved bytes count half as much. So a fast peer that stalls soon counts as slow,
+/// but a short pause of the network doesn't matter.
 const HALF_LIFE: f64 = 500.0;
 
-/// In what the bytes are counted that were moved lately, so that less than one is told from none.
+/// The units per byte in which recently moved bytes are counted, so that fractions of a byte are not lost.
 const PARTS: u64 = 1 << 10;
 
-/// What may be received at once.
+/// The limits on what may be received at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    /// Requests whose body is waited for.
+    /// Requests whose body is being received.
     pub(super) requests: usize,
-    /// Bytes that such requests hold together.
+    /// Bytes that these requests hold together.
     pub(super) bytes: usize,
     pub(super) requests_per_peer: Option<usize>,
     pub(super) connections_per_peer: Option<usize>,
-    /// Those whose connections are not limited, since they are everybody's.
+    /// The proxies, whose connections are not limited because they carry requests of many clients.
     pub(super) proxies: Option<Proxies>,
 }
 
@@ -50,26 +50,26 @@ pub(super) struct Limits {
 pub(super) struct Connections {
     limits: Limits,
     started: Instant,
-    /// Requests that receive, and what they hold.
+    /// The number of requests being received, and the bytes that they hold.
     receiving: AtomicUsize,
     bytes: AtomicUsize,
-    /// From when on holders of a budget may be looked for again, in milliseconds since the server began.
+    /// The earliest time of the next search for holders of a budget, in milliseconds since the server began.
     relief: AtomicU64,
     open: Mutex<Known>,
     slowest: Slowest,
-    /// How many requests receive of each peer, where that is limited.
+    /// The number of requests being received per peer, if that is limited.
     receiving_of: Mutex<Counts>,
 }
 
-/// The connections that are open.
+/// The open connections.
 #[derive(Debug, Default)]
 struct Known {
     all: Vec<Arc<Activity>>,
-    /// How many there are of each peer, where that is limited.
+    /// The number of connections per peer, if that is limited.
     of_peers: Counts,
 }
 
-/// How often each peer is there.
+/// A count per peer.
 #[derive(Debug, Default)]
 struct Counts(HashMap<IpAddr, usize>);
 
@@ -78,12 +78,12 @@ impl Counts {
         self.0.get(&peer).copied().unwrap_or_default()
     }
 
-    /// One more.
+    /// Adds one.
     fn add(&mut self, peer: IpAddr) {
         *self.0.entry(peer).or_default() += 1;
     }
 
-    /// One less.
+    /// Subtracts one.
     fn take(&mut self, peer: IpAddr) {
         if let Entry::Occupied(mut count) = self.0.entry(peer) {
             match count.get() {
@@ -94,7 +94,7 @@ impl Counts {
     }
 }
 
-/// Those that were the slowest when they were looked for, the very slowest last: among all that wait, those whose body is waited for,
+/// The slowest connections of the last searches, slowest last: among all that wait, those whose body is being received,
 /// those of one peer, and those that hold much.
 #[derive(Debug, Default)]
 struct Slowest {
@@ -104,26 +104,28 @@ struct Slowest {
     large: Mutex<Vec<Candidate>>,
 }
 
-/// One that may be dropped, with its pace when it was looked at.
+/// A connection that may be dropped, with its pace at the time of the search.
 type Candidate = (Pace, Arc<Activity>);
 
-/// How slowly a peer that waits moves: what it moved lately, and when its wait began. The slowest has least.
+/// The pace of a waiting peer: the bytes it moved recently, and the start of its wait. The slowest has the smallest
+/// pace.
 type Pace = (u64, u64);
 
-/// How many of the slowest are looked for at once: all connections are looked at.
+/// The most candidates per search, because each search goes through all connections.
 const SLOWEST: usize = 64;
 
-/// How long holders of a budget are not looked for again, in milliseconds: at least, and at most. All connections are looked at.
+/// The shortest and longest pause between two searches for holders of a budget, in milliseconds. Each search goes
+/// through all connections.
 const RELIEF_PAUSE: u64 = 2;
 const LONGEST_RELIEF_PAUSE: u64 = 20;
 
-/// How many times longer than a look the pause behind it is.
+/// How many times as long as a search the pause after it is.
 const RELIEF_SHARE: u32 = 16;
 
-/// The share of a budget that comes free at least when somebody makes way: an eighth.
+/// The share of a budget that is freed at least when holders are dropped: an eighth.
 const HEADROOM: usize = 8;
 
-/// How long an answer is left to a client that reads it slowly, however short of memory others are, in milliseconds.
+/// How long a client may read an answer slowly before it can be dropped for lack of memory, in milliseconds.
 const READING: u64 = 1_000;
 
 impl Connections {
@@ -140,17 +142,17 @@ impl Connections {
         }
     }
 
-    /// Whose request it is that came from `peer`, if proxies say that.
+    /// Returns the client of a request from `peer`, if a proxy names it.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         self.limits.proxies.as_ref().map(|proxies| proxies.client(peer, headers))
     }
 
-    /// Whether `peer` is none of the proxies that are believed, where there are some.
+    /// Returns whether there are trusted proxies and `peer` isn't one of them.
     pub(super) fn is_stranger(&self, peer: IpAddr) -> bool {
         self.limits.proxies.as_ref().is_some_and(|proxies| !proxies.contain(peer))
     }
 
-    /// Adds a connection, unless its peer has as many as it may.
+    /// Adds a connection, unless its peer has too many.
     pub(super) fn open(&self, activity: Arc<Activity>) -> Option<Open> {
         let mut open = self.lock();
         if activity.peer().is_some_and(|peer| !self.admit(&mut open, peer)) {
@@ -161,12 +163,12 @@ impl Connections {
         Some(Open(activity))
     }
 
-    /// How many there are.
+    /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
         self.lock().all.len()
     }
 
-    /// Learns the peer of a connection that was open before. `false` if that has as many others as it may.
+    /// Records the peer of an open connection. Returns `false` if that peer has too many others.
     pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
         let mut open = self.lock();
         let is_welcome = self.admit(&mut open, peer);
@@ -176,7 +178,7 @@ impl Connections {
         is_welcome
     }
 
-    /// Counts a connection of a peer, unless that has as many as it may.
+    /// Counts a connection of a peer, unless the peer has too many.
     fn admit(&self, open: &mut Known, peer: IpAddr) -> bool {
         let Some(max) = self.limits.connections_per_peer else { return true };
         let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
@@ -187,18 +189,19 @@ impl Connections {
         is_welcome
     }
 
-    /// Closes the connection that has been waiting most slowly, if one waits, to make room for another one.
+    /// Closes the slowest connection that waits, if there is one, to make room for another one.
     pub(super) fn make_room(&self) {
-        // Closed, not answered: an answer may wait for its reader.
+        // Closed without an answer, because it may be a client that doesn't read its answer.
         self.drop_slowest(&self.slowest.connections, Wait::CLOSED, |_| true);
     }
 
-    /// Drops those who hold much of a budget, the slowest first, until so many bytes of it come free, if that many can, and an
-    /// eighth of it: a request whose body is waited for is answered, and a connection whose answer is read too slowly is
-    /// closed. To hold much is to hold at least half as much as the others on average. The one that asks is not dropped.
+    /// Drops slow holders of much of a budget until `bytes` and an eighth of the budget are free. Does nothing if
+    /// `bytes` can't be freed. A request whose body is being received is answered; a connection whose answer is read
+    /// too slowly is closed. To hold much is to hold at least half of the average. `asks` itself is not dropped.
     #[cold]
     pub(super) fn relieve(&self, asks: &Activity, budget: &Budget, bytes: usize) {
-        // More than was asked: what comes free is for others too until who asked is back, and a message wants room for its values.
+        // More than requested: other requests take some of it before `asks` returns, and a message needs memory for its
+        // values.
         let wanted = bytes.max(budget.limit() / HEADROOM);
         let free = budget.limit().saturating_sub(budget.used());
         if free >= bytes {
@@ -215,27 +218,27 @@ impl Connections {
         self.relief.fetch_max(self.now() + pause.min(LONGEST_RELIEF_PAUSE), Relaxed);
     }
 
-    /// Drops holders of a budget until as many bytes come free as are `wanted`, if those that are `needed` can.
+    /// Drops holders of a budget until `wanted` bytes are free, if at least `needed` can be freed.
     fn make_way(&self, asks: &Activity, budget: &Budget, needed: usize, wanted: usize) {
         let now = self.now();
         let open = self.lock();
         let others = open.all.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
         let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
-        // What those hold who were dropped before is as good as free.
+        // Holders that were dropped before will free their bytes soon.
         let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
         let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
         let gone = sum(&dropped);
         let (wanted, needed) = (wanted.saturating_sub(gone), needed.saturating_sub(gone));
         let much = sum(&holders) / holders.len().max(1) / 2;
         holders.retain(|(held, other)| *held >= much && (other.wait.is_for_body() || other.reads_slowly(*held, now)));
-        // What doesn't help is not done.
+        // Don't drop anyone if that can't free enough.
         if needed == 0 || sum(&holders) < needed {
             return;
         }
         holders.sort_by_cached_key(|(_, other)| other.wait.pace(now));
         let mut freed = 0;
         for (held, holder) in holders {
-            // Either ends another kind of wait as well.
+            // Another kind of wait would be ended as well.
             let how = if holder.wait.is_for_body() { Wait::DROPPED } else { Wait::CLOSED };
             if holder.wait.drop_it(how) {
                 self.give_up(holder);
@@ -247,8 +250,8 @@ impl Connections {
         }
     }
 
-    /// Drops the slowest of the requests that hold much of so many bytes: at least half as much as those on average that don't
-    /// ask. Where the one that asks holds all of them nobody is dropped.
+    /// Drops the slowest of the requests that hold much of `all` bytes: at least half of the average of the others. If
+    /// `asks` holds all of them, nothing is dropped.
     #[cold]
     fn drop_largest(&self, asks: &Activity, all: usize) {
         let others = all.saturating_sub(asks.wait.held());
@@ -260,20 +263,20 @@ impl Connections {
         self.drop_slowest(&self.slowest.large, Wait::DROPPED, holds_much);
     }
 
-    /// Drops the slowest of those that wait and are `among` the ones that may be dropped, if there is one. A flood asks for each of its
-    /// requests, so the slowest are looked for once for many.
+    /// Drops the slowest waiting connection that `among` accepts, if there is one. The candidates of one search are
+    /// used for many calls, because a flood makes a call for each of its requests.
     #[cold]
     fn drop_slowest(&self, slowest: &Mutex<Vec<Candidate>>, how: u8, among: impl Fn(&Activity) -> bool) {
         let mut slowest = slowest.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.now();
-        // Who moved something since is no longer the slowest.
+        // A connection that moved bytes since the search is no longer the slowest.
         let drop_it = |(pace, activity): Candidate| {
             let is_dropped = activity.wait.is_on()
                 && among(&activity)
                 && activity.wait.pace(now) <= pace
                 && activity.wait.drop_it(how);
             if is_dropped {
-                // What it holds is as good as gone: nobody else has to go for that.
+                // Its bytes will be free soon, so no other connection has to be dropped for them.
                 self.give_up(&activity);
             }
             is_dropped
@@ -292,16 +295,16 @@ impl Connections {
             slowest.truncate(SLOWEST);
         }
         slowest.sort_unstable_by_key(|(pace, _)| Reverse(*pace));
-        // One may have gone on in the meantime.
+        // A candidate may have continued in the meantime.
         while slowest.pop().is_some_and(|candidate| !drop_it(candidate)) {}
     }
 
-    /// What a connection holds of an incomplete message doesn't count any more.
+    /// Stops counting the bytes of an incomplete message on this connection.
     pub(super) fn give_up(&self, activity: &Activity) {
         self.bytes.fetch_sub(activity.wait.held.swap(0, Acquire), Relaxed);
     }
 
-    /// Milliseconds since the server began.
+    /// Returns the milliseconds since the server began.
     fn now(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -315,7 +318,7 @@ impl Connections {
     }
 }
 
-/// A connection that is open until this is dropped.
+/// An open connection. Dropping it removes it from the list.
 #[derive(Debug)]
 pub(super) struct Open(pub(super) Arc<Activity>);
 
@@ -323,7 +326,7 @@ impl Drop for Open {
     fn drop(&mut self) {
         let connections = &self.0.shared.admission.connections;
         let mut open = connections.lock();
-        // Who is known as slow is not closed once more.
+        // A later search must not close it again.
         self.0.wait.end();
         let index = self.0.index.load(Relaxed);
         open.all.swap_remove(index);
@@ -336,18 +339,18 @@ impl Drop for Open {
     }
 }
 
-/// A request whose body is waited for. It counts until this is dropped.
+/// A request whose body is being received. It counts until this is dropped.
 #[derive(Debug)]
 pub(super) struct Received {
     activity: Arc<Activity>,
-    /// A task that a handler has begun may have it for longer than the connection has the request.
+    /// The turn of the request. A task of the handler may hold the body even after the request has ended.
     turn: Turn,
-    /// For whom it counts, where requests of each are limited.
+    /// The client that it counts for, if requests per client are limited.
     client: Option<IpAddr>,
 }
 
 impl Received {
-    /// A request of which so many bytes came. If there are too many of them, the slowest is dropped.
+    /// Counts a request, of which `bytes` have arrived. If there are too many requests, the slowest is dropped.
     pub(super) fn new(activity: Arc<Activity>, turn: Turn, bytes: usize) -> Self {
         let connections = &activity.shared.admission.connections;
         let limits = &connections.limits;
@@ -374,45 +377,45 @@ impl Received {
         received
     }
 
-    /// The connection, until it has a further request, whose wait is nothing to this one.
+    /// Returns the connection, unless it has begun another request.
     fn current(&self) -> Option<&Activity> {
         Some(&*self.activity).filter(|activity| activity.wait.turn() == self.turn)
     }
 
-    /// So many more bytes are held. If all hold too many, the slowest of those that hold much is dropped.
+    /// Counts `bytes` more. If all requests together hold too many, the slowest of the large ones is dropped.
     pub(super) fn hold(&self, bytes: usize) {
         let Some(activity) = self.current() else { return };
         let connections = &activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
-        // Behind the sum, so that this is never less than what is taken off it.
+        // Added after the sum, so that the sum is never less than what is subtracted from it.
         activity.wait.held.fetch_add(bytes, Release);
         if all > connections.limits.bytes {
             connections.drop_largest(activity, all);
         }
     }
 
-    /// So many bytes are held now, if that is more than before.
+    /// Raises the held bytes to `bytes`, if that is more than before.
     pub(super) fn hold_in_all(&self, bytes: usize) {
         if let more @ 1.. = bytes.saturating_sub(self.activity.wait.held()) {
             self.hold(more);
         }
     }
 
-    /// The body is waited for, and was for so long already; so many bytes came of it.
+    /// Begins to wait for the body. `waited` is the previous waiting time, and `came` the bytes that have arrived.
     pub(super) fn wait(&self, waited: Duration, came: u64) {
         if let Some(activity) = self.current() {
             activity.wait_for_body(self.turn, waited, came);
         }
     }
 
-    /// So many bytes came of the body by now, which is still waited for.
+    /// Updates the number of bytes that have arrived, during a wait.
     pub(super) fn moved(&self, came: u64) {
         if let Some(activity) = self.current() {
             activity.moved(came);
         }
     }
 
-    /// The body isn't waited for, of which so many bytes came.
+    /// Ends the wait for the body, of which `came` bytes have arrived.
     pub(super) fn go_on(&self, came: u64) {
         if let Some(activity) = self.current() {
             activity.moved(came);
@@ -420,7 +423,7 @@ impl Received {
         }
     }
 
-    /// Whether the request is to be given up, told once: who is told has it answered.
+    /// Returns whether the request is to be dropped, only once. The caller answers it.
     pub(super) fn take_drop(&self) -> bool {
         self.activity.wait.take_drop(self.turn)
     }
@@ -439,41 +442,42 @@ impl Drop for Received {
     }
 }
 
-/// What a connection waits for: its peer, or nothing. It is read by whoever has to drop one.
+/// What a connection waits for: its peer, or nothing. Other connections read it when one must be dropped.
 ///
-/// A task of a handler may have the body of a request still when the next one begins. So a wait is begun, ended and given up in one
-/// step with a look at whose it is. The other fields are hints of who is slow and who holds much: what such a task says of a request
-/// that has ended at this moment may count for the next one until its message is there. At worst another one of those that wait is
-/// dropped.
+/// A task of a handler may still hold the body of a request when the next request begins. Therefore each change of the
+/// state also checks the turn, in one atomic step. The other fields are only hints about speed and size. Such a task
+/// may update them for an ended request, and that may count for the next one until its message is complete. The worst
+/// consequence is that a different waiting connection is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Wait {
-    /// The kind in the lowest 8 bits, and above them the turn of the last request, with or without an answer.
+    /// The kind in the lowest 8 bits, and above it the turn of the last request.
     state: AtomicU64,
     /// In milliseconds since the server began.
     since: AtomicU64,
-    /// The bytes that came, or went, while this was waited for.
+    /// The bytes that were moved during this wait.
     moved: AtomicU64,
-    /// What of them counts still, in [`PARTS`] of a byte, and when that was reckoned, in milliseconds since the server began.
+    /// The recently moved bytes, in [`PARTS`] of a byte, and the time when that was computed, in milliseconds since the
+    /// server began.
     lately: AtomicU64,
     reckoned: AtomicU64,
-    /// The bytes of an incomplete message that are held, as [`Connections`] counts them.
+    /// The bytes of an incomplete message, as counted by [`Connections`].
     held: AtomicUsize,
-    /// The task of the connection. An `AtomicWaker` gives it to one of those who wake it, and has none for the next.
+    /// The waker of the connection's task. Not an `AtomicWaker`, which would be empty after the first wake.
     waker: Mutex<Option<Waker>>,
 }
 
 impl Wait {
     const NONE: u8 = 0;
-    /// For a request, a head, or the reader of an answer: the task of the connection itself.
+    /// Waits for a request, a head, or the reader of an answer, in the task of the connection.
     const PEER: u8 = 1;
-    /// For a body: whoever reads that.
+    /// Waits for a body, in the task that reads it.
     const BODY: u8 = 2;
-    /// Given up, to be answered.
+    /// To be dropped with an answer.
     const DROPPED: u8 = 3;
-    /// Given up, to be closed.
+    /// To be closed.
     const CLOSED: u8 = 4;
 
-    /// How many bits the kind has.
+    /// The number of bits of the kind.
     const KIND: u32 = u8::BITS;
 
     fn state(Turn(turn): Turn, kind: u8) -> u64 {
@@ -484,13 +488,13 @@ impl Wait {
         self.state.load(Relaxed) as u8
     }
 
-    /// The turn of the last request, with or without an answer.
+    /// Returns the turn of the last request.
     fn turn(&self) -> Turn {
         Turn((self.state.load(Relaxed) >> Wait::KIND) as u32)
     }
 
-    /// The kind becomes what `next` makes of it, if that is another one, and if the last request is that `of` a turn, where one is given.
-    /// `false` if all stays as it is.
+    /// Changes the kind to the result of `next`, if the current turn is `of` (or `of` is `None`). Returns `false` if
+    /// nothing changed.
     fn change(&self, of: Option<Turn>, next: impl Fn(u8) -> Option<u8>) -> bool {
         let change = |state: u64| {
             let turn = Turn((state >> Wait::KIND) as u32);
@@ -504,7 +508,7 @@ impl Wait {
         matches!(self.kind(), Wait::PEER | Wait::BODY)
     }
 
-    /// Whether the connection waits, or was given up and has not gone yet.
+    /// Returns whether the connection waits, or is to be dropped.
     fn is_waiting_or_over(&self) -> bool {
         self.kind() != Wait::NONE
     }
@@ -513,22 +517,22 @@ impl Wait {
         self.kind() == Wait::BODY
     }
 
-    /// Whether the connection is given up.
+    /// Returns whether the connection is to be dropped.
     pub(super) fn is_over(&self) -> bool {
         self.kind() >= Wait::DROPPED
     }
 
-    /// The bytes of an incomplete message that are held.
+    /// Returns the held bytes of an incomplete message.
     pub(super) fn held(&self) -> usize {
         self.held.load(Relaxed)
     }
 
-    /// What the slowest has least of: what it moved lately, and of those that moved nothing, when its wait began.
+    /// Returns the pace, by which the slowest has the least: recently moved bytes, then the start of the wait.
     fn pace(&self, now: u64) -> Pace {
         (self.lately(now), self.since.load(Relaxed))
     }
 
-    /// In bytes per second, lately.
+    /// Returns the recent rate in bytes per second.
     fn rate(&self, now: u64) -> u64 {
         (self.lately(now) as f64 / PARTS as f64 / HALF_LIFE * 1_000.0 * std::f64::consts::LN_2) as u64
     }
@@ -538,61 +542,62 @@ impl Wait {
         (self.lately.load(Relaxed) as f64 * (-(passed as f64) / HALF_LIFE).exp2()) as u64
     }
 
-    /// So many bytes came or went by now. Called by whoever waits, and by nobody else.
+    /// Updates the number of moved bytes. Only the waiting task calls this.
     fn note_moved(&self, now: u64, moved: u64) {
         let more = moved.saturating_sub(self.moved.swap(moved, Relaxed));
         self.lately.store(self.lately(now).saturating_add(more.saturating_mul(PARTS)), Relaxed);
         self.reckoned.store(now, Relaxed);
     }
 
-    /// Nothing came or went yet.
+    /// Resets the counters for a new wait.
     fn begin_anew(&self, now: u64) {
         self.moved.store(0, Relaxed);
         self.lately.store(CREDIT * PARTS, Relaxed);
         self.reckoned.store(now, Relaxed);
     }
 
-    /// A request begins, whose turn this is. Nothing of it is waited for yet.
+    /// Begins the turn of a request, without a wait.
     pub(super) fn begin_turn(&self, turn: Turn) {
         self.state.store(Wait::state(turn, Wait::NONE), Relaxed);
     }
 
-    /// Begins or goes on, at `now`, after so many milliseconds of waiting in which so many bytes came or went.
+    /// Begins or continues a wait at `now`. `waited` is the previous waiting time in milliseconds, and `moved` the
+    /// bytes that were moved in it.
     fn begin(&self, kind: u8, turn: Turn, now: u64, waited: u64, moved: u64) {
         if waited == 0 && moved == 0 {
             self.begin_anew(now);
         } else if self.kind() == Wait::NONE {
-            // Nobody waited in the meantime.
+            // The time without a wait doesn't count.
             self.reckoned.store(now, Relaxed);
         }
         self.note_moved(now, moved);
         self.since.store(now.saturating_sub(waited), Relaxed);
-        // What was dropped in the meantime stays so.
+        // If it is to be dropped, it stays so.
         self.change(Some(turn), |now| (now < Wait::DROPPED).then_some(kind));
     }
 
-    /// There is no wait any more, and nothing to be dropped for it.
+    /// Ends the wait. The connection is no longer to be dropped.
     pub(super) fn end(&self) {
         self.change(None, |_| Some(Wait::NONE));
     }
 
-    /// There is no wait for a body of this turn any more. One that was to be dropped for it came in time.
+    /// Ends the wait for a body of this turn. If it was to be dropped, the body has arrived just in time.
     fn end_of_body(&self, turn: Turn) {
         self.change(Some(turn), |kind| matches!(kind, Wait::BODY | Wait::DROPPED).then_some(Wait::NONE));
     }
 
-    /// Whether the request of this turn is given up, told once.
+    /// Returns whether the request of this turn is to be dropped, only once.
     fn take_drop(&self, turn: Turn) -> bool {
         let [dropped, none] = [Wait::DROPPED, Wait::NONE].map(|kind| Wait::state(turn, kind));
         self.state.load(Relaxed) == dropped && self.state.compare_exchange(dropped, none, Relaxed, Relaxed).is_ok()
     }
 
-    /// Gives the connection up, unless it goes on at this moment. Several tasks may try it at once, since each list of candidates has a
-    /// lock of its own: one of them does it for each wait.
+    /// Marks the connection to be dropped, unless it has just continued. Each list of candidates has its own lock, so
+    /// several tasks may call this at the same time. Only one of them succeeds per wait.
     fn drop_it(&self, how: u8) -> bool {
         let is_dropped = self.change(None, |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how));
         if is_dropped {
-            // Not taken: the connection may go on all the same, and be dropped later.
+            // The waker stays, because the connection may continue and be dropped later.
             let waker = self.waker().clone();
             if let Some(waker) = waker {
                 waker.wake();
@@ -601,7 +606,7 @@ impl Wait {
         is_dropped
     }
 
-    /// The task of the connection is woken when that is to be dropped.
+    /// Sets the waker of the connection's task, which is woken when the connection is to be dropped.
     pub(super) fn wake(&self, waker: &Waker) {
         let mut known = self.waker();
         match &mut *known {
@@ -616,13 +621,14 @@ impl Wait {
 }
 
 impl Activity {
-    /// The connection waits for its peer, and did so for so long already; so many bytes came or went in that time.
+    /// Begins to wait for the peer. `waited` is the previous waiting time, and `moved` the bytes that were moved in it.
     pub(super) fn wait(&self, waited: Duration, moved: u64) {
-        // The task of the connection is here, which alone begins turns.
+        // This is the task of the connection, and only that begins turns.
         self.wait_for(Wait::PEER, self.wait.turn(), waited, moved);
     }
 
-    /// The body of the request whose turn this is is waited for, and was for so long already; so many bytes came of it.
+    /// Begins to wait for the body of the request with this turn. `waited` is the previous waiting time, and `came` the
+    /// bytes that have arrived.
     fn wait_for_body(&self, turn: Turn, waited: Duration, came: u64) {
         self.wait_for(Wait::BODY, turn, waited, came);
     }
@@ -632,13 +638,14 @@ impl Activity {
         self.wait.begin(kind, turn, self.shared.admission.connections.now(), waited, moved);
     }
 
-    /// So many bytes came or went by now in a wait that goes on.
+    /// Updates the number of moved bytes, during a wait.
     pub(super) fn moved(&self, moved: u64) {
         self.wait.note_moved(self.shared.admission.connections.now(), moved);
     }
 
-    /// Whether an answer is read so slowly that what is `held` for it would be held for longer than a client may read nothing. The
-    /// system takes an answer in pieces, and so its rate is the larger one: lately, or since the client was waited for.
+    /// Returns whether an answer of `held` bytes is read so slowly that it would take longer than the write timeout.
+    /// The system accepts an answer in bursts, so the larger of two rates is used: the recent one, and the average
+    /// since the wait began.
     fn reads_slowly(&self, held: usize, now: u64) -> bool {
         let limit = u64::try_from(self.shared.timeouts.write.as_millis()).unwrap_or(u64::MAX);
         let waited = now.saturating_sub(self.wait.since.load(Relaxed));
@@ -646,7 +653,7 @@ impl Activity {
         waited >= READING && self.wait.rate(now).max(mean).saturating_mul(limit) / 1_000 < held as u64
     }
 
-    /// The message of this turn is complete: it isn't waited for, and what is held of it is at work.
+    /// Marks the message of this turn as complete: the wait ends, and its bytes no longer count.
     pub(super) fn message_came(&self, turn: Turn) {
         self.shared.admission.connections.give_up(self);
         self.wait.end_of_body(turn);
@@ -663,7 +670,7 @@ mod tests {
     use super::super::connection::Shared;
     use super::*;
 
-    /// That of the first request.
+    /// The turn of the first request.
     const TURN: Turn = Turn(0);
 
     #[derive(Default)]
@@ -675,7 +682,7 @@ mod tests {
         }
     }
 
-    /// The second was not heard: the waker was used up.
+    /// Regression: the second drop did not wake the task, because the waker was consumed.
     #[test]
     fn each_drop_is_heard() {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
@@ -688,7 +695,7 @@ mod tests {
         }
     }
 
-    /// It was closed while it was at work.
+    /// Regression: the connection was closed while it was at work.
     #[test]
     fn what_comes_in_time_is_not_dropped() {
         let wait = Wait::default();
@@ -703,7 +710,7 @@ mod tests {
         assert!(wait.is_over());
     }
 
-    /// The waker was lost where one drop met another, and the connection heard of no further one.
+    /// Regression: when two drops met, the waker was lost and no later drop woke the task.
     #[test]
     fn drops_that_meet_leave_the_waker() {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
@@ -725,7 +732,7 @@ mod tests {
         assert_eq!(woken.0.load(Relaxed), before + 1);
     }
 
-    /// A connection with its server.
+    /// Creates a connection and its server.
     async fn connection() -> (Arc<Shared>, Arc<Activity>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
@@ -733,7 +740,7 @@ mod tests {
         (shared.clone(), Arc::new(Activity::new(shared, &stream)))
     }
 
-    /// The pace of the next request began anew.
+    /// Regression: the pace of the next request was reset.
     #[tokio::test]
     async fn who_reads_an_old_body_late_changes_no_pace() {
         let (_, activity) = connection().await;
@@ -747,7 +754,7 @@ mod tests {
         assert_eq!(activity.wait.held(), 0);
     }
 
-    /// A look at whose turn it is came first, so that the next request could begin between the two.
+    /// Regression: the turn was checked in a separate step, and the next request could begin in between.
     #[test]
     fn an_old_turn_neither_begins_nor_ends_a_wait() {
         let (wait, next) = (Wait::default(), Turn(2));
@@ -762,7 +769,7 @@ mod tests {
         assert!(wait.take_drop(next) && !wait.take_drop(next));
     }
 
-    /// The next request was taken for one that is at work, and what it held for nothing.
+    /// Regression: the next request was treated as being at work, and its bytes were not counted.
     #[tokio::test]
     async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
         let (shared, activity) = connection().await;

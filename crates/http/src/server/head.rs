@@ -1,8 +1,8 @@
-//! What a head must have before anything is made of it (RFC 9112 §3.2, §6.1).
+//! Checks the head of a request before it is processed (RFC 9112 §3.2, §6.1).
 //!
-//! hyper has checked its syntax, and refused what leaves the end of the body in doubt: a Transfer-Encoding in HTTP/1.0 or one
-//! that doesn't end in `chunked`, and Content-Lengths that differ. Where both headers are there, chunks count, and the
-//! connection is closed behind the answer.
+//! hyper has checked its syntax. It has also rejected requests whose body has no clear end: with a Transfer-Encoding in
+//! HTTP/1.0, with one that doesn't end in `chunked`, or with different Content-Lengths. If both headers are present,
+//! the body is chunked, and the connection is closed after the answer.
 
 use std::net::Ipv6Addr;
 
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Version, header};
 use super::refusal::Refusal;
 use crate::headers::{Field, Fields};
 
-/// Checks what HTTP asks of every request.
+/// Checks the requirements of HTTP for every request.
 pub(super) fn check<B>(head: &Request<B>, fields: &Fields<'_>) -> Result<(), Refusal> {
     match only(fields.host, "Host")? {
         None if head.version() >= Version::HTTP_11 => return Err(Refusal::NoHost),
@@ -22,15 +22,15 @@ pub(super) fn check<B>(head: &Request<B>, fields: &Fields<'_>) -> Result<(), Ref
     if fields.has_transfer_encoding { check_codings(head.headers()) } else { Ok(()) }
 }
 
-/// The value of a header that may stand once, which `name` shows.
+/// Returns the value of a header that may occur only once. `name` is used in the error.
 ///
 /// # Errors
-/// That it stands there more often.
+/// The header occurs more than once.
 pub(super) fn only<'a>(field: Field<'a>, name: &'static str) -> Result<Option<&'a HeaderValue>, Refusal> {
     field.single().map_err(|found| Refusal::Repeated { name, found })
 }
 
-/// The target is a path, an absolute URL, or `*` of OPTIONS (RFC 9112 §3.2).
+/// Checks that the target is a path, an absolute URL, or the `*` of OPTIONS (RFC 9112 §3.2).
 fn check_target<B>(head: &Request<B>) -> Result<(), Refusal> {
     let Some(authority) = head.uri().authority() else {
         return Ok(());
@@ -44,7 +44,7 @@ fn check_target<B>(head: &Request<B>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The codings before the last one, which hyper found to be `chunked`.
+/// Checks the codings before the last one, which is `chunked` (checked by hyper).
 fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
     let values = headers.get_all(header::TRANSFER_ENCODING).iter();
     let codings = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
@@ -58,7 +58,7 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
     if chunked > 1 { Err(Refusal::ChunkedTwice) } else { Ok(()) }
 }
 
-/// Whether a value is `uri-host [ ":" port ]` (RFC 9110 §7.2). The host may be empty, as in URLs that have none.
+/// Returns whether a value is `uri-host [ ":" port ]` (RFC 9110 §7.2). The host may be empty, as in URLs without one.
 pub(super) fn is_authority(value: &[u8]) -> bool {
     let port = match value.strip_prefix(b"[") {
         Some(bracketed) => match bracketed.iter().position(|byte| *byte == b']') {
@@ -70,7 +70,7 @@ pub(super) fn is_authority(value: &[u8]) -> bool {
     is_port(port)
 }
 
-/// Whether there is no port, or a colon and a number that may be missing.
+/// Returns whether the text is empty, or a colon and an optional number.
 fn is_port(port: &[u8]) -> bool {
     let Some((colon, digits)) = port.split_first() else { return true };
     let number = digits.iter().try_fold(0, |number: u32, byte| {
@@ -80,7 +80,7 @@ fn is_port(port: &[u8]) -> bool {
     *colon == b':' && number.is_some()
 }
 
-/// The bytes of a `reg-name` that stand for themselves: `unreserved` and `sub-delims` (RFC 3986 §2.2, §2.3).
+/// The unescaped bytes of a `reg-name`: `unreserved` and `sub-delims` (RFC 3986 §2.2, §2.3).
 const IS_OF_NAME: [bool; 256] = {
     let mut is_of_name = [false; 256];
     let mut byte = 0_u8;
@@ -96,7 +96,7 @@ const IS_OF_NAME: [bool; 256] = {
     is_of_name
 };
 
-/// What comes behind a `reg-name` (RFC 3986 §3.2.2), which IPv4 addresses are as well.
+/// Returns the part after a `reg-name` (RFC 3986 §3.2.2). IPv4 addresses match as well.
 fn behind_name(mut value: &[u8]) -> &[u8] {
     loop {
         let end = value.iter().position(|byte| !IS_OF_NAME[usize::from(*byte)]);
@@ -108,7 +108,7 @@ fn behind_name(mut value: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a value is an address, with or without a zone (RFC 6874).
+/// Returns whether a value is an IPv6 address, with or without a zone (RFC 6874).
 fn is_ipv6(value: &[u8]) -> bool {
     let (address, zone) = value.split_at(value.iter().position(|byte| *byte == b'%').unwrap_or(value.len()));
     let is_address = std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());

@@ -1,10 +1,10 @@
-//! What a connection holds of budgets, for whoever looks for room when one is used up.
+//! The reservations of a connection, for a search when a budget runs short.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use castile_budget::{Budget, Reservation};
 
-/// What the request on a connection and its answer are charged to. What has ended holds nothing.
+/// The reservations of the current request and its answer. An ended reservation counts as nothing.
 #[derive(Debug, Default)]
 pub(super) struct Holdings(Mutex<Held>);
 
@@ -16,28 +16,28 @@ struct Held {
 }
 
 impl Holdings {
-    /// A request is charged to `memory`.
+    /// Sets the memory reservation of a request.
     pub(super) fn request(&self, memory: &Arc<Reservation>) {
         self.lock().memory = Arc::downgrade(memory);
     }
 
-    /// What waits in files is charged to `disk`.
+    /// Sets the disk reservation of a request.
     pub(super) fn files(&self, disk: &Arc<Reservation>) {
         self.lock().disk = Arc::downgrade(disk);
     }
 
-    /// An answer is charged to `memory` until it is read.
+    /// Sets the memory reservation of an answer.
     pub(super) fn answer(&self, memory: &Arc<Reservation>) {
         self.lock().answer = Arc::downgrade(memory);
     }
 
-    /// The request is over. What is kept of its package is its handler's.
+    /// Removes the reservations of the request, which is over. Retained parts of its package belong to the handler.
     pub(super) fn end_of_request(&self) {
         let mut held = self.lock();
         (held.memory, held.disk) = Default::default();
     }
 
-    /// How many bytes of a budget are held.
+    /// Returns how many bytes of a budget are held.
     pub(super) fn of(&self, budget: &Budget) -> usize {
         let Held { memory, disk, answer } = &*self.lock();
         let held = [memory, disk, answer].map(|weak| {

@@ -1,4 +1,4 @@
-//! Where connections come from.
+//! Sources of connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,57 +10,60 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A source of connections.
 pub trait Listener: Send + 'static {
-    /// What it accepts.
+    /// The type of the accepted connections.
     type Connection: Connection;
 
-    /// The most bytes that each connection keeps in memory by itself, beside what HTTP reads ahead. 0 by default.
+    /// The most bytes of memory that each connection holds in its own buffers, besides those of HTTP. 0 by default.
     const BUFFERS: usize = 0;
 
     /// Accepts the next connection.
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Connection>>;
 }
 
-/// A stream of bytes that can wait for more of them without a buffer to put them in, which is how the server keeps
-/// thousands of idle connections: none has a buffer.
+/// A stream that can wait for data without a buffer for it. That allows the server to have thousands of idle
+/// connections.
 pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Waits until reading would give bytes, or the end. After an error the connection is dropped.
+    /// Waits until a read would return bytes or the end of the stream. After an error the connection is dropped.
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// The address of the other end, by which the limits per peer count; `None`, the default, is not limited.
+    /// Returns the address of the peer, which the limits per peer use. With `None`, the default, these limits don't
+    /// apply.
     fn peer(&self) -> Option<IpAddr> {
         None
     }
 
-    /// The address of this end, which a contract names if nothing else is configured
-    /// ([`Address`](super::Address)). `None` by default.
+    /// Returns the local address, which a contract contains if no other [`Address`](super::Address) is configured.
+    /// `None` by default.
     fn local_addr(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// The other end as TLS knows it, once the connection was [readable](Self::poll_readable). Each request has it among its
-    /// extensions, and a contract says `https` where it is there. `None` by default.
+    /// Returns the TLS data of the peer, once the connection was [readable](Self::poll_readable). It is added to the
+    /// extensions of each request, and contracts use `https` if it is present. `None` by default.
     fn tls_peer(&self) -> Option<TlsPeer> {
         None
     }
 
-    /// How many bytes came so far of a handshake that goes on. A peer that sends is not taken for a silent one when somebody has
-    /// to make way. 0 by default.
+    /// Returns how many bytes of an unfinished handshake have arrived. A peer that sends these is not taken for a
+    /// silent one when a connection must be dropped. 0 by default.
     fn handshake_bytes(&self) -> u64 {
         0
     }
 
-    /// Whether a TLS handshake goes on: if the time for it is over, observers are told that. `false` by default.
+    /// Returns whether a TLS handshake is in progress. If it exceeds its time limit, observers are notified. `false` by
+    /// default.
     fn is_in_handshake(&self) -> bool {
         false
     }
 
-    /// Why the TLS handshake failed. Asked when a connection ends before its first request, and passed to observers. `None` by default.
+    /// Returns why the TLS handshake failed. Called when a connection ends before its first request, and passed to
+    /// observers. `None` by default.
     fn handshake_failure(&self) -> Option<String> {
         None
     }
 }
 
-/// The other end of a TLS connection, among the extensions of its requests.
+/// The peer of a TLS connection. It is among the extensions of its requests.
 ///
 /// ```
 /// use castile_http::server::TlsPeer;
@@ -79,25 +82,25 @@ struct Peer {
 }
 
 impl TlsPeer {
-    /// A peer with these certificates in DER, that asked for a server of this name.
+    /// Creates a peer with these certificates in DER, which requested this server name.
     pub fn new(certificates: Vec<Vec<u8>>, server_name: Option<String>) -> Self {
         TlsPeer(Arc::new(Peer { certificates, server_name }))
     }
 
-    /// The certificates of the client in DER, its own first. They were checked. There is none if the client wasn't asked or had
-    /// none.
+    /// Returns the verified certificates of the client in DER, its own first. Empty if the client wasn't asked for one
+    /// or has none.
     pub fn certificates(&self) -> impl Iterator<Item = &[u8]> {
         self.0.certificates.iter().map(Vec::as_slice)
     }
 
-    /// The name of the server that the client asked for (RFC 6066 §3).
+    /// Returns the server name that the client requested (RFC 6066 §3).
     pub fn server_name(&self) -> Option<&str> {
         self.0.server_name.as_deref()
     }
 }
 
-/// How many bytes the system holds of an answer that it can't send yet. It would take up to 4 MB for each client that doesn't
-/// read, which nobody counts; what the process holds is charged, and makes way.
+/// The most unsent bytes of an answer in the system's buffer. Without this limit the system would buffer up to 4 MB for
+/// each client that doesn't read, outside of any budget. Bytes held by the process are charged and can be dropped.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 256 << 10;
 
@@ -106,8 +109,8 @@ impl Listener for TcpListener {
 
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
         TcpListener::poll_accept(self, cx).map_ok(|(stream, _)| {
-            // Head and body leave in one write, so nothing is gained by holding back the last packet. It fails only on
-            // a connection that is gone already, which reading will find.
+            // Head and body are sent in one write, so delaying the last packet gains nothing. This fails only on a
+            // broken connection, which the next read detects.
             let _ = stream.set_nodelay(true);
             #[cfg(any(target_os = "linux", target_os = "android"))]
             let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
@@ -118,13 +121,13 @@ impl Listener for TcpListener {
 
 impl Connection for TcpStream {
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Not `poll_read_ready`: tokio takes a new stream for readable until a read says otherwise.
+        // Not `poll_read_ready`, because tokio treats a new stream as readable until a read blocks.
         let mut byte = [0];
         self.poll_peek(cx, &mut ReadBuf::new(&mut byte)).map_ok(|_| ())
     }
 
     fn peer(&self) -> Option<IpAddr> {
-        // A socket that takes both kinds of addresses has one kind.
+        // A dual-stack socket reports IPv4 addresses as IPv6.
         self.peer_addr().ok().map(|address| address.ip().to_canonical())
     }
 
@@ -143,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A listener for both kinds of addresses.
+    /// Creates a listener for IPv4 and IPv6.
     fn listener_of_both() -> io::Result<TcpListener> {
         let socket = TcpSocket::new_v6()?;
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -162,7 +165,7 @@ mod tests {
             };
             let mut listener = match listener {
                 Err(error) if is_both => {
-                    // Not by `eprintln`, which nobody sees of a test that passes.
+                    // Not `eprintln`, which is hidden if the test passes.
                     let _ = writeln!(io::stderr(), "skipped: there is no IPv6 here: {error}");
                     return;
                 }

@@ -1,17 +1,17 @@
-//! Networks that proxies are in.
+//! IP networks of proxies.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// Addresses, and networks of them.
+/// IP addresses and networks.
 #[derive(Clone, Debug)]
 pub(super) struct Networks(Vec<Network>);
 
 impl Networks {
     /// # Errors
-    /// [`ErrorKind::Request`] names what is no address and no network.
+    /// [`ErrorKind::Request`] names the text that isn't an address or network.
     pub(super) fn read<P: AsRef<str>>(texts: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         let read = |text: P| {
             let text = text.as_ref();
@@ -28,12 +28,12 @@ impl Networks {
     }
 }
 
-/// A number of digits alone: `parse` takes a sign as well.
+/// Parses a number of digits only. `parse` would accept a sign as well.
 pub(super) fn number<T: FromStr>(digits: &str) -> Option<T> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// Addresses that begin with the same bits.
+/// The addresses that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Network {
     address: IpAddr,
@@ -49,7 +49,7 @@ impl Network {
         let address: IpAddr = address.parse().ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits: u32 = bits.unwrap_or(most);
-        // Of an IPv4 address that is written as one of IPv6, the first bits say just that.
+        // In an IPv4 address written as IPv6, the first 96 bits are fixed.
         let (canonical, ahead) = match address.to_canonical() {
             IpAddr::V4(canonical) if address.is_ipv6() => (canonical.into(), 96),
             canonical => (canonical, 0),
@@ -59,7 +59,7 @@ impl Network {
     }
 
     fn contains(self, address: IpAddr) -> bool {
-        // A socket that takes both kinds of addresses has one kind.
+        // A dual-stack socket reports IPv4 addresses as IPv6.
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
                 let differs = u32::from(network) ^ u32::from(address);

@@ -1,5 +1,5 @@
-//! What surrounds a request and its answer on a connection: the head is checked before, a shutdown is said behind, and one that
-//! a shutdown cuts off is reported.
+//! Wraps each request and answer on a connection: checks the head, announces a shutdown, and reports requests that a
+//! shutdown cuts off.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -89,13 +89,13 @@ where
 }
 
 pin_project! {
-    /// How far a request is.
+    /// The stage of a request.
     #[project = StageProjection]
     enum Stage<S, F> {
-        /// The service is called as soon as it is ready.
+        /// The service is called when it is ready.
         Called { service: S, request: Option<Request<Incoming>> },
-        /// The service waits, if it needs a slot before it begins, until it has one. The ticket is there as long as no endpoint has
-        /// taken it.
+        /// The service has been called. If it needs a slot before its future is polled, `queued` waits for one.
+        /// `ticket` is present until an endpoint takes it.
         Answering { queued: Option<Queued>, ticket: Option<Ticket>, has_body: bool, #[pin] future: F },
         Refused { answer: Answer },
     }
@@ -115,7 +115,7 @@ pin_project! {
     {
         #[pin]
         stage: Stage<S, S::Future>,
-        // None: handed on with the response.
+        // `None` after it has moved into the response.
         exchange: Option<Exchange>,
     }
 }
@@ -149,7 +149,7 @@ where
                         *queued = None;
                         if admitted.is_err() {
                             let mut response = Refusal::Overload.into_response();
-                            // The service has its body, read or not.
+                            // The service has the body, which may be unread.
                             if *has_body {
                                 close(&mut response);
                             }
@@ -177,7 +177,7 @@ where
 }
 
 pin_project! {
-    /// The body of a response, with which the exchange ends.
+    /// The body of a response. The exchange ends with it.
     pub(super) struct ExchangeBody<B> {
         #[pin]
         body: Either<B, Body>,
@@ -214,27 +214,27 @@ where
     }
 }
 
-/// One request, from its head to the last of its answer.
+/// One request, from its head to the last byte of its answer.
 struct Exchange {
     activity: Arc<Activity>,
     turn: Turn,
-    /// Whether the request may have attachments that nobody reads.
+    /// Whether the request may have attachments that are not read.
     is_package: bool,
-    /// Whether the client waits for leave to send the rest, and may do without: who refuses the request can't tell what the
-    /// next bytes are.
+    /// Whether the client may leave out the rest of the request, because it waits for `100 Continue`. If the request is
+    /// rejected, the meaning of the next bytes is then ambiguous.
     may_stay_unread: bool,
     status: Option<StatusCode>,
     is_sent: bool,
-    /// Boxed, since an exchange is handed on several times.
+    /// Boxed, because an exchange is moved several times.
     begun: Box<Begun>,
     observation: Option<Box<Observation>>,
 }
 
-/// What is told of a request that is cut off. It is kept as it came, since it is seldom told.
+/// The data for reporting a request that is cut off. It is stored unparsed, because it is seldom needed.
 struct Begun {
     since: Instant,
     target: Option<PathAndQuery>,
-    /// The header that names the action.
+    /// The header with the action.
     action: Option<HeaderValue>,
     is_soap_action: bool,
 }
@@ -262,7 +262,7 @@ impl Exchange {
         }
     }
 
-    /// Has the service do something for this exchange. If that is observed, an endpoint that it calls meanwhile says what it finds out.
+    /// Runs `work` for this exchange. If it is observed, an endpoint called in `work` adds details to the trace.
     fn at_work<T>(&mut self, work: impl FnOnce() -> T) -> T {
         match &mut self.observation {
             Some(observation) => observation.at_work(work),
@@ -270,11 +270,11 @@ impl Exchange {
         }
     }
 
-    /// The answer is there. To send it is no work: a peer that doesn't read must not hold a slot.
+    /// Records the answer and frees the slot. Sending is not work: a peer that doesn't read must not hold a slot.
     fn answer<B>(&mut self, response: &mut Response<B>, is_empty: bool) {
         let status = response.status();
         self.status = Some(status);
-        // An endpoint has told by its ticket.
+        // An endpoint has registered its reservation by its ticket.
         if let Some(memory) = response.extensions().get::<Arc<Reservation>>() {
             self.activity.holdings.answer(memory);
         }
@@ -309,7 +309,7 @@ impl Begun {
 impl Drop for Exchange {
     fn drop(&mut self) {
         let Activity { shared, .. } = &*self.activity;
-        // Only the shutdown orders so, and then nobody else ends an exchange.
+        // Only a shutdown gives this order, and from then on no other cause ends an exchange.
         if !self.is_sent && shared.stop.order() == Order::Close {
             shared.cut_off.add(self.begun.cut_off());
         }

@@ -1,4 +1,4 @@
-//! Who is told of each request and its answer, once, when it is over.
+//! Observers, which are notified of each exchange when it is over.
 
 mod access_log;
 mod layer;
@@ -30,12 +30,13 @@ pub use metrics::Metrics;
 pub use spans::{Events, Spanned, Spans};
 pub use status::{Load, Status};
 
-/// Is told of each exchange when it is over: that its answer was sent, or that there won't be one.
+/// An observer is notified of each exchange when it is over: when the answer was sent, or when there won't be one.
 ///
-/// A [`Server`](super::Server) tells of every request whose head could be read, also of those that no service saw: to a path that is not
-/// there, or refused since there was too much to do. Functions are observers.
+/// A [`Server`](super::Server) reports every request whose head could be read. That includes requests that no service
+/// saw: to an unknown path, or rejected because of too much load. Functions are observers.
 ///
-/// It is called where connections are driven, so it must neither wait nor take long. That it panics is nothing to the answer.
+/// The observer is called on the threads that drive connections, so it must not block or take long. A panic in it
+/// doesn't affect the answer.
 ///
 /// ```
 /// use castile_http::server::{Exchange, Server};
@@ -50,18 +51,19 @@ pub trait Observer: Send + Sync + 'static {
     /// Called once per exchange, after the answer was sent or given up. A panic in `observe` is caught.
     fn observe(&self, exchange: &Exchange<'_>);
 
-    /// A server begins to serve. `status` tells what it is doing for as long as it does.
+    /// Called when a server begins to serve. `status` reports the current load of the server while it runs.
     fn serving(&self, status: &Status) {
         let _ = status;
     }
 
-    /// A TLS handshake failed, so no request came of its connection. That counts as failed, too, whose certificate was revoked since its
-    /// session began: it is resumed, and answered 403. Nothing is done about it by default.
+    /// Called when a TLS handshake failed, so the connection made no request. A resumed session whose client
+    /// certificate was revoked since then also counts as failed: it is answered with 403. Does nothing by default.
     fn handshake_failed(&self, failure: &HandshakeFailure<'_>) {
         let _ = failure;
     }
 
-    /// Whether it wants to know how long each step took. Steps are timed where one of several observers does. `true` by default.
+    /// Returns whether the observer needs the duration of each step. Steps are timed if any observer needs them. `true`
+    /// by default.
     fn wants_steps(&self) -> bool {
         true
     }
@@ -73,7 +75,7 @@ impl<F: Fn(&Exchange<'_>) + Send + Sync + 'static> Observer for F {
     }
 }
 
-/// A request and its answer, as far as they came.
+/// A request and its answer, as far as they are known.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     observation: &'a Observation,
@@ -85,18 +87,18 @@ pub struct Exchange<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// An answer that is neither of the others was sent.
+    /// A successful answer was sent.
     Ok,
     /// A fault was sent.
     Fault,
-    /// It was answered by a status of HTTP of 400 or more, and by no fault.
+    /// The answer has an HTTP status of 400 or more and isn't a fault.
     Refused,
-    /// There was no answer, or not all of it was sent: the client has gone, or the server has ended.
+    /// There was no answer or it was not sent completely: the client disconnected, or the server ended.
     Broken,
 }
 
 impl Outcome {
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Ok => "ok",
@@ -108,42 +110,42 @@ impl Outcome {
 }
 
 impl Exchange<'_> {
-    /// The method of HTTP.
+    /// Returns the HTTP method.
     pub fn method(&self) -> &Method {
         &self.observation.method
     }
 
-    /// The path of the target as the client wrote it, without its query, which may hold what is secret.
+    /// Returns the path of the target as the client wrote it. The query is left out, because it may contain secrets.
     pub fn path(&self) -> &str {
         self.observation.target.as_ref().map_or("", PathAndQuery::path)
     }
 
-    /// The address of the client, where it is known.
+    /// Returns the address of the client, if it is known.
     pub fn peer(&self) -> Option<IpAddr> {
         self.observation.peer
     }
 
-    /// The service that the request came to; `None` where no [`Endpoint`](super::Endpoint) saw it.
+    /// Returns the service that received the request; `None` if no [`Endpoint`](super::Endpoint) saw it.
     pub fn service(&self) -> Option<&'static Description> {
         self.known.service
     }
 
-    /// The operation that was called; `None` of a request that failed before it was known, or that is no message.
+    /// Returns the operation that was called; `None` if the request failed before it was known, or is not a message.
     pub fn operation(&self) -> Option<&'static Operation> {
         self.known.operation
     }
 
-    /// The version of SOAP of the answer; `None` where it is no message.
+    /// Returns the SOAP version of the answer; `None` if it is not a message.
     pub fn version(&self) -> Option<Version> {
         self.known.version
     }
 
-    /// The status of HTTP; `None` where there was no answer.
+    /// Returns the HTTP status; `None` if there was no answer.
     pub fn status(&self) -> Option<StatusCode> {
         self.observation.answered.map(|(status, _)| status)
     }
 
-    /// How it ended.
+    /// Returns how the exchange ended.
     pub fn outcome(&self) -> Outcome {
         match self.status() {
             _ if !self.observation.is_sent => Outcome::Broken,
@@ -154,34 +156,35 @@ impl Exchange<'_> {
         }
     }
 
-    /// The code of the fault that was the answer, if it was one.
+    /// Returns the fault code of the answer, if it is a fault.
     pub fn fault(&self) -> Option<&FaultCode> {
         self.known.fault.as_ref()
     }
 
-    /// The size of the message that came, in bytes: out of its gzip, without its attachments. 0 where none came whole.
+    /// Returns the size of the request's message in bytes: decoded from gzip, without attachments. 0 if no whole
+    /// message arrived.
     pub fn request_size(&self) -> u64 {
         self.known.request_size
     }
 
-    /// The size of the body of the answer that was handed to the connection, in bytes.
+    /// Returns the number of bytes of the answer's body that were passed to the connection.
     pub fn response_size(&self) -> u64 {
         self.observation.sent
     }
 
-    /// How long a step took that a service makes; `None` where it was not made, or no observer
+    /// Returns how long a step of the service took; `None` if the step was not reached, or no observer
     /// [wants](Observer::wants_steps) steps.
     pub fn duration(&self, step: Step) -> Option<Duration> {
         self.observation.trace.duration(step)
     }
 
-    /// How long it took to hand the answer to the connection, from when it was there. What the system and the network keep is not in it.
-    /// `None` as for steps.
+    /// Returns how long it took to pass the whole answer to the connection. Time in buffers of the system and in the
+    /// network is not included. `None` if there was no answer, or no observer [wants](Observer::wants_steps) steps.
     pub fn write(&self) -> Option<Duration> {
         self.observation.answered.and_then(|(_, at)| at).map(|at| self.elapsed.saturating_sub(at))
     }
 
-    /// How long the exchange took, from when its head was read.
+    /// Returns how long the exchange took, from the end of its head.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -191,9 +194,9 @@ impl Exchange<'_> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HandshakeFailure<'a> {
-    /// The address of the client, where it is known.
+    /// The address of the client, if it is known.
     pub peer: Option<IpAddr>,
-    /// Why it failed.
+    /// The reason.
     pub reason: &'a str,
 }
 
@@ -208,11 +211,11 @@ struct All {
 }
 
 thread_local! {
-    /// The trace of the request that a service is called with on this thread.
+    /// The trace of the request that is handled on this thread.
     static CALLED: Cell<Option<Trace>> = const { Cell::new(None) };
 }
 
-/// Says that a service is at work on an observed request on this thread: one that panics leaves its trace to nobody.
+/// Removes the trace when the call of a service ends, also by a panic.
 struct Called;
 
 impl Drop for Called {
@@ -221,8 +224,8 @@ impl Drop for Called {
     }
 }
 
-/// The trace of the request that this thread calls a service with, if somebody observes it: a server says so by the thread, which costs
-/// less, and who is nearer to the service by the extensions.
+/// Returns the trace of the request that is handled on this thread, if it is observed. A server sets it per thread,
+/// which costs less. An [`ObserverLayer`] is closer to the service and sets it in the extensions.
 pub(super) fn called(extensions: &Extensions) -> Option<Trace> {
     let by_thread = CALLED.take();
     extensions.get::<Trace>().cloned().or(by_thread)
@@ -235,27 +238,27 @@ impl Observers {
         all.observers.push(observer);
     }
 
-    /// A server begins to serve.
+    /// Notifies the observers that a server begins to serve.
     pub(super) fn serving(&self, status: &Status) {
         for observer in self.0.iter().flat_map(|all| &all.observers) {
-            // A panic is the observer's affair, and no reason not to serve.
+            // A panic of an observer must not keep the server from serving.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.serving(status)));
         }
     }
 
-    /// A connection is over without a further request; `is_late` says that there was no more time for one.
+    /// Reports that a connection ended without another request. `is_late` is whether it exceeded its time limit.
     pub(super) fn no_request(&self, connection: &impl Connection, is_late: bool) {
         let Some(all) = &self.0 else { return };
         let late = || (is_late && connection.is_in_handshake()).then(|| "it was not done in time".to_owned());
         let Some(reason) = connection.handshake_failure().or_else(late) else { return };
         let failure = HandshakeFailure { peer: connection.peer(), reason: &reason };
         for observer in &all.observers {
-            // A panic is the observer's affair, and ends no task here.
+            // A panic of an observer must not end the task of the connection.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.handshake_failed(&failure)));
         }
     }
 
-    /// Observes a request that was read at `begun`. Where nobody does, nothing is noted.
+    /// Begins to observe a request that was read at `begun`. Returns `None` if there are no observers.
     pub(super) fn begin<B>(
         &self,
         request: &Request<B>,
@@ -277,23 +280,23 @@ impl fmt::Debug for Observers {
     }
 }
 
-/// An exchange under way. The observers are told when it is dropped.
+/// An exchange in progress. Dropping it notifies the observers.
 pub(super) struct Observation {
     all: Arc<All>,
     trace: Trace,
     method: Method,
     target: Option<PathAndQuery>,
     peer: Option<IpAddr>,
-    /// Whether a service has found the trace by its thread.
+    /// Whether a service has taken the trace from its thread.
     is_found: bool,
-    /// The status of the answer, and when it was there if steps are timed.
+    /// The status of the answer, and the time until it was there if steps are timed.
     answered: Option<(StatusCode, Option<Duration>)>,
     sent: u64,
     is_sent: bool,
 }
 
 impl Observation {
-    /// Has a service do something, such as to call an endpoint, which finds the trace by this thread. One finds it and no more.
+    /// Runs `work`, such as the call of an endpoint, which finds the trace on this thread. Only one service takes it.
     pub(super) fn at_work<T>(&mut self, work: impl FnOnce() -> T) -> T {
         if self.is_found {
             return work();
@@ -305,13 +308,13 @@ impl Observation {
         done
     }
 
-    /// The answer is there. One without a body is sent by that.
+    /// Records the answer. An answer without a body counts as sent.
     pub(super) fn answered(&mut self, status: StatusCode, is_empty: bool) {
         self.answered = Some((status, self.all.want_steps.then(|| self.trace.begun().elapsed())));
         self.is_sent = is_empty || self.method == Method::HEAD;
     }
 
-    /// So much of the answer was handed to the connection; `is_last` says that it was the last of it.
+    /// Records that `bytes` of the answer were passed to the connection. `is_last` is whether they were the last ones.
     pub(super) fn sent(&mut self, bytes: usize, is_last: bool) {
         self.sent += bytes as u64;
         self.is_sent = is_last;
@@ -322,7 +325,7 @@ impl Drop for Observation {
     fn drop(&mut self) {
         let exchange = Exchange { elapsed: self.trace.begun().elapsed(), known: self.trace.known(), observation: self };
         for observer in &self.all.observers {
-            // A panic within a drop would end the process.
+            // A panic in `drop` could end the process.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&exchange)));
         }
     }

@@ -1,4 +1,4 @@
-//! Pages for people: what a service offers, with examples to send.
+//! HTML pages that describe a service, with example messages.
 
 mod html;
 mod text;
@@ -15,17 +15,17 @@ use crate::{Body, percent};
 use html::{Html, shell_quoted};
 use text::{Block, Contents, Operation, Row, Type};
 
-/// So much text is one page with all operations. Where there is more each operation has a page of its own.
+/// The most text on one page with all operations. Above it, each operation has its own page.
 const MOST_IN_ONE_PAGE: usize = 32 << 10;
-/// So much text of types stands on the page of an operation or of a type. Links lead to the others.
+/// The most text of types on the page of an operation or type. Further types are linked.
 const MOST_OF_TYPES: usize = 16 << 10;
-/// How much of the documentation of an operation stands in a list of them, in characters.
+/// The most characters of an operation's documentation in a list.
 const MOST_IN_LIST: usize = 120;
-/// From so many operations on a list can be filtered.
+/// The number of operations from which a list can be filtered.
 const MANY: usize = 12;
 
-/// Nothing is loaded from anywhere, the style and the script are those of the page, and messages go to where the page is from. The
-/// hashes are those of `page.css` and `page.js`, which a test compares.
+/// Nothing is loaded, only the style and script of the page are allowed, and messages can be sent only to the origin of
+/// the page. The hashes are those of `page.css` and `page.js`; a test compares them.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'sha256-T+HRNRoX6R8l/6Fo3nb7C3zWZLA2Rz+TmcZ7CRODSC0='; \
      script-src 'sha256-70SA+UZLc3sRmQBIUH6xpFJKObT+pN2+o9h0PFhSVPY='; \
@@ -34,7 +34,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// The answer to a GET that asks for no document of the contract. `None` if the service has no page.
+/// Answers a GET that doesn't request a document of the contract. Returns `None` if the service has no page.
 pub(super) fn answer(description: &Description, address: &Address, head: &Parts) -> Option<Response<Body>> {
     let page = description.page?;
     let contents = Contents::read(page.text(), page.service());
@@ -77,10 +77,10 @@ struct Page<'p> {
     contents: Contents<'p>,
 }
 
-/// The types that a page tells, and those that it only names.
+/// The types that a page describes or only links.
 struct Told {
     order: Vec<usize>,
-    /// Whether a type is told on this page, by its number.
+    /// Whether a type is described on this page, by its number.
     here: HashMap<usize, bool>,
 }
 
@@ -106,7 +106,7 @@ impl Page<'_> {
         ended(out)
     }
 
-    /// The page of the operations of a name.
+    /// Returns the page of the operations with this name.
     fn of_operation(&self, name: &str) -> Option<String> {
         let named: Vec<_> = self.contents.operations.iter().filter(|operation| operation.name == name).collect();
         let told = self.told(named.iter().flat_map(|operation| operation.rows()), MOST_OF_TYPES);
@@ -131,7 +131,7 @@ impl Page<'_> {
         Some(ended(out))
     }
 
-    /// The types that rows lead to, the nearest first, as far as there is room for what is told of them.
+    /// Selects the types that rows refer to, nearest first, until their descriptions fill the page.
     fn told<'b>(&self, rows: impl IntoIterator<Item = Block<'b>>, most: usize) -> Told {
         let mut told = Told { order: Vec::new(), here: HashMap::new() };
         let mut room = most;
@@ -194,7 +194,8 @@ impl Page<'_> {
         out.raw("</dl></header>");
     }
 
-    /// The operations, each with a link to where it is told: on this page, or on its own, with the beginning of what is said of it.
+    /// Writes the list of operations with links to their descriptions. If these are on other pages, the beginning of
+    /// the documentation is added.
     fn list(&self, is_whole: bool, out: &mut Html) {
         let operations = &self.contents.operations;
         let count = operations.len().to_string();
@@ -254,15 +255,15 @@ impl Page<'_> {
         out.raw("</section>");
     }
 
-    /// How many operations of this name stand before.
+    /// Returns how many operations with the same name come before.
     fn same_before(&self, operation: &Operation<'_>) -> usize {
         let before = self.contents.operations.iter().take_while(|other| !std::ptr::eq(*other, operation));
         before.filter(|other| other.name == operation.name).count()
     }
 
-    /// An example to send, and the command that sends it.
+    /// Writes an example message, and the command that sends it.
     fn request(&self, name: &str, action: &str, message: &str, out: &mut Html) {
-        // An action that no header can carry is left out: payloads tell operations as well.
+        // An action that no header can hold is left out. The payload also identifies the operation.
         let action = if action.contains(|c: char| !matches!(c, ' '..='~')) { "" } else { action };
         let Ok((content_type, soap_action)) = request_headers(self.description.version, action) else { return };
         let text = |header: &HeaderValue| String::from_utf8_lossy(header.as_bytes()).into_owned();
@@ -276,7 +277,7 @@ impl Page<'_> {
         }
         out.put(">%</pre>", &[message]);
         let address = self.address.as_deref().unwrap_or(self.description.address);
-        // A bracket in a URL is a pattern to curl.
+        // curl treats brackets in a URL as a pattern.
         let no_patterns = if address.contains(['[', ']', '{', '}']) { "--globoff " } else { "" };
         let mut command = format!(
             "curl {no_patterns}{} -H {}",
@@ -293,7 +294,7 @@ impl Page<'_> {
         out.put("<span class=\"data\">%</span></pre></details>", &[&shell_quoted(message)]);
     }
 
-    /// The header blocks of a request: those of the contract, and those of WS-Addressing where that is required.
+    /// Returns the header blocks of a request: those of the contract, and those of WS-Addressing if it is required.
     fn blocks(&self, operation: &castile_soap::Operation, blocks: Block<'_>) -> String {
         let mut blocks = blocks.text();
         if self.description.addressing.required {
@@ -338,12 +339,12 @@ fn paragraph(text: &str, out: &mut Html) {
     }
 }
 
-/// Rows as lists in lists.
+/// Writes rows as nested lists.
 fn list(rows: Block<'_>, told: &Told, out: &mut Html) {
     out.raw("<ul class=\"rows\">");
     let mut depth = 0;
     for (index, row) in rows.rows().enumerate() {
-        // A row is at most one level deeper than the one before.
+        // A row is at most one level deeper than the previous one.
         let wanted = row.depth.min(if index == 0 { 0 } else { depth + 1 });
         if wanted > depth {
             out.raw("<ul>");
@@ -393,7 +394,7 @@ fn line(row: &Row<'_>, told: &Told, out: &mut Html) {
     }
 }
 
-/// A message around header blocks, and around what stands in its body.
+/// Returns a message with these header blocks and this body content.
 fn envelope(version: Version, blocks: &str, body: Block<'_>) -> String {
     let mut message = format!("<soap:Envelope xmlns:soap=\"{}\">\n", version.namespace());
     let mut part = |name: &str, lines: &mut dyn Iterator<Item = &str>| {
@@ -425,7 +426,7 @@ mod tests {
             let policy = POLICY.to_str().expect("it is ASCII").to_owned();
             assert!(policy.contains(&format!("{name} 'sha256-{hash}';")), "{name} is 'sha256-{hash}' now");
         }
-        // They would end the element around them.
+        // They would close their HTML element.
         assert!(!STYLE.contains("</") && !SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
     }
 }

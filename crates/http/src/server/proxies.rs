@@ -1,4 +1,4 @@
-//! Whose request it is, where a proxy says that in a header.
+//! The client of a request, from the headers of proxies.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -8,14 +8,15 @@ use super::address::forwarded::{elements, pairs};
 use super::network::Networks;
 use crate::Error;
 
-/// The most proxies in a row that are asked. No chain has as many, and a header may have thousands of elements.
+/// The most proxies in a row. No real chain has as many, but a header may have thousands of elements.
 const MOST_PROXIES: usize = 16;
 
-/// Proxies whose word is taken for whose request they hand on ([`Server::proxies`](super::Server::proxies)).
+/// The trusted proxies, which report their client in a header ([`Server::proxies`](super::Server::proxies)).
 ///
-/// Each of them adds to the header whom it has the request from. Elements are read from the last one, as long as the one who added it is
-/// one of these proxies: the first address that is none of theirs is the client. What a client writes into the header itself stands
-/// before that and is not read. Where a proxy adds no address (`unknown`, or a name that hides it) the proxy is the client.
+/// Each proxy appends its client to the header. Elements are read from the last one, while the proxy that added the
+/// element is a trusted one. The first address that isn't a trusted proxy is the client. Text that a client writes into
+/// the header itself comes before that and is not read. If a proxy adds no address (`unknown`, or an obfuscated name),
+/// the proxy is taken as the client.
 #[derive(Clone, Debug)]
 pub struct Proxies {
     header: Header,
@@ -29,19 +30,19 @@ enum Header {
 }
 
 impl Proxies {
-    /// Proxies that add to `Forwarded` (RFC 7239), at addresses or in networks such as `10.0.0.0/24`.
+    /// Trusts proxies that append to `Forwarded` (RFC 7239). `proxies` are addresses or networks such as `10.0.0.0/24`.
     ///
     /// # Errors
-    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names what is no address and no network.
+    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names the text that isn't an address or network.
     pub fn forwarded<P: AsRef<str>>(proxies: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         Ok(Proxies { header: Header::Forwarded, networks: Networks::read(proxies)? })
     }
 
-    /// Proxies that add to `X-Forwarded-For`, at addresses or in networks such as `10.0.0.0/24`. Apache's httpd does so by itself, nginx with
-    /// `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`.
+    /// Trusts proxies that append to `X-Forwarded-For`. `proxies` are addresses or networks such as `10.0.0.0/24`.
+    /// Apache's httpd appends by default, nginx with `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`.
     ///
     /// # Errors
-    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names what is no address and no network.
+    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names the text that isn't an address or network.
     pub fn x_forwarded_for<P: AsRef<str>>(proxies: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         Ok(Proxies { header: Header::XForwardedFor, networks: Networks::read(proxies)? })
     }
@@ -50,7 +51,7 @@ impl Proxies {
         self.networks.contain(address)
     }
 
-    /// Whose request it is that came from `peer`.
+    /// Returns the client of a request from `peer`.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.contain(peer) {
             return peer;
@@ -75,21 +76,21 @@ impl Proxies {
 
 static X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The fields of a name from the last one. What a client makes of the beginning of one, which need be no text, is no matter to what
-/// proxies add.
+/// Iterates over the headers of a name, last first. They are bytes: text from a client, at the beginning of a header,
+/// may be invalid and must not affect what proxies append.
 fn fields<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h [u8]> {
     headers.get_all(name).iter().rev().map(HeaderValue::as_bytes)
 }
 
-/// Whom an element of a Forwarded header is for.
+/// Returns the client in an element of a Forwarded header.
 fn forwarded(element: &[u8]) -> Option<IpAddr> {
     let element = String::from_utf8_lossy(element);
     let (_, node) = pairs(&element).find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
     address(node)
 }
 
-/// The address of a node, with or without a port (RFC 7239 §6). An IPv6 address stands in brackets; in `X-Forwarded-For` it may stand
-/// without them.
+/// Parses the address of a node, with or without a port (RFC 7239 §6). An IPv6 address is in brackets; in
+/// `X-Forwarded-For` the brackets may be missing.
 fn address(node: &str) -> Option<IpAddr> {
     let bracketed = || node.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
     let address = node
@@ -125,11 +126,11 @@ mod tests {
             ("::1", &["[2001:db8::1]:80, [::1]"], "2001:db8::1"),
             ("::ffff:10.0.0.1", &["::ffff:192.0.2.1"], "192.0.2.1"),
             ("10.0.0.1", &["192.0.2.1:4711"], "192.0.2.1"),
-            // Nobody but proxies.
+            // Only proxies.
             ("10.0.0.1", &["10.0.0.2"], "10.0.0.2"),
-            // Who is no proxy may say what he likes.
+            // Headers of an untrusted peer are ignored.
             ("192.0.2.2", &["192.0.2.1"], "192.0.2.2"),
-            // Nothing that is an address.
+            // No valid address.
             ("10.0.0.1", &[], "10.0.0.1"),
             ("10.0.0.1", &[""], "10.0.0.1"),
             ("10.0.0.1", &["192.0.2.1,"], "10.0.0.1"),
@@ -157,7 +158,7 @@ mod tests {
             (&["for=192.0.2.1, for=unknown"], "10.0.0.1"),
             (&["for=192.0.2.1, for=_hidden"], "10.0.0.1"),
             (&["for=192.0.2.1, host=a"], "10.0.0.1"),
-            // What a client quotes hides nothing that the proxy adds.
+            // An open quote of a client doesn't hide what the proxy appends.
             (&["for=\"192.0.2.9, for=192.0.2.1"], "192.0.2.1"),
             (&["for=192.0.2.9;x=\", for=\"[2001:db8::1]\""], "2001:db8::1"),
             (&["for=192.0.2.9;x=\"\\, for=\"192.0.2.1:80\""], "192.0.2.1"),
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// What a client sends ahead of what a proxy adds, in the same field or in others, neither names another client nor hides this one.
+    /// Headers of a client, in the same header or in others, can't name another client or hide this one.
     #[test]
     fn what_a_client_sends_ahead_changes_nothing() {
         let seeds: [&[u8]; 10] = [
@@ -242,10 +243,10 @@ mod tests {
                 let Ok(value) = HeaderValue::from_bytes(field) else { return };
                 headers.append(*name, value);
             }
-            // Behind a second proxy, the first one is who hides its client.
+            // With a second proxy, the first one is the client if it hides its own.
             let expected = if has_second && expected == "10.0.0.1" { "10.0.0.2" } else { expected };
             assert_eq!(proxies.client(ip("10.0.0.1"), &headers), ip(expected), "{headers:?}");
-            // Who is no proxy is whoever it is, whatever it says.
+            // Headers of an untrusted peer are ignored.
             assert_eq!(proxies.client(ip("192.0.2.7"), &headers), ip("192.0.2.7"), "{headers:?}");
         });
     }

@@ -1,4 +1,4 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy that hands on bytes says of its client.
+//! The PROXY protocol, versions 1 and 2, in which a proxy of TCP connections reports its client.
 
 use std::fmt;
 use std::io;
@@ -13,22 +13,24 @@ use super::listener::{Connection, Listener, TlsPeer};
 use super::network::{Networks, number};
 use crate::Error;
 
-/// What version 2 begins with.
+/// The signature of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// The longest header of version 1, in bytes, with its line end.
+/// The longest header of version 1, in bytes, including its line end.
 const LONGEST_LINE: usize = 107;
 
-/// The longest header of version 2 behind its first 16 bytes that is taken, in bytes. Addresses take 36; the rest are extensions.
+/// The longest accepted header of version 2 after its first 16 bytes, in bytes. Addresses take 36; the rest are
+/// extensions.
 const LONGEST_BLOCK: usize = 4096;
 
-/// A listener behind a proxy that hands on bytes and says first whose they are (HAProxy's PROXY protocol, versions 1 and 2): HAProxy
-/// with `send-proxy`, nginx's `stream` with `proxy_protocol on`, a network load balancer. [`Connection::peer`] is the client then, by
-/// which the limits per peer count, and `Request::peer`.
+/// A listener for connections from a TCP proxy that reports its client first (HAProxy's PROXY protocol, versions 1 and
+/// 2): HAProxy with `send-proxy`, nginx's `stream` with `proxy_protocol on`, or a network load balancer.
+/// [`Connection::peer`] is then the client. The limits per peer and `Request::peer` use it.
 ///
-/// Each connection must come from one of the proxies and begin with the header, or else it is closed: anybody else could say what they
-/// like. A proxy that says to be itself (`UNKNOWN`, `LOCAL`: it looks whether the server is there) is the peer itself. With TLS that
-/// the proxy passes through, the header stands before the handshake: `tls.listen(ProxyProtocol::new(listener, …)?)`.
+/// Each connection must come from one of the proxies and begin with the header. Otherwise it is closed, because any
+/// client could send such a header. For a connection of the proxy itself (`UNKNOWN`, `LOCAL`, for health checks) the
+/// peer is the proxy. If the proxy passes TLS through, the header is before the handshake:
+/// `tls.listen(ProxyProtocol::new(listener, …)?)`.
 ///
 /// ```
 /// use castile_http::server::{ProxyProtocol, Routes, Server, shutdown_signal};
@@ -47,10 +49,10 @@ pub struct ProxyProtocol<L> {
 }
 
 impl<L: Listener> ProxyProtocol<L> {
-    /// A listener whose connections come from `proxies`: addresses, or networks such as `10.0.0.0/24`.
+    /// Creates a listener for connections from `proxies`: addresses, or networks such as `10.0.0.0/24`.
     ///
     /// # Errors
-    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names what is no address and no network.
+    /// [`ErrorKind::Request`](crate::ErrorKind::Request) names the text that isn't an address or network.
     pub fn new<P: AsRef<str>>(listener: L, proxies: impl IntoIterator<Item = P>) -> Result<Self, Error> {
         Ok(ProxyProtocol { listener, proxies: Networks::read(proxies)? })
     }
@@ -80,20 +82,20 @@ pub struct ProxiedStream<T> {
 
 #[derive(Debug)]
 enum State {
-    /// What came of the header.
+    /// The bytes of the header so far.
     Header(BytesMut),
     Open {
-        /// `None` is the proxy itself.
+        /// `None` if it is the proxy itself.
         client: Option<IpAddr>,
-        /// What came behind the header.
+        /// The bytes that arrived after the header.
         ahead: BytesMut,
     },
-    /// No proxy, or no header.
+    /// The peer isn't a trusted proxy, or sent no header.
     Refused,
 }
 
 impl<T: Connection> ProxiedStream<T> {
-    /// Reads the header. What came behind it is kept.
+    /// Reads the header. Bytes after it are stored.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&mut BytesMut>> {
         while let State::Header(came) = &mut self.state {
             match header(came) {
@@ -123,7 +125,7 @@ impl<T: Connection> ProxiedStream<T> {
     }
 }
 
-/// A connection ended before its header was there.
+/// The error when a connection ends before its header is complete.
 #[derive(Debug)]
 pub(super) struct NoHeader;
 
@@ -135,10 +137,10 @@ impl fmt::Display for NoHeader {
 
 impl std::error::Error for NoHeader {}
 
-/// What the beginning of a connection is.
+/// The state of parsing a header.
 #[derive(Debug, PartialEq, Eq)]
 enum Header {
-    /// So many bytes are a header.
+    /// The first `length` bytes are a header.
     Complete {
         length: usize,
         client: Option<IpAddr>,
@@ -161,7 +163,7 @@ fn header(came: &[u8]) -> Header {
     }
 }
 
-/// Version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443` and a line end.
+/// Parses version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443` and a line end.
 fn line(came: &[u8]) -> Header {
     let Some(end) = came.windows(2).take(LONGEST_LINE - 1).position(|pair| pair == b"\r\n") else {
         return if came.len() < LONGEST_LINE { Header::Partial } else { Header::Wrong };
@@ -175,7 +177,7 @@ fn line(came: &[u8]) -> Header {
             let address = |text: &str| -> Option<IpAddr> {
                 match family {
                     "TCP4" => text.parse().map(IpAddr::V4).ok(),
-                    // A proxy whose socket takes both kinds of addresses has one kind.
+                    // A dual-stack socket of the proxy reports IPv4 addresses as IPv6.
                     "TCP6" => text.parse().map(|address: Ipv6Addr| address.to_canonical()).ok(),
                     _ => None,
                 }
@@ -190,7 +192,7 @@ fn line(came: &[u8]) -> Header {
     }
 }
 
-/// Version 2, behind the signature: version and command, family and protocol, a length, addresses, extensions.
+/// Parses version 2 after the signature: version and command, family and protocol, a length, addresses, extensions.
 fn block(rest: &[u8], before: usize) -> Header {
     let [command, family, high, low, ..] = *rest else { return Header::Partial };
     let size = usize::from(u16::from_be_bytes([high, low]));
@@ -199,7 +201,7 @@ fn block(rest: &[u8], before: usize) -> Header {
     }
     let Some(said) = rest.get(4..4 + size) else { return Header::Partial };
     let client = match (command & 0xF, family) {
-        // The proxy itself: the connection is none of a client.
+        // A connection of the proxy itself, without a client.
         (0, _) => None,
         // TCP over IPv4: both addresses, then both ports.
         (1, 0x11) => match said {
@@ -210,7 +212,7 @@ fn block(rest: &[u8], before: usize) -> Header {
             Some(client) if said.len() >= 36 => Some(Ipv6Addr::from(*client).to_canonical()),
             _ => return Header::Wrong,
         },
-        // Another protocol, which has no address that we know.
+        // Another protocol, whose addresses we don't support.
         (1, _) => None,
         _ => return Header::Wrong,
     };
@@ -229,7 +231,7 @@ impl<T: Connection> Connection for ProxiedStream<T> {
         match &self.state {
             State::Open { client: Some(client), .. } => Some(*client),
             State::Open { client: None, .. } => self.stream.peer(),
-            // Whose connection it is, nobody knows yet.
+            // The client isn't known yet.
             State::Header(_) | State::Refused => None,
         }
     }
@@ -315,7 +317,7 @@ mod tests {
         for (bytes, expected) in [
             (b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n".to_vec(), complete(45, Some("192.0.2.1"))),
             (b"PROXY TCP6 ::1 ::2 1 2\r\nGET".to_vec(), complete(24, Some("::1"))),
-            // One client, one address.
+            // The same client has the same address.
             (b"PROXY TCP6 ::ffff:192.0.2.1 ::2 1 2\r\n".to_vec(), complete(37, Some("192.0.2.1"))),
             (v2(0x21, 0x21, &mapped), complete(52, Some("192.0.2.1"))),
             (b"PROXY UNKNOWN\r\n".to_vec(), complete(15, None)),
@@ -362,7 +364,7 @@ mod tests {
         }
     }
 
-    /// Whatever a connection begins with, what is read of it doesn't depend on how it comes.
+    /// Whatever a connection begins with, the result doesn't depend on how the bytes are split.
     #[test]
     fn changed_headers_are_read_in_any_pieces() {
         let v4 = v2(0x21, 0x11, &[192, 0, 2, 1, 198, 51, 100, 1, 0xDC, 4, 1, 0xBB, 4, 0, 1, 0]);

@@ -1,4 +1,4 @@
-//! Bodies of requests while they come: by when, how fast, and what that holds.
+//! The bodies of requests while they arrive: their time limits, their rate, and the memory they hold.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -24,17 +24,19 @@ use super::connections::Received;
 use crate::BoxError;
 use crate::timeout::{Progress, after, allowed};
 
-/// How long a body may be waited for.
+/// The time limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// For a whole message, or up to the end of the root part of a package; behind that, for anything to come.
+    /// The limit for a whole message, or until the end of the root part of a package. After that, the limit for the
+    /// next bytes.
     pub(super) limit: Duration,
-    /// What must come, as [`allowed`] reckons it.
+    /// The required rate, as in [`allowed`].
     pub(super) rate: u32,
 }
 
 impl Pace {
-    /// How long may be waited now that so much came and was waited, and what it is called if that is in vain.
+    /// Returns how long to wait after `came` bytes and a waiting time of `waited`, and the error if nothing arrives by
+    /// then.
     fn patience(self, is_message: bool, came: u64, waited: Duration) -> (Duration, Stalled) {
         let Pace { limit, rate } = self;
         let (free, rest, stalled) = match is_message {
@@ -47,18 +49,18 @@ impl Pace {
     }
 }
 
-/// A body that is given up.
+/// Why a body is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stalled {
-    /// The message was not complete after this long.
+    /// The message was not complete within this time.
     Late(Duration),
-    /// Nothing came of it for this long.
+    /// No bytes arrived for this time.
     Silent(Duration),
-    /// So many bytes are all that came while somebody waited for so long.
+    /// Too few bytes arrived in the time that the server waited for them.
     Slow { came: u64, waited: Duration },
-    /// It is the slowest of more than the server receives at once.
+    /// It was the slowest when too many requests were being received.
     Dropped,
-    /// There is no memory for it.
+    /// There is not enough memory for it.
     Exhausted,
 }
 
@@ -78,28 +80,28 @@ impl fmt::Display for Stalled {
 
 impl std::error::Error for Stalled {}
 
-/// What the body of a package and the request that it is for know of each other.
+/// State that the body of a package and its request share.
 ///
-/// The slot of work is the handler's. It has one whenever it is polled, and gives it back while it waits if the body is
-/// waited for as well: by the handler itself, or by a task that it has begun, for which it may wait. What comes is handed
-/// out with a slot.
+/// The handler has a slot of work whenever it is polled. It frees the slot while it waits, if the body is being waited
+/// for as well. Either the handler itself waits for the body, or a task that the handler has started. Received data is
+/// passed on only with a slot.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
     pub(super) progress: Progress,
-    /// Whether the root part is there: what comes now is for whoever handles the request.
+    /// Whether the root part is there. Data after it is for the handler.
     is_at_work: AtomicBool,
     waits: Mutex<Waits>,
-    /// Whether all of the body came.
+    /// Whether the whole body has arrived.
     is_over: AtomicBool,
 }
 
-/// Who waits.
+/// What is waiting.
 #[derive(Debug, Default)]
 struct Waits {
     handler: bool,
-    /// The handler waits for the body, among other things maybe.
+    /// The handler waits for the body, possibly among other things.
     body: bool,
-    /// Another task found nothing of the body, and has been given nothing since.
+    /// Another task has polled the body, found no data, and has received none since.
     body_elsewhere: bool,
 }
 
@@ -109,13 +111,13 @@ thread_local! {
 }
 
 impl Coming {
-    /// The root part is there.
+    /// Marks the root part as complete.
     pub(super) fn begin_work(&self, ticket: &Ticket) {
         self.is_at_work.store(true, Relaxed);
         ticket.message_came();
     }
 
-    /// Whether all of the body came.
+    /// Returns whether the whole body has arrived.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.load(Relaxed)
     }
@@ -125,7 +127,7 @@ impl Coming {
         let mut handler = pin!(handler);
         let (mut slot, mut is_second_look) = (None, false);
         poll_fn(|cx| {
-            // From here on nobody gives the slot back.
+            // From here on, nothing frees the slot.
             self.waits(ticket, |waits| (waits.handler, waits.body) = (false, false));
             slot = slot.take().or_else(|| ticket.go_on());
             if let Some(slot) = &mut slot {
@@ -136,7 +138,7 @@ impl Coming {
             let output = handler.as_mut().poll(cx);
             drop(polled);
             self.waits(ticket, |waits| {
-                // Who looks and gives up, as at the end of a timeout, doesn't look again.
+                // A handler that polls the body and stops waiting, as after a timeout, doesn't poll again.
                 is_second_look = waits.body && !is_second_look;
                 match is_second_look {
                     true => cx.waker().wake_by_ref(),
@@ -161,7 +163,7 @@ impl Coming {
     }
 }
 
-/// A handler is polled until this is dropped.
+/// Marks a handler as being polled, until this is dropped.
 struct Polled {
     before: *const Coming,
 }
@@ -172,11 +174,11 @@ impl Drop for Polled {
     }
 }
 
-/// That the body of a package that is at work is waited for, until this is dropped.
+/// Marks the body of a package as being waited for, until this is dropped.
 struct Awaited(Arc<Coming>);
 
 impl Awaited {
-    /// Somebody found nothing.
+    /// Records that a task polled the body and found no data.
     fn look(&self, ticket: &Ticket) {
         let is_handler = ptr::eq(POLLED.get(), &*self.0);
         self.0.waits(ticket, |waits| match is_handler {
@@ -194,46 +196,46 @@ impl Drop for Awaited {
 }
 
 pin_project! {
-    /// The body of a request. While it is waited for the request holds no slot of work, and it fails with [`Stalled`] when
-    /// it takes too long.
+    /// The body of a request. While it is being waited for, the request holds no slot of work. It fails with
+    /// [`Stalled`] when it takes too long.
     pub(super) struct Receiving<B, T> {
         #[pin]
         body: B,
         pace: Pace,
         ticket: T,
-        // What is charged for a message. Who reads a package charges what of it is kept.
+        // A message is charged to it here. For a package, its reader charges the parts that are stored.
         reservation: Arc<Reservation>,
         package: Option<Arc<Coming>>,
         came: u64,
-        // The root part of the package is there: what came since counts.
+        // The root part of the package is complete; `came` counts from there.
         is_at_work: bool,
         was_woken: bool,
-        // What only a body needs that doesn't come with its head.
+        // Only for a body that doesn't arrive together with its head.
         waiting: Option<Box<Waiting>>,
     }
 }
 
-/// What a body gives: a frame, its end or an error.
+/// The result of polling a body: a frame, its end or an error.
 type Came = Option<Result<Frame<Bytes>, BoxError>>;
 
 struct Waiting {
     timer: Pin<Box<Sleep>>,
-    /// Whom it wakes.
+    /// The task that the timer wakes.
     task: Option<Waker>,
-    /// When the wait began that lasts: for a message, the first one.
+    /// When the current wait began. A message has a single wait.
     since: Option<Instant>,
     awaited: Option<Awaited>,
-    /// How long the others took.
+    /// How long earlier waits took.
     waited: Duration,
     received: Option<Received>,
-    /// What came, and waits for a slot, or for memory: `false` if there is none.
+    /// A frame that waits for a slot or for memory. The future returns `false` if there is no memory.
     behind: Option<Behind>,
 }
 
 type Behind = (Came, BoxFuture<'static, bool>);
 
 impl<B, T: Borrow<Ticket>> Receiving<B, T> {
-    /// The body of a message.
+    /// Creates the body of a message.
     pub(super) fn message(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>) -> Self {
         Receiving {
             body,
@@ -248,7 +250,7 @@ impl<B, T: Borrow<Ticket>> Receiving<B, T> {
         }
     }
 
-    /// The body of a package.
+    /// Creates the body of a package.
     pub(super) fn package(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>, coming: Arc<Coming>) -> Self {
         Receiving { package: Some(coming), ..Receiving::message(body, pace, ticket, reservation) }
     }
@@ -269,20 +271,20 @@ where
             if let Some(behind) = waiting.behind.take() {
                 return waiting.hand_out(behind, cx);
             }
-            // Asked first: it made room already.
+            // Checked first, because other requests already rely on this one being dropped.
             if waiting.received.as_ref().is_some_and(Received::take_drop) {
                 waiting.awaited = None;
                 return Poll::Ready(Some(Err(Stalled::Dropped.into())));
             }
         }
-        // Whom the body of a package that is at work belongs to.
+        // The package, if its handler is at work.
         let at_work = this.package.as_ref().filter(|package| package.is_at_work.load(Relaxed));
         if at_work.is_some() && !*this.is_at_work {
-            // A large root part earns its attachments no time.
+            // A large root part must not extend the time for attachments.
             (*this.is_at_work, *this.came) = (true, 0);
             if let Some(waiting) = this.waiting {
                 waiting.waited = Duration::ZERO;
-                // It finds out anew how long it has.
+                // The timer computes its new end when it fires.
                 waiting.timer.as_mut().reset(Instant::now());
             }
         }
@@ -319,14 +321,15 @@ where
                 return Poll::Ready(frame);
             }
             waiting.go_on(*this.came);
-            // Until then it is waited for: the handler may have the slot meanwhile, and gives it back for this.
+            // The body still counts as waited for: the handler may take the slot meanwhile, and then frees it for this
+            // frame.
             if let Some(slot) = ticket.go_on() {
                 return waiting.hand_out((frame, slot.map(|()| true).boxed()), cx);
             }
             waiting.awaited = None;
             return Poll::Ready(frame);
         }
-        // A body that came with its head is found at the second look. That spares the timer.
+        // A body that arrived with its head is ready at the second poll. That saves the timer.
         if !*this.was_woken {
             *this.was_woken = true;
             cx.waker().wake_by_ref();
@@ -351,14 +354,14 @@ where
         if let Some(awaited) = &waiting.awaited {
             awaited.look(ticket);
         }
-        // A look is enough while the timer knows this task.
+        // If the timer has this task's waker, a check is enough.
         if !waiting.timer.is_elapsed() && waiting.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
             return Poll::Pending;
         }
         waiting.task = Some(cx.waker().clone());
         loop {
             ready!(waiting.timer.as_mut().poll(cx));
-            // The timer is not set whenever something comes, which only earns time: it finds out here.
+            // The timer is not reset when data arrives, which only extends the limit. So compute the limit now.
             let (patience, stalled) = this.pace.patience(at_work.is_none(), *this.came, waiting.waited);
             let end = since.checked_add(patience).unwrap_or_else(|| after(patience));
             if end <= Instant::now() {
@@ -380,7 +383,7 @@ where
 }
 
 impl Waiting {
-    /// A body that is waited for, of which so many bytes came already.
+    /// Creates the state for a body that is being waited for, of which `held` bytes are held.
     fn new(ticket: &Ticket, reservation: &Arc<Reservation>, held: usize, patience: Duration) -> Box<Self> {
         ticket.holds(reservation);
         Box::new(Waiting {
@@ -394,14 +397,14 @@ impl Waiting {
         })
     }
 
-    /// The time does not count now.
+    /// Stops counting the waiting time.
     fn pause(&mut self) {
         if let Some(since) = self.since.take() {
             self.waited += since.elapsed();
         }
     }
 
-    /// It isn't waited for now that so many bytes came.
+    /// Ends the wait, after `came` bytes.
     fn go_on(&mut self, came: u64) {
         self.pause();
         if let Some(received) = &self.received {
@@ -409,7 +412,7 @@ impl Waiting {
         }
     }
 
-    /// So much more of a message came, for which there is no memory yet.
+    /// Ends the wait because there is no memory for the next `length` bytes.
     fn stop(&mut self, length: usize, came: u64) {
         self.go_on(came);
         if let Some(received) = &self.received {
@@ -417,7 +420,7 @@ impl Waiting {
         }
     }
 
-    /// More of a message came. Nobody does anything with it before all of it is there.
+    /// Records more bytes of a message. The wait continues until the message is complete.
     fn came_of_message(&mut self, length: usize, came: u64) {
         if let Some(received) = &self.received {
             received.hold(length);
@@ -425,7 +428,8 @@ impl Waiting {
         }
     }
 
-    /// More of a package came, whose root part isn't there. So much is held now: parts ahead of that wait, on the disk if they are large.
+    /// Records more bytes of a package before its root part. `held` bytes are held now: earlier parts wait in memory,
+    /// or on disk if they are large.
     fn came_of_package(&mut self, held: usize, came: u64) {
         if let Some(received) = &self.received {
             received.hold_in_all(held);
@@ -433,7 +437,8 @@ impl Waiting {
         }
     }
 
-    /// Hands out what came as soon as that is granted. It is asked at once, so that whoever waits is woken then.
+    /// Returns the frame once its slot or memory is granted. The grant is polled immediately, so that it stores the
+    /// waker.
     fn hand_out(&mut self, (frame, mut grant): Behind, cx: &mut Context<'_>) -> Poll<Came> {
         let Poll::Ready(is_granted) = grant.as_mut().poll(cx) else {
             self.behind = Some((frame, grant));
@@ -455,7 +460,7 @@ mod tests {
     use super::super::activity::Activity;
     use super::*;
 
-    /// What came before the first time that there was no memory did not count.
+    /// Regression: bytes that arrived before memory first ran short did not count.
     #[tokio::test]
     async fn what_waits_for_memory_counts_from_its_first_byte() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();

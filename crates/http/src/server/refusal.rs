@@ -1,4 +1,4 @@
-//! Requests that end at HTTP: refused before SOAP sees them, in words for whoever reads the wire.
+//! Requests that are rejected by HTTP before SOAP sees them, with a readable reason.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,60 +12,60 @@ use crate::body::Failure;
 use crate::gzip::Unsound;
 use crate::headers::{Unread, shown};
 
-/// When a request that was refused for a time may come again: in 1 s.
+/// The Retry-After of temporary rejections: 1 s.
 pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 /// Why a request is answered without a SOAP message.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// A method that the endpoint doesn't speak; `shows` says whether it answers GET.
+    /// The endpoint doesn't support this method; `shows` is whether it answers GET.
     Method { shows: bool },
-    /// Another method where something is only looked at.
+    /// Only GET and HEAD are supported here.
     OnlyGet,
-    /// No credentials that are known.
+    /// The credentials are missing or unknown.
     Unauthorized { challenges: Vec<HeaderValue> },
-    /// No endpoint at this path.
+    /// There is no endpoint at this path.
     Path { found: String },
-    /// A Content-Type (or its absence) that isn't a SOAP message, or a charset that is not known.
+    /// The Content-Type is missing or not one of SOAP, or its charset is unknown.
     ContentType(Unread),
-    /// A content coding other than gzip, or gzip where that is not taken.
+    /// A content coding other than gzip, or gzip if it is not accepted.
     ContentEncoding { found: String, takes_gzip: bool },
-    /// A body that is said to be gzip and is not, or holds too much.
+    /// The body isn't valid gzip, or decodes to too many bytes.
     Unsound(Unsound),
-    /// A SOAPAction that is not UTF-8.
+    /// The SOAPAction is not UTF-8.
     Action,
-    /// A request of HTTP/1.1 without a Host.
+    /// A request of HTTP/1.1 has no Host.
     NoHost,
-    /// A header that may stand once.
+    /// A header that may occur only once occurs several times.
     Repeated { name: &'static str, found: usize },
-    /// What should be `host[:port]` and isn't.
+    /// A value is not `host[:port]`.
     Authority { of: &'static str },
-    /// A target that is neither a path nor a URL.
+    /// The target is neither a path nor a URL.
     Target,
-    /// A transfer coding before `chunked`.
+    /// There is a transfer coding before `chunked`.
     TransferCoding,
-    /// `chunked` as the coding before the last.
+    /// The coding before the last one is `chunked` too.
     ChunkedTwice,
-    /// More bytes than allowed.
+    /// The body has more bytes than allowed.
     TooLarge { declared: Option<u64>, limit: usize },
-    /// The body ended before its end.
+    /// The body broke off.
     BrokenOff { after: u64, reason: String },
-    /// More of something than allowed in a package.
+    /// A package exceeds one of its limits.
     Limit { message: String },
-    /// The body did not come in time.
+    /// The body did not arrive in time.
     Stalled(Stalled),
     /// The handler did not answer in time.
     HandlerTimeout { limit: Duration },
-    /// What was asked for could not be made.
+    /// The document or page could not be made.
     Unmade,
-    /// The server has as many requests at work as it may.
+    /// The server has too many requests at work.
     Overload,
-    /// There is too little memory for what comes.
+    /// There is too little memory.
     Exhausted,
 }
 
 impl Refusal {
-    /// From why a body of at most `limit` bytes could not be read.
+    /// Converts the failure of reading a body of at most `limit` bytes.
     pub(super) fn of_body(failure: Failure, limit: usize) -> Self {
         match failure {
             Failure::TooLarge { declared } => Refusal::TooLarge { declared, limit },
@@ -73,7 +73,7 @@ impl Refusal {
         }
     }
 
-    /// From why nothing came behind so many bytes of a body.
+    /// Converts the error of a body after `after` bytes.
     pub(super) fn broken_off(after: u64, source: &(dyn std::error::Error + 'static)) -> Self {
         if let Some(stalled) = source.downcast_ref::<Stalled>() {
             return Refusal::from(*stalled);
@@ -107,8 +107,8 @@ impl Refusal {
         }
     }
 
-    /// Whether no next request can be found behind this one, or none that others would find too: what is left of the body may
-    /// still be on its way (RFC 9110 §15.5.9), or where it ends is in doubt (RFC 9112 §11.2).
+    /// Returns whether the connection must be closed. The rest of the body may still be on its way (RFC 9110 §15.5.9),
+    /// or its end is ambiguous (RFC 9112 §11.2).
     fn ends_connection(&self) -> bool {
         match self {
             Refusal::Method { .. }
@@ -153,7 +153,7 @@ impl Refusal {
             Refusal::OnlyGet => {
                 headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             }
-            // RFC 9110 §12.5.3.
+            // The Accept-Encoding of an answer lists the supported codings (RFC 9110 §12.5.3).
             Refusal::ContentEncoding { takes_gzip, .. } => {
                 let taken = if *takes_gzip { "gzip, identity" } else { "identity" };
                 headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(taken));

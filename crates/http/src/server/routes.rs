@@ -1,4 +1,4 @@
-//! Several endpoints on one server, and what stands beside them.
+//! Several endpoints on one server, and other services next to them.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -18,10 +18,10 @@ use super::observer;
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
 
-/// Paths and the endpoints behind them, matched exactly; a tower service, cheap to clone.
+/// A table of paths and endpoints: a tower service that is cheap to clone. Paths must match exactly.
 ///
-/// An axum `Router` does the same and more, and may stand here as a [`fallback_service`](Self::fallback_service). This one costs a
-/// comparison or two per request.
+/// An axum `Router` can do the same and more, and can be the [`fallback_service`](Self::fallback_service). This table
+/// costs one or two comparisons per request.
 #[derive(Clone, Default)]
 pub struct Routes {
     table: Arc<Table>,
@@ -30,41 +30,42 @@ pub struct Routes {
 #[derive(Clone, Default)]
 struct Table {
     endpoints: Vec<(String, Endpoint<dyn castile_soap::Service>)>,
-    /// What is no endpoint.
+    /// Other services than endpoints.
     services: Vec<(String, Plain)>,
     fallback: Option<Plain>,
     page: Option<Page>,
 }
 
-/// Any service of HTTP.
+/// Any HTTP service.
 type Plain = Arc<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
-/// Among the extensions of a request to a server that is about to end.
+/// A request extension: the server is stopping.
 #[derive(Clone, Copy)]
 pub(super) struct Stopping;
 
-/// The address of the client, among the extensions of a request to a service that stands beside the endpoints
-/// ([`Routes::route_service`], [`Routes::fallback_service`]) of a [`Server`](super::Server). An endpoint has it in its own requests
-/// (`Request::peer`).
+/// The address of the client: an extension of requests to services other than endpoints ([`Routes::route_service`],
+/// [`Routes::fallback_service`]) on a [`Server`](super::Server). Requests of an endpoint have it as `Request::peer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
 type Page = Arc<dyn Fn(&Parts) -> Response<Body> + Send + Sync>;
 
 impl Routes {
-    /// No routes: every request is answered 404.
+    /// Creates an empty table: every request is answered with 404.
     pub fn new() -> Self {
         Routes::default()
     }
 
-    /// Adds an endpoint, or a generated server, at `path`, which starts with a slash. The first of several at one path is asked.
+    /// Adds an endpoint or a generated server at `path`, which starts with a slash. If several have one path, the first
+    /// one is used.
     pub fn route(mut self, path: impl Into<String>, endpoint: impl Into<Endpoint<dyn castile_soap::Service>>) -> Self {
         let endpoints = &mut Arc::make_mut(&mut self.table).endpoints;
         endpoints.push((path.into(), endpoint.into()));
         self
     }
 
-    /// Adds any tower service at `path`, such as what axum's `get(…)` makes. An endpoint at the same path goes first.
+    /// Adds any tower service at `path`, for example one made by axum's `get(…)`. An endpoint at the same path takes
+    /// precedence.
     ///
     /// ```
     /// # use std::convert::Infallible;
@@ -95,7 +96,7 @@ impl Routes {
         self
     }
 
-    /// Answers what no path is for with any tower service, instead of 404.
+    /// Sets a tower service for all other paths, instead of a 404.
     pub fn fallback_service<T, R>(mut self, service: T) -> Self
     where
         T: tower_service::Service<Request<Body>, Response = Response<R>, Error = Infallible>,
@@ -108,21 +109,21 @@ impl Routes {
         self
     }
 
-    /// Answers GET and HEAD of `path` with 200 as long as the process runs, however much there is to do, for those who restart it
-    /// otherwise.
+    /// Adds a liveness probe: GET and HEAD of `path` are answered with 200 while the process runs, whatever its load
+    /// is.
     pub fn health(self, path: impl Into<String>) -> Self {
         self.probe(path, |_| true)
     }
 
-    /// Answers GET and HEAD of `path` with 200 while requests may come, for those who send them on: with 503 where `is_ready` says no,
-    /// and when the [`Server`](super::Server) was told to stop.
+    /// Adds a readiness probe: GET and HEAD of `path` are answered with 200 while the server accepts requests. They are
+    /// answered with 503 if `is_ready` returns `false`, and when the [`Server`](super::Server) is stopping.
     pub fn ready(self, path: impl Into<String>, is_ready: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.probe(path, move |head| head.extensions.get::<Stopping>().is_none() && is_ready())
     }
 
     fn probe(mut self, path: impl Into<String>, is_fine: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
         let probe = move |request: Request<Body>| {
-            // No slot is needed to say how things are, above all when there is none.
+            // A probe needs no slot. It matters most when there is none.
             Ticket::take();
             let (head, body) = request.into_parts();
             let answer = match head.method {
@@ -139,13 +140,13 @@ impl Routes {
         self
     }
 
-    /// Sets the [`Options::address`](super::Options::address) of all endpoints that were added so far: the address that their contracts
-    /// name.
+    /// Sets the [`Options::address`](super::Options::address) of all endpoints added so far: the service address in
+    /// their contracts.
     pub fn address(self, address: &Address) -> Self {
         self.configure(|options| options.address = address.clone())
     }
 
-    /// Changes the [`Options`] of all endpoints that were added so far: who may call them, or what goes as gzip.
+    /// Changes the [`Options`] of all endpoints added so far, for example authentication or compression.
     ///
     /// ```
     /// # use castile_http::server::Routes;
@@ -159,13 +160,13 @@ impl Routes {
         self
     }
 
-    /// Answers GET and HEAD of `/` with a page for people.
+    /// Answers GET and HEAD of `/` with an HTML page.
     pub fn page(mut self, page: impl Fn(&Parts) -> Response<Body> + Send + Sync + 'static) -> Self {
         Arc::make_mut(&mut self.table).page = Some(Arc::new(page));
         self
     }
 
-    /// The paths and their endpoints, in the order in which they were added.
+    /// Iterates over the paths and endpoints, in the order in which they were added.
     pub fn endpoints(&self) -> impl Iterator<Item = (&str, &Endpoint<dyn castile_soap::Service>)> {
         let endpoints = self.table.endpoints.iter();
         endpoints.map(|(path, endpoint)| (path.as_str(), endpoint))
@@ -178,7 +179,7 @@ impl Routes {
     {
         let path = request.uri().path();
         if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
-            // Only a contract names other paths.
+            // Only contracts contain other paths.
             if matches!(*request.method(), Method::GET | Method::HEAD) {
                 let served = self.endpoints().map(|(path, endpoint)| Served {
                     path: path.to_owned(),
@@ -205,7 +206,7 @@ impl Routes {
     }
 }
 
-/// A service that is cloned for each request.
+/// Wraps a service that is cloned for each request.
 fn plain<T, R>(service: T) -> Plain
 where
     T: tower_service::Service<Request<Body>, Response = Response<R>, Error = Infallible>,
@@ -216,7 +217,7 @@ where
 {
     Arc::new(move |request| {
         let mut service = service.clone();
-        // One that is ready is called at once: here it finds the ticket of the request.
+        // A service that is ready is called immediately: only here it finds the ticket of the request.
         if service.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready() {
             let called = service.call(request);
             return Box::pin(async move {
@@ -240,7 +241,7 @@ where
     if let Some(client) = Ticket::client() {
         request.extensions_mut().insert(ClientAddress(client));
     }
-    // The service may hand the request on to an endpoint, later.
+    // The service may pass the request to an endpoint later.
     if let Some(trace) = observer::called(request.extensions()) {
         request.extensions_mut().insert(trace);
     }

@@ -1,4 +1,4 @@
-//! How a server ends.
+//! The result of a shutdown.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -6,37 +6,37 @@ use std::time::Duration;
 
 use castile_xml::excerpt;
 
-/// What [`Server::serve`](super::Server::serve) left undone when it ended.
+/// The requests that [`Server::serve`](super::Server::serve) did not answer when it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "it says which requests were not answered"]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// The requests that were not answered within the grace, in no order.
+    /// The requests that were not answered within the grace time, in no particular order.
     pub cut_off: Vec<CutOff>,
-    /// How many more connections could not be closed, since a handler kept its thread busy. Their requests are not known.
+    /// How many more connections could not be closed, because a handler blocked its thread. Their requests are unknown.
     pub stuck: usize,
 }
 
 impl Shutdown {
-    /// Whether every request was answered.
+    /// Returns whether every request was answered.
     pub fn is_complete(&self) -> bool {
         self.cut_off.is_empty() && self.stuck == 0
     }
 }
 
-/// A request that was not answered within the grace of a shutdown.
+/// A request that was not answered within the grace time of a shutdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutOff {
-    /// The path of its target, as the client wrote it.
+    /// The path of the target, as the client wrote it.
     pub path: String,
-    /// The action that its head names, as the client wrote it: `SOAPAction`, or the `action` of its media type.
+    /// The action in the head, as the client wrote it: `SOAPAction`, or the `action` of the media type.
     pub action: Option<String>,
-    /// The time since its head was read.
+    /// The time since the head was read.
     pub elapsed: Duration,
 }
 
-/// One line, with the text of clients made visible and cut.
+/// Shows one line. Text from clients is escaped and shortened.
 impl fmt::Display for CutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 200;
@@ -48,7 +48,7 @@ impl fmt::Display for CutOff {
     }
 }
 
-/// Where connections report the requests that are cut off.
+/// The list to which connections add requests that are cut off.
 #[derive(Debug, Default)]
 pub(super) struct CutOffs(Mutex<Vec<CutOff>>);
 

@@ -1,4 +1,4 @@
-//! Who works: a bounded number of slots, and a short queue for those that find none free.
+//! Slots of work in a limited number, and a short queue for requests that find none free.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -10,46 +10,47 @@ use tokio::time::timeout;
 
 /// The slots of work of a server.
 ///
-/// While a slot is free, taking and giving back one is an atomic operation each. The lock and the timer are for the queue.
+/// While slots are free, taking and freeing one are single atomic operations. The lock and the timer are only for the
+/// queue.
 #[derive(Debug)]
 pub(super) struct Slots {
     max: usize,
     max_queued: usize,
     queue_timeout: Duration,
     taken: AtomicUsize,
-    /// How long the queue is, for those that don't hold its lock.
+    /// The length of the queue, readable without its lock.
     queued: AtomicUsize,
     queue: Mutex<VecDeque<oneshot::Sender<()>>>,
 }
 
-/// All slots are taken, and the queue is full or did not move in time.
+/// The error when all slots are taken, and the queue is full or did not move in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overload;
 
 impl Slots {
     pub(super) fn new(max: usize, max_queued: usize, queue_timeout: Duration) -> Self {
         let queue = Mutex::new(VecDeque::new());
-        // Where nothing may work there is nothing to queue for.
+        // Without slots, a queue is useless.
         let max_queued = if max == 0 { 0 } else { max_queued };
         Slots { max, max_queued, queue_timeout, taken: AtomicUsize::new(0), queued: AtomicUsize::new(0), queue }
     }
 
-    /// Whether a newcomer would find neither a slot nor a place in the queue.
+    /// Returns whether all slots and all places in the queue are taken.
     pub(super) fn is_full(&self) -> bool {
         self.taken.load(SeqCst) >= self.max && self.queued.load(SeqCst) >= self.max_queued
     }
 
-    /// How many are taken, and how many wait for one.
+    /// Returns how many slots are taken, and how many requests wait.
     pub(super) fn taken(&self) -> (usize, usize) {
         (self.taken.load(SeqCst), self.queued.load(SeqCst))
     }
 
-    /// Takes a slot if one is free and nobody waits for one.
+    /// Takes a slot if one is free and no request waits. Returns whether there was one.
     pub(super) fn try_acquire(&self) -> bool {
         self.queued.load(SeqCst) == 0 && self.take()
     }
 
-    /// Takes a slot, or waits in the queue for a bounded time.
+    /// Takes a slot, or waits in the queue for a limited time.
     pub(super) async fn acquire(&self) -> Result<(), Overload> {
         if self.try_acquire() {
             return Ok(());
@@ -58,8 +59,8 @@ impl Slots {
         timeout(self.queue_timeout, place.wait()).await.map_err(|_| Overload)
     }
 
-    /// Takes a slot for a request that had one before, however long that takes. The queue has room for it: those that had
-    /// a slot are bounded elsewhere.
+    /// Takes a slot for a request that had one before, without a time limit. It is queued even if the queue is full,
+    /// because other limits apply to such requests.
     pub(super) async fn acquire_again(&self) {
         if self.try_acquire() {
             return;
@@ -69,10 +70,10 @@ impl Slots {
         }
     }
 
-    /// Gives a slot back.
+    /// Frees a slot.
     pub(super) fn release(&self) {
         self.taken.fetch_sub(1, SeqCst);
-        // Whoever queued before the line above is seen here; whoever queues later sees the free slot.
+        // A request that queued before the previous line is seen here. One that queues later sees the free slot.
         if self.queued.load(SeqCst) > 0 {
             self.grant(&mut self.lock());
         }
@@ -94,7 +95,7 @@ impl Slots {
         Ok(Place { slots: self, granted, is_done: false })
     }
 
-    /// Hands free slots to the first in the queue.
+    /// Gives free slots to the first requests in the queue.
     #[cold]
     fn grant(&self, queue: &mut VecDeque<oneshot::Sender<()>>) {
         while !queue.is_empty() && self.take() {
@@ -111,7 +112,7 @@ impl Slots {
     }
 }
 
-/// A place in the queue. One that is given up leaves the queue, and passes on a slot that it was given meanwhile.
+/// A place in the queue. Dropping it leaves the queue, and passes on a slot that it got meanwhile.
 struct Place<'a> {
     slots: &'a Slots,
     granted: oneshot::Receiver<()>,
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(start.elapsed(), Duration::ZERO);
         assert_eq!(waiting.await.unwrap(), Err(Overload));
         assert_eq!(start.elapsed().as_millis(), 99);
-        // Who gave up holds neither a place nor a slot.
+        // A request that gave up holds neither a place nor a slot.
         assert!(!slots.is_full());
         slots.release();
         assert!(slots.try_acquire());
@@ -191,7 +192,7 @@ mod tests {
         });
         let waiting: Vec<_> = waiting.collect();
         sleep(Duration::from_millis(1)).await;
-        // Nobody overtakes the queue.
+        // No request can overtake the queue.
         assert!(!slots.try_acquire());
         waiting[1].abort();
         sleep(Duration::from_millis(1)).await;

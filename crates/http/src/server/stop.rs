@@ -7,18 +7,18 @@ use std::task::Context;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// What the connections of a server are to do.
+/// What the connections of a server should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Serve on.
+    /// Continue to serve.
     Run,
-    /// Finish the request at hand, then close.
+    /// Finish the current request, then close.
     Finish,
     /// Close now.
     Close,
 }
 
-/// Where a server leaves its order: a load to look at it, and a wake-up for those that wait.
+/// The current order. Connections read it by a load, and waiting ones are woken.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     order: AtomicU8,
@@ -39,12 +39,12 @@ impl Stop {
         }
     }
 
-    /// A wait for the next order, to be handed to [`poll_order`](Self::poll_order).
+    /// Returns a future for the next order, to be passed to [`poll_order`](Self::poll_order).
     pub(super) fn orders(&self) -> Notified<'_> {
         self.changed.notified()
     }
 
-    /// The order now; `cx` is woken when the next one is given.
+    /// Returns the current order. `cx` is woken at the next one.
     pub(super) fn poll_order<'a>(&'a self, mut orders: Pin<&mut Notified<'a>>, cx: &mut Context<'_>) -> Order {
         while orders.as_mut().poll(cx).is_ready() {
             orders.set(self.orders());

@@ -1,7 +1,7 @@
-//! TLS in front of any [`Listener`].
+//! TLS for any [`Listener`].
 //!
-//! A connection is accepted at once, and the handshake is a part of its wait for the first request: it happens in the task of
-//! the connection, within the same time, and makes way for others as any wait does.
+//! A connection is accepted immediately. Its handshake is part of the wait for the first request: it runs in the task
+//! of the connection and within the same time limit, and the connection can be dropped meanwhile like any waiting one.
 
 use std::fmt;
 use std::io;
@@ -31,54 +31,55 @@ use crate::tls::{
 };
 use crate::{Error, ErrorKind};
 
-/// The most bytes of answers that wait in a connection, encrypted.
+/// The most bytes of encrypted answers that a connection buffers.
 const MAX_UNSENT: usize = 64 << 10;
 
-/// What a connection keeps beside the buffers of HTTP, at most: answers that wait, and the messages of a handshake, of which
-/// rustls takes as many bytes.
+/// The most memory of a connection besides the buffers of HTTP: encrypted answers, and handshake messages, for which
+/// rustls allows the same number of bytes.
 const BUFFERS: usize = MAX_UNSENT + (64 << 10);
 
-/// How many bytes are read of a connection that is refused, so that its client may read why.
+/// How many bytes of a rejected connection are read, so that the client can receive the reason.
 const MAX_REFUSED: usize = 64 << 10;
 
 /// The answer to HTTP without TLS.
 const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 58\r\n\
     connection: close\r\n\r\nfound plain HTTP, expected TLS: this port is for https://\n";
 
-/// How long keys of tickets are used at least, before the sessions of all clients end for the sake of one.
+/// The shortest time between two renewals of the ticket keys. A renewal ends the resumable sessions of all clients,
+/// because of one.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// How a server speaks TLS: the certificate that it shows, and those that it asks clients for.
+/// The TLS options of a server: its own certificate, and which certificates clients need.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TlsOptions {
     /// The certificate of the server, and its key.
     pub identity: Identity,
-    /// Whether clients have certificates. They are not asked for one by default.
+    /// Whether clients need certificates. By default none are requested.
     pub client_certificates: ClientCertificates,
-    /// The oldest version that is spoken. TLS 1.2 by default.
+    /// The oldest allowed version. TLS 1.2 by default.
     pub min_version: TlsVersion,
 }
 
 impl TlsOptions {
-    /// A server of this identity, with what is the default otherwise.
+    /// Creates options with this identity and defaults otherwise.
     pub fn new(identity: Identity) -> Self {
         TlsOptions { identity, client_certificates: ClientCertificates::NotAsked, min_version: TlsVersion::default() }
     }
 }
 
-/// Whether clients have certificates.
+/// Whether clients need certificates.
 #[derive(Clone, Debug)]
 pub enum ClientCertificates {
-    /// No client is asked for one.
+    /// No certificate is requested.
     NotAsked,
-    /// A client may have one, which is checked then. [`TlsPeer::certificates`] tells whether it has.
+    /// A client may have a certificate, which is then verified. [`TlsPeer::certificates`] shows whether it has one.
     Optional(ClientRoots),
-    /// A client without one is refused in the handshake.
+    /// A client without a certificate is rejected in the handshake.
     Required(ClientRoots),
 }
 
-/// Who issues the certificates of clients.
+/// The authorities that issue client certificates.
 #[derive(Clone, Debug)]
 pub struct ClientRoots {
     roots: Vec<Pem>,
@@ -86,18 +87,19 @@ pub struct ClientRoots {
 }
 
 impl ClientRoots {
-    /// The certificates of authorities.
+    /// Trusts the authorities in `roots`.
     pub fn new(roots: Pem) -> Self {
         ClientRoots { roots: vec![roots], revocation_lists: Vec::new() }
     }
 
-    /// These and further authorities.
+    /// Trusts additional authorities.
     pub fn roots(mut self, roots: Pem) -> Self {
         self.roots.push(roots);
         self
     }
 
-    /// Refuses the certificates in a revocation list. With one list, each issuer of a chain must have one that is not out of date.
+    /// Rejects the certificates in a revocation list. If there is any list, each issuer in a chain must have one that
+    /// is not out of date.
     pub fn revocation_lists(mut self, lists: Pem) -> Self {
         self.revocation_lists.push(lists);
         self
@@ -114,7 +116,7 @@ impl ClientRoots {
         }
         for pem in &self.revocation_lists {
             for (index, list) in pem.revocation_lists()?.into_iter().enumerate() {
-                // Each alone, so that the error names its file.
+                // Each list is checked alone, so that the error can name its file.
                 verifier(store.clone(), [list.clone()]).build().map_err(|error| match error {
                     VerifierBuilderError::InvalidCrl(error) => pem.unusable(index, &error.into()),
                     other => Error::new(ErrorKind::Tls, format!("{pem} can't be used: {other}")),
@@ -135,7 +137,7 @@ fn verifier(
         .enforce_revocation_expiration()
 }
 
-/// TLS as a server speaks it. Clones share what was loaded, so that one may be kept to [`reload`](Self::reload) it.
+/// The TLS of a server. Clones share the loaded files, so a clone can [`reload`](Self::reload) them.
 ///
 /// ```no_run
 /// # fn endpoint() -> castile_http::server::Endpoint<dyn castile_soap::Service> { unimplemented!() }
@@ -157,25 +159,25 @@ pub struct Tls {
 
 struct Inner {
     options: TlsOptions,
-    /// Held by the one that reloads, from before it reads.
+    /// Locked during a reload, from before the files are read.
     loaded: Mutex<Loaded>,
     tickets: Arc<Tickets>,
     current: RwLock<Arc<Current>>,
 }
 
-/// What new connections get.
+/// The configuration for new connections.
 struct Current {
     config: Arc<ServerConfig>,
-    /// Who judges the certificates of clients that are asked for one.
+    /// The verifier of client certificates, if they are requested.
     verifier: Option<Arc<dyn ClientCertVerifier>>,
     tickets: Arc<Tickets>,
 }
 
-/// What stands in the files.
+/// The contents of the files.
 #[derive(Clone, PartialEq)]
 struct Loaded {
     identity: LoadedIdentity,
-    /// `None` if clients are not asked.
+    /// `None` if no client certificates are requested.
     authorities: Option<Authorities>,
 }
 
@@ -186,10 +188,10 @@ struct Authorities {
 }
 
 impl Tls {
-    /// Loads what `options` name.
+    /// Loads the files that `options` name.
     ///
     /// # Errors
-    /// [`ErrorKind::Tls`] names the file that can't be used, and what is wrong with it.
+    /// [`ErrorKind::Tls`] names the file that can't be used, and the reason.
     pub fn with_options(options: TlsOptions) -> Result<Self, Error> {
         let loaded = Loaded::load(&options)?;
         let tickets = Arc::new(Tickets::new()?);
@@ -197,30 +199,30 @@ impl Tls {
         Ok(Tls { inner: Arc::new(Inner { options, loaded: Mutex::new(loaded), tickets, current }) })
     }
 
-    /// Reads the files again. Returns whether there is something new in them, which connections get from now on; those that are
-    /// open stay as they are. It reads files, so in an async task it belongs into `spawn_blocking`.
+    /// Reads the files again, and returns whether they have changed. New connections use the new contents; open ones
+    /// are not affected. This reads files, so call it in `spawn_blocking` in an async task.
     ///
-    /// Sessions can be resumed across a reload. The certificate of a client is checked each time.
+    /// Sessions can be resumed across a reload. The client certificate is verified each time.
     ///
     /// # Errors
-    /// As for [`with_options`](Self::with_options). What was loaded before stays.
+    /// [`ErrorKind::Tls`] names the file that can't be used, and the reason. The files loaded before stay in use.
     pub fn reload(&self) -> Result<bool, Error> {
         let Inner { options, loaded, tickets, current } = &*self.inner;
-        // Two that read at once could end with what the slower one found earlier.
+        // Otherwise, of two concurrent reloads, the slower one could store older contents.
         let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let found = Loaded::load(options)?;
         if found == *loaded {
             return Ok(false);
         }
         let new = Arc::new(found.current(options, tickets)?);
-        // Connections are accepted under this lock: what was there is dropped behind it.
+        // Accepting connections takes this lock, so drop the old configuration only after releasing it.
         let old = mem::replace(&mut *current.write().unwrap_or_else(PoisonError::into_inner), new);
         drop(old);
         *loaded = found;
         Ok(true)
     }
 
-    /// Speaks TLS on each connection that `listener` accepts.
+    /// Accepts connections from `listener` and uses TLS on each.
     pub fn listen<L: Listener>(&self, listener: L) -> TlsListener<L> {
         TlsListener { listener, tls: self.clone() }
     }
@@ -259,7 +261,7 @@ impl Loaded {
         let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
         config.alpn_protocols = vec![ALPN.to_vec()];
         config.ticketer = tickets.clone();
-        // Clients that resume have tickets; sessions that the server remembers would be memory that nobody counts.
+        // Clients resume sessions by tickets. Sessions stored by the server would be uncounted memory.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         Ok(Current { config: Arc::new(config), verifier, tickets: tickets.clone() })
     }
@@ -268,7 +270,7 @@ impl Loaded {
 impl Authorities {
     fn verifier(&self, options: &TlsOptions) -> Result<Arc<dyn ClientCertVerifier>, Error> {
         let mut roots = RootCertStore::empty();
-        // Each of them was added before.
+        // They have all been added successfully before.
         roots.add_parsable_certificates(self.roots.iter().cloned());
         let mut verifier = verifier(roots, self.revocation_lists.iter().cloned());
         if matches!(options.client_certificates, ClientCertificates::Optional(_)) {
@@ -280,16 +282,18 @@ impl Authorities {
 }
 
 impl Current {
-    /// Why a client is refused after its handshake, if it is.
+    /// Returns the reason if a client is rejected after its handshake.
     fn refusal(&self, session: &ServerConnection) -> Option<String> {
         let chain = session.peer_certificates()?;
         let [leaf, issuers @ ..] = chain else { return None };
-        // What a ticket brings along was checked when the session began, and each resumed session gets tickets anew.
+        // The certificate in a ticket was verified when the session began, and each resumed session gets new tickets.
+        // So verify it again.
         if session.handshake_kind() == Some(HandshakeKind::Resumed)
             && let Some(verifier) = &self.verifier
             && let Err(error) = verifier.verify_client_cert(leaf, issuers, UnixTime::now())
         {
-            // Its other tickets would lead here again, and not to a handshake in which it can show a new certificate.
+            // Its other tickets would lead here again, instead of to a handshake in which it can send a new
+            // certificate.
             self.tickets.renew();
             return Some(meaning(&error));
         }
@@ -297,14 +301,14 @@ impl Current {
     }
 }
 
-/// The keys of session tickets. By themselves they change every 6 hours.
+/// The keys of session tickets. They change every 6 hours.
 #[derive(Debug)]
 struct Tickets(RwLock<Keys>);
 
 #[derive(Debug)]
 struct Keys {
     current: Arc<dyn ProducesTickets>,
-    /// When they were last made for the sake of a client.
+    /// When they were last renewed because of a client.
     renewed: Option<Instant>,
 }
 
@@ -315,7 +319,7 @@ impl Tickets {
         Ok(Tickets(RwLock::new(Keys { current, renewed: None })))
     }
 
-    /// Ends all sessions that could be resumed, unless that was done a short while ago.
+    /// Ends all resumable sessions, unless that was done recently.
     fn renew(&self) {
         let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if keys.renewed.is_none_or(|renewed| renewed.elapsed() >= KEPT)
@@ -348,7 +352,7 @@ impl ProducesTickets for Tickets {
     }
 }
 
-/// A listener whose connections speak TLS, made by [`Tls::listen`].
+/// A listener whose connections use TLS, made by [`Tls::listen`].
 #[derive(Debug)]
 pub struct TlsListener<L> {
     listener: L,
@@ -366,40 +370,40 @@ impl<L: Listener> Listener for TlsListener<L> {
     }
 }
 
-/// A connection that speaks TLS. Whoever reads or writes first waits for the handshake.
+/// A connection that uses TLS. The first read or write waits for the handshake.
 pub struct TlsStream<T> {
     state: State<T>,
-    /// The address of the other end, behind the handshake.
+    /// The address of the peer, which stays known after the handshake.
     address: Option<IpAddr>,
     local_address: Option<SocketAddr>,
     peer: Option<TlsPeer>,
 }
 
-/// Boxed, so that a connection is small while it is moved.
+/// Boxed, so that a connection is cheap to move.
 enum State<T> {
-    /// Who the client is isn't known yet, and nothing of the handshake came. A proxy may say it before.
+    /// The peer isn't known yet, because a proxy reports it before the handshake.
     Nobody(Box<Option<(T, Arc<Current>)>>),
     Handshake(Box<Handshake<T>>),
     Open(Box<OpenStream<Sniffed<T>>>),
-    /// There was no handshake.
+    /// The handshake failed.
     Broken(Box<Refused<T>>),
-    /// There was one, and its client is not served.
+    /// The handshake succeeded, but the client is rejected.
     Refused(Box<Refused<OpenStream<Sniffed<T>>>>),
 }
 
 struct Handshake<T> {
     accept: FallibleAccept<Sniffed<T>>,
     current: Arc<Current>,
-    /// How many bytes came.
+    /// The number of bytes that have arrived.
     came: Arc<AtomicU64>,
 }
 
-/// A connection that is closed, and may be told why.
+/// A connection that is being closed, possibly with a reason.
 struct Refused<T> {
     stream: T,
-    /// What is still to be said.
+    /// The rest of the answer.
     answer: Bytes,
-    /// Why the handshake failed, if it was that.
+    /// Why the handshake failed, if it did.
     why: Option<String>,
     is_closed: bool,
     /// How many more bytes are read.
@@ -427,7 +431,7 @@ impl<T: Connection> TlsStream<T> {
         TlsStream { state, address, local_address, peer: None }
     }
 
-    /// The stream behind the handshake.
+    /// Completes the handshake and returns the TLS stream.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
         if let State::Nobody(nobody) = &mut self.state
             && let Some((stream, _)) = &mut **nobody
@@ -471,7 +475,7 @@ impl<T: Connection> TlsStream<T> {
     }
 }
 
-/// Why a handshake failed. One that a proxy did not begin has not.
+/// Returns why a handshake failed. `None` if the proxy sent no header, because no handshake began then.
 fn failure(error: &io::Error) -> Option<String> {
     match error.kind() {
         _ if error.get_ref().is_some_and(|error| error.is::<NoHeader>()) => None,
@@ -480,7 +484,7 @@ fn failure(error: &io::Error) -> Option<String> {
     }
 }
 
-/// The answer to a client whose certificate is not taken.
+/// Returns the answer to a client whose certificate is rejected.
 fn forbidden(why: &str) -> Bytes {
     let why = format!("{why}\n");
     let length = why.len();
@@ -493,8 +497,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
         Refused { stream, answer, why, is_closed: false, left: MAX_REFUSED }
     }
 
-    /// Says why, closes the writing half and reads on for a while: to close with bytes unread resets the connection, and the
-    /// client may learn of that before it has read the alert or the answer.
+    /// Sends the answer, closes the writing half, and reads for a while. Closing with unread bytes resets the
+    /// connection, and the client could see that before it has read the alert or the answer.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Refused { stream, answer, is_closed, left, .. } = self;
         let mut stream = Pin::new(stream);
@@ -505,7 +509,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
             }
         }
         if !*is_closed {
-            // An error shows in reading as well.
+            // An error also shows when reading.
             let _ = ready!(stream.as_mut().poll_shutdown(cx));
             *is_closed = true;
         }
@@ -521,7 +525,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Refused<T> {
     }
 }
 
-/// Who the other end of a session is.
+/// Returns the peer of a session.
 fn peer(session: &ServerConnection) -> TlsPeer {
     let certificates = session.peer_certificates().unwrap_or_default();
     TlsPeer::new(
@@ -532,7 +536,7 @@ fn peer(session: &ServerConnection) -> TlsPeer {
 
 impl<T: Connection> Connection for TlsStream<T> {
     fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // What is decrypted already is no longer in the socket.
+        // Decrypted data is no longer in the socket.
         ready!(self.poll_open(cx))?.poll_fill_buf(cx).map_ok(|_| ())
     }
 
@@ -599,7 +603,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // In a handshake there is nothing to be closed but the connection itself.
+        // During a handshake only the connection itself can be closed.
         if matches!(self.state, State::Nobody(_) | State::Handshake(_)) {
             return Poll::Ready(Ok(()));
         }

@@ -1,11 +1,11 @@
-//! What a proxy says that its client asked for.
+//! The headers in which a proxy reports what its client requested.
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::server::network::number;
 
-/// A header in which a proxy says what its client asked for, to be trusted where the proxy sets it
+/// A header in which a proxy reports what its client requested. Trust it only if the proxy sets it
 /// ([`Address::Asked`](super::Address::Asked)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,20 +16,20 @@ pub enum ProxyHeader {
     XForwardedHost,
     /// `X-Forwarded-Proto`: `http` or `https`.
     XForwardedProto,
-    /// `X-Forwarded-Port`: the port of a host that has none.
+    /// `X-Forwarded-Port`: the port of a host without one.
     XForwardedPort,
-    /// `X-Forwarded-Prefix`: the beginning of the path, which the proxy has taken off.
+    /// `X-Forwarded-Prefix`: the path prefix that the proxy has removed.
     XForwardedPrefix,
 }
 
-/// What the trusted headers of a request say. What they say in no form that it may have is not said.
+/// The values of the trusted headers. Invalid values are ignored.
 #[derive(Debug, Default)]
 pub(super) struct Forwarded<'h> {
     pub(super) scheme: Option<Scheme>,
-    /// A host, maybe with a port.
+    /// A host, possibly with a port.
     pub(super) host: Option<&'h str>,
     port: Option<u16>,
-    /// Empty, or a path that ends without a slash.
+    /// Empty, or a path without a slash at its end.
     pub(super) prefix: &'h str,
 }
 
@@ -65,7 +65,7 @@ impl<'h> Forwarded<'h> {
         said
     }
 
-    /// A host with the port that was said, if it has none and needs one.
+    /// Adds the reported port to a host, if it has none and the port isn't the default.
     pub(super) fn with_port(&self, host: &str, of: &Scheme) -> String {
         let usual = if *of == Scheme::HTTPS { 443 } else { 80 };
         let has_port = host.parse::<Authority>().map_or(true, |authority| authority.port().is_some());
@@ -76,26 +76,27 @@ impl<'h> Forwarded<'h> {
     }
 }
 
-/// The last of the fields of a name, which the nearest proxy has added, or added to.
+/// Returns the last header of a name, which the nearest proxy has added or extended.
 fn last_field<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h [u8]> {
     headers.get_all(name).iter().next_back().map(HeaderValue::as_bytes)
 }
 
-/// The last value of a list.
+/// Returns the last value of a list.
 fn last<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h str> {
     let last = last_field(headers, &HeaderName::from_static(name))?.rsplit(|byte| *byte == b',').next()?;
     std::str::from_utf8(last).ok().filter(|last| last.is_ascii()).map(str::trim)
 }
 
-/// The last element of a Forwarded header.
+/// Returns the last element of a Forwarded header.
 fn last_element(field: &[u8]) -> Option<&str> {
     elements(field).next().and_then(|element| std::str::from_utf8(element).ok())
 }
 
-/// The elements of a Forwarded header (RFC 7239 §4), from the nearest proxy to the farthest.
+/// Iterates over the elements of a Forwarded header (RFC 7239 §4), from the nearest proxy to the farthest.
 ///
-/// The end is what proxies have added, and what stands before may be a client's: a quote that it leaves open, or what is no text. So the
-/// field is read from its end, which nothing before it changes. Of a field that is as it should be, both ways find the same.
+/// Proxies append to the header. The text before that may come from a client and may contain an open quote or invalid
+/// text. So the header is read from its end, where the beginning has no effect. For a valid header both directions give
+/// the same result.
 pub(in crate::server) fn elements(field: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(field);
     std::iter::from_fn(move || {
@@ -118,13 +119,13 @@ pub(in crate::server) fn elements(field: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether what stands behind `text` in quotes is escaped.
+/// Returns whether a character after the quoted text `text` is escaped.
 fn is_escaped(text: &[u8]) -> bool {
     text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// The pairs of an element. A value in quotes stands without them; one with a backslash, which no host and no address has, stays as it
-/// is.
+/// Iterates over the pairs of an element, without the quotes of values. A value with a backslash is unchanged; hosts
+/// and addresses have none.
 pub(in crate::server) fn pairs(element: &str) -> impl Iterator<Item = (&str, &str)> {
     split(element, b';').filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;
@@ -134,7 +135,7 @@ pub(in crate::server) fn pairs(element: &str) -> impl Iterator<Item = (&str, &st
     })
 }
 
-/// The parts between separators that stand outside of quotes (RFC 9110 §5.6.4).
+/// Splits a text at the separators outside of quotes (RFC 9110 §5.6.4).
 fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -167,7 +168,7 @@ fn host(text: &str) -> Option<&str> {
     (!text.contains('@') && !authority.host().is_empty()).then_some(text)
 }
 
-/// A path of one slash or more, each behind something.
+/// Checks a path of segments that each follow a slash, without a slash at its end.
 fn prefix(text: &str) -> Option<&str> {
     let text = text.trim_end_matches('/');
     let path = text.parse::<PathAndQuery>().ok()?;

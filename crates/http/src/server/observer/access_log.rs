@@ -1,4 +1,4 @@
-//! A line for each exchange.
+//! An access log with one line per exchange.
 
 #[cfg(test)]
 mod lines;
@@ -18,37 +18,38 @@ use castile_xml::visible;
 
 use super::{Exchange, HandshakeFailure, Observer};
 
-/// How many lines wait until they are written. One has less than 200 bytes beside its path.
+/// The most lines that wait to be written. A line has less than 200 bytes in addition to its path.
 const WAITING: usize = 4_096;
-/// How long nothing is written after that failed.
+/// How long writing pauses after a failure.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long the end of a log waits for what was not written yet.
+/// How long dropping a log waits for the remaining lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
-/// The most characters of a method and of a path that are written.
+/// The most characters of a method and of a path in a line.
 const METHOD: usize = 30;
 const PATH: usize = 200;
-/// The most characters of a reason that are written.
+/// The most characters of a reason in a line.
 const REASON: usize = 200;
 
-/// An access log: one line for each exchange, for people or as JSON.
+/// An access log: one line for each exchange, as plain text or as JSON.
 ///
 /// ```text
 /// 2026-11-25T23:06:14.310Z 127.0.0.1 POST /orders 200 Orders/place ok 512 B in 204 B out 1.204 ms
 /// 2026-11-25T23:06:14.377Z 127.0.0.1 POST /orders 500 Orders/place fault Receiver 512 B in 391 B out 0.310 ms
 /// ```
 ///
-/// Neither queries nor headers nor messages are in it. A thread of its own writes the lines, so a slow file or terminal holds up no request:
-/// lines that find no room, or can't be written, are counted, and the log says how many they were. It ends when the other end of a pipe
-/// has gone. When the log is dropped, what waits is written, for 2 s at most.
+/// The log contains no queries, headers or messages. A separate thread writes the lines, so a slow file or terminal
+/// doesn't delay requests. Lines that don't fit in the queue, or that can't be written, are counted, and the log
+/// reports their number. The thread ends when the reading end of a pipe is closed. Dropping the log writes the waiting
+/// lines, for at most 2 s.
 ///
-/// A TLS handshake that failed has a line of its own: time, peer, and `TLS handshake failed: found plain HTTP, expected TLS`. As JSON it is
-/// an object of `time`, `peer` and `tls_failure`.
+/// A TLS handshake that failed has its own line: the time, the peer, and `TLS handshake failed: found plain HTTP,
+/// expected TLS`. As JSON it is an object of `time`, `peer` and `tls_failure`.
 ///
-/// JSON has the same and the steps: `time`, `peer`, `method`, `path`, `status`, `service`, `operation`, `outcome`, `fault`,
-/// `request_bytes`, `response_bytes`, `elapsed_s`, `read_s`, `queue_s`, `decode_s`, `handle_s`, `encode_s` and `write_s`. What is not known is
-/// not there.
+/// JSON also has the steps: `time`, `peer`, `method`, `path`, `status`, `service`, `operation`, `outcome`, `fault`,
+/// `request_bytes`, `response_bytes`, `elapsed_s`, `read_s`, `queue_s`, `decode_s`, `handle_s`, `encode_s` and
+/// `write_s`. Unknown values are left out.
 pub struct AccessLog {
-    /// `None` once all are written.
+    /// `None` when the log is being dropped.
     lines: Option<SyncSender<String>>,
     lost: Arc<AtomicU64>,
     is_json: bool,
@@ -56,18 +57,18 @@ pub struct AccessLog {
 }
 
 impl AccessLog {
-    /// A log for people.
+    /// Creates a log of plain text.
     ///
     /// # Errors
-    /// That there is no thread for it.
+    /// The writing thread can't be started.
     pub fn text(out: impl Write + Send + 'static) -> io::Result<Self> {
         AccessLog::start(out, false)
     }
 
-    /// A log of JSON, an object in each line.
+    /// Creates a log of JSON, with one object per line.
     ///
     /// # Errors
-    /// That there is no thread for it.
+    /// The writing thread can't be started.
     pub fn json(out: impl Write + Send + 'static) -> io::Result<Self> {
         AccessLog::start(out, true)
     }
@@ -82,20 +83,20 @@ impl AccessLog {
     }
 
     fn add(&self, line: String) {
-        // Where the other end has gone, nobody waits for lines.
+        // If the thread has ended, nobody reads the log, and the line doesn't count as lost.
         if let Some(Err(TrySendError::Full(_))) = self.lines.as_ref().map(|lines| lines.try_send(line)) {
             self.lost.fetch_add(1, Relaxed);
         }
     }
 }
 
-/// Writes lines until no more come, or nobody reads them.
+/// Writes lines until the log is dropped or nobody reads them.
 fn write(mut out: impl Write, lines: &Receiver<String>, lost: &AtomicU64, is_json: bool) {
     let mut is_cut = false;
     while let Ok(line) = lines.recv() {
-        // A line may be there in part.
+        // The last line may have been written in part.
         let mut written = if is_cut { out.write_all(b"\n") } else { Ok(()) };
-        // What waits goes out at once, and then what was lost is told: more may come without end.
+        // Write at most the waiting lines before the lost ones are reported, because new lines may arrive without end.
         for line in iter::once(line).chain(lines.try_iter().take(WAITING)) {
             written = written.and_then(|()| out.write_all(line.as_bytes()));
             lost.fetch_add(u64::from(written.is_err()), Relaxed);
@@ -110,11 +111,11 @@ fn write(mut out: impl Write, lines: &Receiver<String>, lost: &AtomicU64, is_jso
         match written.and_then(|()| out.flush()) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
-            // A full disk has room later.
+            // A full disk may have space later.
             Err(_) => thread::sleep(PAUSE),
         }
     }
-    // One that found no room since then. Nobody hears of it where it can't be written.
+    // Lines lost since the last report. If they can't be reported, nobody learns of them.
     if let count @ 1.. = lost.swap(0, Relaxed) {
         let _ = out.write_all(lost_line(is_json, count).as_bytes()).and_then(|()| out.flush());
     }
@@ -130,7 +131,7 @@ impl Observer for AccessLog {
     }
 }
 
-/// What waits is written, where somebody reads it.
+/// Writes the waiting lines, if somebody reads them.
 impl Drop for AccessLog {
     fn drop(&mut self) {
         self.lines = None;
@@ -142,7 +143,7 @@ impl Drop for AccessLog {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        // Its panic has been told already.
+        // The thread has already reported its panic.
         let _ = writer.join();
     }
 }
@@ -172,22 +173,22 @@ fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
     format!("{time} {} TLS handshake failed: {}\n", peer.as_deref().unwrap_or("-"), visible(reason))
 }
 
-/// The first characters of a text.
+/// Returns the first characters of a text.
 fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The beginning of the method, which may be any word.
+/// Returns the beginning of the method, which may be any token.
 pub(super) fn method<'e>(exchange: &'e Exchange<'_>) -> &'e str {
     cut(exchange.method().as_str(), METHOD)
 }
 
-/// The beginning of the path.
+/// Returns the beginning of the path.
 pub(super) fn path<'e>(exchange: &'e Exchange<'_>) -> &'e str {
     cut(exchange.path(), PATH)
 }
 
-/// A text as one field of a line: `-` if there is none, and white space of any kind as its number.
+/// Formats a text as one field of a line: `-` if it is empty, and with white space characters as their numbers.
 fn field(text: &str) -> Cow<'_, str> {
     match text.contains(char::is_whitespace) {
         _ if text.is_empty() => "-".into(),
@@ -205,14 +206,14 @@ fn field(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The time in UTC (RFC 3339).
+/// Returns the current time in UTC (RFC 3339).
 fn now() -> impl fmt::Display {
     humantime::format_rfc3339_millis(SystemTime::now())
 }
 
 fn text(exchange: &Exchange<'_>) -> String {
     let mut line = format!("{} ", now());
-    // A `String` takes all that is written.
+    // Writing to a `String` can't fail.
     let _ = match exchange.peer() {
         Some(peer) => write!(line, "{peer} "),
         None => write!(line, "- "),
@@ -274,7 +275,8 @@ fn json(exchange: &Exchange<'_>) -> String {
     line
 }
 
-/// The name of a code; codes of others are not told apart, since whoever writes them may write anything.
+/// Returns the name of a fault code. All codes that SOAP doesn't define have one name, because services may set any
+/// text.
 pub(super) fn fault_name(code: &castile_soap::FaultCode) -> &'static str {
     use castile_soap::FaultCode;
 
@@ -288,7 +290,7 @@ pub(super) fn fault_name(code: &castile_soap::FaultCode) -> &'static str {
     }
 }
 
-/// The content of a string of JSON (RFC 8259 §7).
+/// The content of a JSON string (RFC 8259 §7).
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -296,7 +298,7 @@ impl fmt::Display for Escaped<'_> {
         self.0.chars().try_for_each(|character| match character {
             '"' => f.write_str("\\\""),
             '\\' => f.write_str("\\\\"),
-            // What a terminal would act on, too.
+            // Also escapes characters that control a terminal.
             ' '..='~' => f.write_char(character),
             _ => character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")),
         })
@@ -329,7 +331,7 @@ mod tests {
         }
     }
 
-    /// It ended with the first line that could not be written, and said nothing.
+    /// Regression: the log ended silently with the first line that could not be written.
     #[test]
     fn a_log_goes_on_when_there_is_room_again() {
         let disk = Disk::default();
@@ -341,7 +343,7 @@ mod tests {
             thread::yield_now();
         }
         is_full.store(false, Relaxed);
-        // Those that are taken along with the first are lost with it.
+        // Lines that are written together with the first one are lost with it.
         let mut added = 1;
         while written.lock().unwrap().is_empty() {
             log.add("second\n".to_owned());

@@ -1,4 +1,4 @@
-//! Observers around services that run on somebody else's server.
+//! Observers for services on other servers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use pin_project_lite::pin_project;
 
 use super::{Observation, Observer, Observers};
 
-/// A layer of HTTP that tells an [`Observer`] of each exchange, for services on another server than this crate's: a `Router` of axum
-/// takes it as its `layer`. A [`Server`](crate::server::Server) has [`observer`](crate::server::Server::observer) instead, which also
-/// sees what no service does.
+/// A layer that notifies an [`Observer`] of each exchange, for services on another server than this crate's. An axum
+/// `Router` takes it as its `layer`. A [`Server`](crate::server::Server) has
+/// [`observer`](crate::server::Server::observer) instead, which also reports requests that no service sees.
 ///
-/// Who the client is, is not known here.
+/// The address of the client is not known here.
 #[derive(Clone, Debug)]
 pub struct ObserverLayer(Observers);
 
 impl ObserverLayer {
-    /// A layer that tells `observer`.
+    /// Creates a layer that notifies `observer`.
     pub fn new(observer: impl Observer) -> Self {
         let mut observers = Observers::default();
         observers.add(Arc::new(observer));
@@ -38,7 +38,7 @@ impl<S> Layer<S> for ObserverLayer {
     }
 }
 
-/// A service behind an [`ObserverLayer`].
+/// A service with an [`ObserverLayer`] around it.
 #[derive(Clone, Debug)]
 pub struct Observed<S> {
     service: S,
@@ -68,7 +68,7 @@ where
 }
 
 pin_project! {
-    /// The answer of an [`Observed`] service.
+    /// The response future of an [`Observed`] service.
     #[derive(Debug)]
     pub struct ObservedFuture<F> {
         #[pin]
@@ -97,7 +97,7 @@ where
 }
 
 pin_project! {
-    /// The body of an answer of an [`Observed`] service, with which the exchange ends.
+    /// The response body of an [`Observed`] service. The exchange ends with it.
     #[derive(Debug)]
     pub struct ObservedBody<B> {
         #[pin]
@@ -130,7 +130,7 @@ impl<B: Body<Data = Bytes>> Body for ObservedBody<B> {
     }
 }
 
-/// How much of a body is still to be sent, if its length is known. Who sends a body of a known length need not ask for its end.
+/// The remaining bytes of a body with a known length. Senders of such a body need not poll its end.
 #[derive(Debug)]
 pub(in crate::server) struct Left(Option<u64>);
 
@@ -140,8 +140,8 @@ impl Left {
         Left(declared.or_else(|| body.size_hint().exact()))
     }
 
-    /// A frame of `body` is sent: how many bytes it has, and whether all of the body was sent then. A body that failed is at its end, and
-    /// not all of it was.
+    /// Records a polled frame of `body`. Returns the number of bytes, and whether the body is now completely sent. A
+    /// body that failed is not.
     pub(in crate::server) fn sent<E>(
         &mut self,
         frame: &Option<Result<Frame<Bytes>, E>>,

@@ -1,4 +1,4 @@
-//! Metrics of exchanges, as text for Prometheus.
+//! Metrics of exchanges, in the text format of Prometheus.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -26,27 +26,28 @@ use crate::Body;
 use crate::server::admission::Ticket;
 use crate::server::refusal::Refusal;
 
-/// The upper bounds of durations, in seconds.
+/// The upper bounds of the duration buckets, in seconds.
 const BOUNDS: [f64; 15] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 const CONTENT_TYPE: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// Metrics of all exchanges: an [`Observer`], and a service that answers GET with them in the text of OpenMetrics 1.0, which Prometheus
-/// reads. It is cheap to clone.
+/// Metrics of all exchanges: an [`Observer`], and a service that answers GET with the metrics in the text format of
+/// OpenMetrics 1.0, which Prometheus reads. It is cheap to clone.
 ///
 /// | metric | labels | |
 /// |---|---|---|
-/// | `castile_requests_total` | `service`, `operation`, `outcome`, `fault`, `status` | requests that are over |
-/// | `castile_request_duration_seconds` | `service`, `operation` | how long they took, a histogram |
-/// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | how long each step took, in sum, if [asked for](Self::with_steps) |
-/// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | messages that came, bodies that were sent |
-/// | `castile_tls_handshake_failures_total` | | TLS handshakes that failed |
-/// | `castile_connections`, `castile_requests_at_work`, `castile_requests_queued` | | what the server is doing at the moment |
-/// | `castile_memory_used_bytes`, `castile_memory_limit_bytes` | | the [`budget`](crate::server::Server::budget); those of several servers in sum |
+/// | `castile_requests_total` | `service`, `operation`, `outcome`, `fault`, `status` | completed requests |
+/// | `castile_request_duration_seconds` | `service`, `operation` | their duration, a histogram |
+/// | `castile_request_step_seconds_total` | `service`, `operation`, `step` | the total duration of each step, if [enabled](Self::with_steps) |
+/// | `castile_received_bytes_total`, `castile_sent_bytes_total` | `service`, `operation` | received messages, sent bodies |
+/// | `castile_tls_handshake_failures_total` | | failed TLS handshakes |
+/// | `castile_connections`, `castile_requests_at_work`, `castile_requests_queued` | | the current load of the server |
+/// | `castile_memory_used_bytes`, `castile_memory_limit_bytes` | | the [`budget`](crate::server::Server::budget); the sum for several servers |
 /// | `castile_disk_used_bytes`, `castile_disk_limit_bytes` | | the [`disk_budget`](crate::server::Server::disk_budget) |
 ///
-/// `operation` is empty for what failed before one was known, and `service` for what reached none. No label is made of what a client
+/// `operation` is empty if a request failed before its operation was known, and `service` if it reached none. No label
+/// contains text from clients, so the contract bounds the number of series.
 /// writes, so their number is bounded by the contract.
 ///
 /// ```
@@ -69,7 +70,7 @@ struct Shared {
     handshake_failures: Counter,
     has_steps: bool,
     servers: Servers,
-    /// What was counted before, found without its labels.
+    /// A cache of series, which finds them without building their labels.
     found: RwLock<HashMap<Key, Arc<Series>, BuildHasherDefault<Mixed>>>,
 }
 
@@ -77,7 +78,7 @@ type Labels = [(&'static str, &'static str); 2];
 type StepLabels = [(&'static str, &'static str); 3];
 type RequestLabels = Vec<(&'static str, String)>;
 
-/// The servers that are observed, asked when somebody reads the metrics.
+/// The observed servers. They are queried when the metrics are read.
 #[derive(Clone, Debug, Default)]
 struct Servers(Arc<Mutex<Vec<Status>>>);
 
@@ -120,7 +121,7 @@ impl Collector for Servers {
     }
 }
 
-/// Each budget once: servers may share one.
+/// Returns each budget once, because servers may share one.
 fn distinct<'a>(all: impl Iterator<Item = &'a Budget>) -> Vec<&'a Budget> {
     let mut distinct: Vec<&Budget> = Vec::new();
     for budget in all {
@@ -131,7 +132,7 @@ fn distinct<'a>(all: impl Iterator<Item = &'a Budget>) -> Vec<&'a Budget> {
     distinct
 }
 
-/// What has a series of its own. Services and operations are told apart by where they are.
+/// The key of a series. Services and operations are compared by their addresses in memory.
 #[derive(PartialEq, Eq)]
 struct Key {
     service: usize,
@@ -150,7 +151,7 @@ impl Hash for Key {
     }
 }
 
-/// Mixes what no client chooses: it need not withstand chosen keys, and costs little.
+/// A cheap hash for keys that clients can't choose. It doesn't resist chosen keys.
 #[derive(Clone, Copy, Default)]
 struct Mixed(u64);
 
@@ -168,7 +169,7 @@ impl Hasher for Mixed {
     }
 }
 
-/// The counters of one kind of exchange.
+/// The counters of one series.
 struct Series {
     requests: Counter,
     duration: Histogram,
@@ -184,12 +185,13 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Metrics of no exchange yet.
+    /// Creates empty metrics.
     pub fn new() -> Self {
         Metrics::make(false)
     }
 
-    /// Metrics that also have how long each step took: to read a message, to decode it, to handle the request. They cost more.
+    /// Creates metrics that include the duration of each step, such as reading a message, decoding it, and handling the
+    /// request. They cost more.
     pub fn with_steps() -> Self {
         Metrics::make(true)
     }
@@ -223,10 +225,10 @@ impl Metrics {
         }))
     }
 
-    /// All of them as text, in the form of OpenMetrics 1.0.
+    /// Encodes all metrics in the text format of OpenMetrics 1.0.
     pub fn encode(&self) -> String {
         let mut out = String::new();
-        // A `String` takes all that is written.
+        // Writing to a `String` can't fail.
         let _ = text::encode(&mut out, &self.0.registry);
         out
     }
@@ -314,7 +316,7 @@ impl<B> tower_service::Service<Request<B>> for Metrics {
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // What the server does is told above all when it does as much as it may: no slot is needed.
+        // Reading the metrics needs no slot. They matter most when the server is fully loaded.
         Ticket::take();
         let response = match *request.method() {
             Method::GET | Method::HEAD => {

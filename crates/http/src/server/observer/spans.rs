@@ -10,19 +10,21 @@ use tracing::{Instrument, Level, Span, field};
 use super::access_log::{fault_name, method, path};
 use super::{Exchange, HandshakeFailure, Observer, Outcome};
 
-/// A layer around a service: what happens in a handler, and what it waits for, is in a span of its request.
+/// A layer that runs each request of a service in a `tracing` span. Everything in the handler, also behind an `await`,
+/// is in the span.
 ///
-/// The span is `soap`, at the level INFO. Its fields have the names of OpenTelemetry's conventions for RPC: `rpc.system.name` is `soap`,
-/// `rpc.method` is `service/operation`, or `_OTHER` where no operation is known, `otel.kind` is `server` and `client.address` the
-/// address of the client. When the reply is there, `rpc.response.status_code` and `error.type` are the code of its fault.
+/// The span is `soap`, at the level INFO. Its fields have the names of OpenTelemetry's conventions for RPC.
+/// `rpc.system.name` is `soap`. `rpc.method` is `service/operation`, or `service/_OTHER` if no operation is known.
+/// `otel.kind` is `server`, and `client.address` the address of the client. When the reply is there,
+/// `rpc.response.status_code` and `error.type` are the code of its fault.
 ///
-/// The layer that is outside of it can enter a span of its own, whose child this one is: that is how a trace of another process goes on
-/// (`docs/observability.md`).
+/// A layer outside of this one can enter its own span as the parent of this span. That continues a trace of another
+/// process (`docs/observability.md`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spans;
 
 impl Spans {
-    /// The layer.
+    /// Creates the layer.
     pub fn new() -> Self {
         Spans
     }
@@ -36,7 +38,7 @@ impl<S: Service> Layer<S> for Spans {
     }
 }
 
-/// A service behind [`Spans`].
+/// A service with [`Spans`] around it.
 #[derive(Debug)]
 pub struct Spanned<S>(Arc<S>);
 
@@ -63,10 +65,11 @@ impl<S: Service> Service for Spanned<S> {
             span.record("client.address", field::display(peer));
         }
         let trace = request.trace();
-        // Not in the span: who collects it may take its name when it is first entered.
+        // Called outside of the span: a collector may fix the name of the span when it is first entered.
         let pending = self.0.call(request, options);
         let service = self.description().name;
-        // A large message is read elsewhere, so that it is known later. A field is recorded once: some who collect spans show it twice.
+        // A large message is decoded by workers, so its operation is known only later. The field is recorded once,
+        // because some collectors show it twice otherwise.
         let is_known = trace.operation().is_some();
         if is_known {
             name(&span, service, &trace);
@@ -98,13 +101,13 @@ fn close(span: &Span, reply: &ReplyMessage) {
     }
 }
 
-/// An observer that tells each exchange as an event of `tracing`: at the level INFO, or WARN where the fault is the server's, the answer
-/// was refused with a status of 500 or more, or the exchange broke.
+/// An observer that reports each exchange as a `tracing` event. Its level is INFO, or WARN for a receiver fault, for a
+/// rejection with a status of 500 or more, and for a broken exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Events;
 
 impl Events {
-    /// The observer.
+    /// Creates the observer.
     pub fn new() -> Self {
         Events
     }

@@ -1,4 +1,4 @@
-//! What a server is doing at the moment.
+//! The current load of a server.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -8,29 +8,29 @@ use castile_budget::Budget;
 
 use crate::server::connection::Shared;
 
-/// What a server is doing at the moment, for those who look now and then. It is cheap to clone, and outlives the server.
+/// Gives access to the current load of a server. It is cheap to clone, and may outlive the server.
 ///
 /// An [`Observer`](super::Observer) gets it when the server begins to serve.
 #[derive(Clone)]
 pub struct Status(Weak<Shared>);
 
-/// What [`Status`] tells, all of it at about the same time.
+/// The load that [`Status`] reports. All values are from about the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Load {
-    /// Connections that are open.
+    /// The open connections.
     pub connections: usize,
-    /// Requests at work ([`max_requests_in_flight`](crate::server::Server::max_requests_in_flight)).
+    /// The requests at work ([`max_requests_in_flight`](crate::server::Server::max_requests_in_flight)).
     pub requests_at_work: usize,
-    /// Complete requests that wait until they may be at work.
+    /// The complete requests that wait until they may be at work.
     pub requests_queued: usize,
-    /// How much of the [`budget`](crate::server::Server::budget) is used, in bytes. Servers may share one.
+    /// The used bytes of the [`budget`](crate::server::Server::budget). Servers may share one.
     pub memory_used: usize,
-    /// How much of it there is, in bytes.
+    /// The limit of that budget, in bytes.
     pub memory_limit: usize,
-    /// How much of the [`disk_budget`](crate::server::Server::disk_budget) is used, in bytes. Servers may share one.
+    /// The used bytes of the [`disk_budget`](crate::server::Server::disk_budget). Servers may share one.
     pub disk_used: usize,
-    /// How much of it there is, in bytes.
+    /// The limit of that budget, in bytes.
     pub disk_limit: usize,
 }
 
@@ -39,7 +39,7 @@ impl Status {
         Status(Arc::downgrade(shared))
     }
 
-    /// What the server is doing; `None` once it has ended.
+    /// Returns the current load; `None` once the server has ended.
     pub fn load(&self) -> Option<Load> {
         let shared = self.0.upgrade()?;
         let admission = &shared.admission;
@@ -58,7 +58,7 @@ impl Status {
 
 #[cfg(feature = "metrics")]
 impl Status {
-    /// The budgets for memory and for files.
+    /// Returns the budgets for memory and for files.
     pub(super) fn budgets(&self) -> Option<[Budget; 2]> {
         let shared = self.0.upgrade()?;
         Some([shared.admission.budget.clone(), shared.admission.disk_budget.clone()])

@@ -1,11 +1,11 @@
-//! HTML in which what comes from a contract is text.
+//! HTML in which all text from a contract is escaped.
 
-/// A document while it is written.
+/// An HTML document that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
 impl Html {
-    /// Adds markup in which each `%` stands for the next of the texts, escaped for content and for attributes in double quotes.
+    /// Adds markup. Each `%` is replaced by the next text, escaped for content and for attributes in double quotes.
     pub(super) fn put(&mut self, markup: &'static str, texts: &[&str]) {
         let mut texts = texts.iter();
         for (index, piece) in markup.split('%').enumerate() {
@@ -17,12 +17,12 @@ impl Html {
         debug_assert!(texts.next().is_none(), "{markup} has fewer places than there are texts");
     }
 
-    /// Adds markup as it is.
+    /// Adds markup unchanged.
     pub(super) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
-    /// Adds a text.
+    /// Adds escaped text.
     pub(super) fn text(&mut self, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
@@ -45,7 +45,7 @@ impl Html {
     }
 }
 
-/// A text as a word of a POSIX shell, whatever is in it.
+/// Quotes a text as one word of a POSIX shell.
 pub(super) fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -85,7 +85,7 @@ mod tests {
             html.put("%", &[&read]);
             let html = html.finish();
             assert!(!html.contains(['<', '>', '"', '\'']), "{html}");
-            // A quote stands outside of quotes, behind a backslash.
+            // A single quote is written outside of quotes, after a backslash.
             let word = shell_quoted(&read);
             let inside = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap();
             assert!(inside.split("'\\''").all(|piece| !piece.contains('\'')), "{word}");

@@ -1,10 +1,10 @@
-//! What the generator wrote of services, operations and types (`castile-plan`, module `page`).
+//! Reads the descriptions of services, operations and types that the generator wrote (`castile-plan`, module `page`).
 
-/// What a text says of one service.
+/// The description of one service.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'p> {
     pub(super) operations: Vec<Operation<'p>>,
-    /// The types of all services of the contract, by their numbers.
+    /// The types of all services of the contract, by number.
     pub(super) types: Vec<Type<'p>>,
 }
 
@@ -29,20 +29,20 @@ pub(super) struct Type<'p> {
     pub(super) rows: Block<'p>,
 }
 
-/// Lines, each behind a tab.
+/// Lines that each begin with a tab.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block<'p>(&'p str);
 
-/// A line of a type or of a message.
+/// A line that describes a part of a type or message.
 #[derive(Debug, Default)]
 pub(super) struct Row<'p> {
     pub(super) depth: usize,
-    /// A letter for what it tells.
+    /// A letter for the kind of the line.
     pub(super) kind: &'p str,
     pub(super) name: &'p str,
     pub(super) occurs: &'p str,
     pub(super) of: &'p str,
-    /// The number of the type, if it is told.
+    /// The number of the type, if the type has a description.
     pub(super) number: Option<usize>,
     pub(super) notes: &'p str,
     pub(super) documentation: &'p str,
@@ -100,14 +100,14 @@ impl<'p> Contents<'p> {
 }
 
 impl Operation<'_> {
-    /// How long all is that is told of it.
+    /// Returns the length of the description.
     pub(super) fn len(&self) -> usize {
         let Operation { name, documentation, input, output, headers, faults, blocks, request, answer } = self;
         let texts = [documentation, input, output, headers, faults, blocks, request, answer];
         name.len() + texts.iter().map(|block| block.len()).sum::<usize>()
     }
 
-    /// The blocks of rows, which refer to types.
+    /// Returns the blocks with rows, which refer to types.
     pub(super) fn rows(&self) -> [Block<'_>; 4] {
         [self.input, self.headers, self.output, self.faults]
     }
@@ -140,7 +140,7 @@ impl<'p> Block<'p> {
         self.0.split_terminator('\n').map(|line| line.strip_prefix('\t').unwrap_or(line))
     }
 
-    /// The text as it was.
+    /// Returns the original text.
     pub(super) fn text(self) -> String {
         let lines: Vec<&str> = self.lines().collect();
         lines.join("\n")

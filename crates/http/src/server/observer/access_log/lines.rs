@@ -1,4 +1,4 @@
-//! What clients can make of lines.
+//! Tests of log lines with unusual requests.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use http::{Method, Request, StatusCode, Uri};
 use super::*;
 use crate::server::observer::Observers;
 
-/// What a log writes, for those who look at it.
+/// A writer that collects the log for the test.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -30,7 +30,7 @@ impl Write for Written {
     }
 }
 
-/// The request of `METHOD TARGET`, if it is one.
+/// Parses a request of the form `METHOD TARGET`.
 fn request(text: &[u8]) -> Option<Request<()>> {
     let space = text.iter().position(|byte| *byte == b' ')?;
     let method = Method::from_bytes(&text[..space]).ok()?;
@@ -46,7 +46,7 @@ fn observe(observers: &Observers, request: &Request<()>, status: Option<StatusCo
     }
 }
 
-/// A string of JSON, without its quotes, and what is behind it.
+/// Splits off a JSON string, without its quotes.
 fn string(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
     let (mut is_escaped, mut digits) = (false, 0);
@@ -65,7 +65,7 @@ fn string(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The names in an object of JSON of strings and numbers.
+/// Returns the names in a JSON object of strings and numbers.
 fn names(line: &str) -> Option<Vec<&str>> {
     let (mut rest, mut names) = (line.strip_prefix('{')?, Vec::new());
     loop {
@@ -83,7 +83,7 @@ fn names(line: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// Whatever a client asks for, it has one line of so many fields, and of a length that memory was reckoned for.
+/// Whatever a client requests, it gets one line with a fixed number of fields and a limited length.
 #[test]
 fn changed_requests_have_a_line_each() {
     let seeds: [&[u8]; 9] = [
@@ -129,7 +129,7 @@ fn changed_requests_have_a_line_each() {
     });
     drop(observers);
     for written in written {
-        // The threads that write may be slower than requests without a network: what is lost is a line of its own.
+        // The thread may write more slowly than this test makes requests. Lost lines are reported in a separate line.
         let written = written.text();
         let told = written.lines().filter(|line| line.contains("lost")).count();
         let lines = written.lines().count();
@@ -142,7 +142,7 @@ struct Stopped(mpsc::Receiver<()>, Written);
 
 impl Write for Stopped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // When the other end is dropped it goes on for good.
+        // Continues forever once the sender is dropped.
         let _ = self.0.recv();
         self.1.write(bytes)
     }
@@ -152,7 +152,7 @@ impl Write for Stopped {
     }
 }
 
-/// It makes nobody wait, and what it misses is told.
+/// A stopped terminal blocks nobody, and the lost lines are reported.
 #[test]
 fn lines_are_written_or_told_to_be_lost() {
     const ALL: usize = 10_000;
@@ -182,7 +182,7 @@ fn lines_are_written_or_told_to_be_lost() {
     }
 }
 
-/// A line that finds no room just when the log has told of others is told of at the end.
+/// A line that is lost while the log reports others is reported at the end.
 #[test]
 fn what_is_lost_last_is_told() {
     let written = Written::default();
@@ -192,7 +192,7 @@ fn what_is_lost_last_is_told() {
     assert!(written.text().contains(" 3 lines were lost"), "{}", written.text());
 }
 
-/// The end of the process waited for it as well, for ever.
+/// Regression: the end of the process waited forever as well.
 #[test]
 fn a_log_that_nobody_reads_ends() {
     let (_reader, stopped) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! How long a bystander waits while others are a nuisance: a probe for servers on this machine.
+//! Measures how long a normal client waits while other clients cause load: a probe for servers on this machine.
 //!
 //! ```text
 //! castile serve --addr 127.0.0.1:8080 &
@@ -6,9 +6,9 @@
 //! cargo run --release -p castile-http --example bystander -- 127.0.0.1:8080 large 2 20
 //! ```
 //!
-//! `slow` holds so many connections, half of which send a body with 1 byte a second, half the root part of a package with
-//! 200. `large` has so many clients send messages of 16 MB, one after another. In the meantime echoVoid is called on a
-//! new connection each time, for so many seconds, and what that took is printed.
+//! `slow` holds the given number of connections. Half of them send a body at 1 byte a second, half the root part of a
+//! package at 200. With `large`, the given number of clients send messages of 16 MB, one after another. Meanwhile
+//! echoVoid is called for the given number of seconds, on a new connection each time, and the times are printed.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
@@ -82,7 +82,7 @@ fn usage() -> Error {
     Error::new(ErrorKind::InvalidInput, "expected an address, slow or large, how many, and for how many seconds")
 }
 
-/// A call to echoStringArray with short strings.
+/// Returns a call to echoStringArray with short strings.
 fn large() -> String {
     let items = "<item>a</item>".repeat((16_000_000 - 1_000) / 14);
     format!(
@@ -93,7 +93,7 @@ fn large() -> String {
     )
 }
 
-/// Calls on a new connection; whether the answer was 200.
+/// Makes a call on a new connection, and returns whether the answer was 200.
 async fn call(address: SocketAddr, message: &str) -> Result<bool> {
     let mut stream = TcpStream::connect(address).await?;
     let length = message.len();

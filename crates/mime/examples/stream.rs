@@ -1,5 +1,5 @@
-//! Sends an attachment through writer and reader and tells how long it took and how much memory: an attachment that comes
-//! behind the root, and one that comes before it and goes to a file.
+//! Writes and reads a package with an attachment, and prints the time and the memory that took: once with the
+//! attachment after the root, and once with the attachment before it, which is stored in a file.
 //!
 //!     cargo run --release -p castile-mime --example stream [MEBIBYTES]
 //!
@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a package, reads it, writes it anew and reads it again; the sum of what came.
+/// Writes a package, reads it, writes it again and reads it again. Returns the total number of bytes.
 async fn pass(length: usize, is_before: bool) -> Result<u64, Error> {
     let body = StreamBody::new(stream::iter(pieces(length)).map(|piece| Ok::<_, std::io::Error>(Frame::data(piece))));
     let mut attachment = send(Content::stream(body), is_before).await?;
@@ -53,7 +53,7 @@ async fn send(content: Content, is_before: bool) -> Result<Attachment, Error> {
     package.attach(Part::new(package.next_id(), "text/xml", b"<E/>".to_vec().into())?)?;
     let mut content_type = package.content_type();
     if is_before {
-        // The last part is said to be the root.
+        // Declare the last part as the root.
         content_type = content_type.replace("start=\"<0.", "start=\"<2.");
     }
     let mut message = Message::read(&Related::parse(&content_type)?, package.into_body(), limits).await?;
@@ -63,7 +63,7 @@ async fn send(content: Content, is_before: bool) -> Result<Attachment, Error> {
     Ok(message.attachments.next().await?.expect("an attachment was sent"))
 }
 
-/// Bytes with line ends, which look like the beginning of a boundary now and then.
+/// Returns chunks with line ends, some of which look like the beginning of a boundary.
 fn pieces(length: usize) -> impl Iterator<Item = Bytes> {
     (0..length / PIECE).map(|number| {
         let line = format!("{number:016x}\r\n--MIME_\r");
@@ -79,7 +79,7 @@ fn add(sum: u64, data: &[u8]) -> u64 {
     data.iter().fold(sum, |sum, &byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte) + 1))
 }
 
-/// The most memory that the process had, in bytes, where Linux tells.
+/// Returns the peak memory of the process in bytes, if Linux reports it.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

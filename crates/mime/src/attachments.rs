@@ -1,4 +1,4 @@
-//! The parts beside the root.
+//! Attachments: the parts of a package besides the root.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,32 +17,33 @@ use crate::source::Source;
 use crate::store::{Kept, Store};
 use crate::{Charges, ContentId, Error, ErrorKind, Limits, Parser, Part, PartHead};
 
-/// How many Content-IDs an error tells.
+/// The most Content-IDs that an error lists.
 const MOST_SHOWN: usize = 5;
 
-/// The attachments of a message, taken up in the order in which they come, or by name.
+/// The attachments of a message, which are taken in order of arrival or by name.
 ///
-/// They are read off the connection as they are asked for. An attachment may be taken to another task; what isn't read of
-/// it once the next one is asked for is passed over. Dropping all of them, and their [`Rest`], gives up the body.
+/// They are read from the connection on demand. An attachment may be moved to another task. When the next attachment is
+/// requested, unread content of the previous one is skipped. Dropping the attachments and their [`Rest`] drops the
+/// body.
 #[derive(Debug)]
 pub struct Attachments {
-    /// Most messages come without a package, and are handed on with no more than this.
+    /// Boxed, because most messages have no package and should move cheaply.
     package: Option<Box<Package>>,
 }
 
-/// What is left of a package.
+/// The rest of a package.
 #[derive(Debug)]
 struct Package {
-    /// Where more come from.
+    /// The source of further attachments.
     source: Source,
-    /// Those that came before they were wanted.
+    /// The attachments that arrived before they were requested.
     kept: VecDeque<(PartHead, Kept)>,
     store: Store,
 }
 
-/// An attachment: a head, and content that comes in pieces.
+/// An attachment: its head and its content as a stream.
 ///
-/// It is a [`Stream`] of bytes and a [`Body`], so that it can be sent on as it comes.
+/// It is a [`Stream`] of bytes and a [`Body`], so it can be forwarded as it arrives.
 pub struct Attachment {
     head: PartHead,
     content: Content,
@@ -55,16 +56,16 @@ enum Content {
     Over,
 }
 
-/// What of a package is left to be read when nobody takes attachments from it any more.
+/// The unread rest of a package, after its attachments have been dropped.
 #[derive(Debug)]
 pub struct Rest(Source);
 
 impl Rest {
-    /// Reads it, up to about `limit` bytes, and keeps nothing of it. Nothing is read while somebody has the attachments, or
-    /// one that still comes.
+    /// Reads and discards up to about `limit` bytes. Nothing is read while the [`Attachments`] still exist, or an
+    /// attachment that is being received.
     ///
     /// # Errors
-    /// What is wrong with the body up to there.
+    /// The body is invalid or broke off.
     pub async fn pass_over(self, limit: usize) -> Result<(), Error> {
         let Rest(source) = self;
         let mut left = limit;
@@ -81,13 +82,13 @@ impl Rest {
 }
 
 impl Attachments {
-    /// No attachments.
+    /// Creates an empty list of attachments.
     pub fn none() -> Self {
         Attachments { package: None }
     }
 
-    /// Attachments as they come with a message that has these parts, for tests. No part comes twice, and there are limits, as with those
-    /// of others.
+    /// Creates attachments for tests, as if they had arrived with a message. Duplicate Content-IDs and exceeded limits
+    /// are errors, as in a received message.
     ///
     /// ```
     /// use castile_mime::{Attachments, Part};
@@ -118,15 +119,15 @@ impl Attachments {
         Attachments { package: Some(Box::new(Package { source, kept, store })) }
     }
 
-    /// What will be left when these are dropped; `None` if there never were any.
+    /// Returns the rest that remains after these are dropped; `None` if there is no package.
     pub fn rest(&self) -> Option<Rest> {
         self.package.as_ref().map(|package| Rest(package.source.clone()))
     }
 
-    /// The next attachment; `None` if there are no more.
+    /// Returns the next attachment; `None` if there are no more.
     ///
     /// # Errors
-    /// What is wrong with the body up to there.
+    /// The body is invalid or broke off.
     pub async fn next(&mut self) -> Result<Option<Attachment>, Error> {
         let Some(package) = &mut self.package else { return Ok(None) };
         if let Some((head, kept)) = package.kept.pop_front() {
@@ -135,20 +136,21 @@ impl Attachments {
         package.coming().await
     }
 
-    /// The attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a Content-Location
-    /// (RFC 2557 §4), which must be written alike.
+    /// Returns the attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a
+    /// Content-Location (RFC 2557 §4), which must be spelled the same.
     ///
-    /// A later part with the same Content-ID is an error ([`ErrorKind::Duplicate`]) when it is read or passed over, which may be
-    /// after this one was handed out: who acts upon attachments should read all of them first.
+    /// A later part with the same Content-ID is an error ([`ErrorKind::Duplicate`]) when it is read or skipped. That
+    /// may be after this attachment was returned. If that matters, read all attachments before acting on one.
     ///
-    /// Attachments that come before it are kept, within [`Limits::stored`](crate::Limits::stored), and stay to be asked for.
+    /// Attachments that arrive before it are stored, within [`Limits::stored`](crate::Limits::stored), and can be
+    /// requested later.
     ///
     /// # Cancel safety
-    /// It is not cancel safe: if the future is dropped before it is done, the attachment that was being kept is lost.
+    /// This method is not cancel safe: if the future is dropped before it is done, the attachment being stored is lost.
     ///
     /// # Errors
-    /// [`ErrorKind::Missing`] if there is none, or none any more; [`ErrorKind::Limit`] if too much comes before it; or
-    /// what is wrong with the body up to there.
+    /// [`ErrorKind::Missing`] if there is no such attachment, or it was taken already. [`ErrorKind::Limit`] if too much
+    /// arrives before it. Other errors if the body is invalid or broke off.
     pub async fn by_url(&mut self, url: &str) -> Result<Attachment, Error> {
         let Some(package) = &mut self.package else { return Err(missing(url, &[])) };
         let wanted = Reference::new(url);
@@ -166,10 +168,11 @@ impl Attachments {
         Err(missing(url, &package.source.content_ids()))
     }
 
-    /// All attachments that are left, in memory.
+    /// Reads all remaining attachments into memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if they have more than `limit` bytes together, or what is wrong with the body.
+    /// [`ErrorKind::Limit`] if they have more than `limit` bytes together. Other errors if the body is invalid or broke
+    /// off.
     pub async fn collect(mut self, limit: usize) -> Result<Vec<(PartHead, Bytes)>, Error> {
         let mut all = Vec::new();
         let mut left = limit;
@@ -182,10 +185,10 @@ impl Attachments {
         Ok(all)
     }
 
-    /// Reads what is left and keeps nothing of it, so that a package that doesn't come to its end is found out.
+    /// Reads and discards the rest, which detects a package that is incomplete or invalid.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, or what is wrong with the body.
+    /// [`ErrorKind::Limit`] if the rest has more than `limit` bytes. Other errors if the body is invalid or broke off.
     pub async fn pass_over(&mut self, limit: usize) -> Result<(), Error> {
         let mut left = limit;
         while let Some(mut attachment) = self.next().await? {
@@ -201,7 +204,7 @@ impl Attachments {
 }
 
 impl Package {
-    /// The next attachment that was not kept.
+    /// Returns the next attachment that is not stored.
     async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
         let head = self.source.part().await?;
         let charges = self.store.charges().cloned();
@@ -224,33 +227,38 @@ impl Package {
 }
 
 impl Attachment {
-    /// The head.
+    /// Returns the head.
     pub fn head(&self) -> &PartHead {
         &self.head
     }
 
-    /// The next piece of the content, decoded; `None` at the end.
+    /// Returns the next chunk of the content, decoded; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the body, or [`ErrorKind::Passed`] if other attachments were asked for in the meantime.
+    /// [`ErrorKind::Passed`] if the next attachment was requested in the meantime. Other errors if the body is invalid
+    /// or broke off.
     pub async fn data(&mut self) -> Result<Option<Bytes>, Error> {
         std::future::poll_fn(|cx| self.poll_data(cx)).await
     }
 
-    /// All of the content, in memory, which is charged for until the last of it is dropped.
+    /// Reads all of the content into memory. It is charged until the last clone of the bytes is dropped.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, [`ErrorKind::Exhausted`] if there is no memory for them, or as
-    /// for [`data`](Self::data).
+    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, and [`ErrorKind::Exhausted`] if the budget has too
+    /// little memory. [`ErrorKind::Passed`] if the next attachment was requested in the meantime. Other errors if the
+    /// body is invalid or broke off.
     pub async fn collect(self, limit: usize) -> Result<Bytes, Error> {
         let (content, share) = self.collect_with(limit).await?;
         Ok(charged(content, share))
     }
 
-    /// All of the content, in memory, and what it is charged to, for whoever makes of it what is charged otherwise.
+    /// Reads all of the content into memory, and returns it with its charge. Use this if the content is converted to
+    /// something that is charged separately.
     ///
     /// # Errors
-    /// As for [`collect`](Self::collect).
+    /// [`ErrorKind::Limit`] if it has more than `limit` bytes, and [`ErrorKind::Exhausted`] if the budget has too
+    /// little memory. [`ErrorKind::Passed`] if the next attachment was requested in the meantime. Other errors if the
+    /// body is invalid or broke off.
     pub async fn collect_with(mut self, limit: usize) -> Result<(Bytes, Option<Share>), Error> {
         let part = self.head.number();
         let too_long = || {
@@ -318,7 +326,7 @@ impl fmt::Debug for Attachment {
     }
 }
 
-/// What a URL in a message names.
+/// The target of a URL in a message.
 enum Reference<'a> {
     Id(ContentId),
     Location(&'a str),
@@ -337,7 +345,7 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Content that is put together: one piece is left as it is.
+/// Collects chunks of content. A single chunk is not copied.
 #[derive(Default)]
 pub(crate) struct Gathered {
     first: Bytes,
@@ -371,7 +379,7 @@ fn missing(url: &str, ids: &[ContentId]) -> Error {
     Error::new(ErrorKind::Missing, message)
 }
 
-/// Which Content-IDs there were, for messages of errors.
+/// Lists the existing Content-IDs in an error message.
 pub(crate) fn among(ids: &[ContentId]) -> String {
     let some: Vec<String> = ids.iter().take(MOST_SHOWN).map(|id| shown(id.as_str().as_bytes())).collect();
     match ids.len() {

@@ -1,4 +1,4 @@
-//! What is kept of a package is charged.
+//! Charges stored parts of packages to budgets.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,44 +7,43 @@ use castile_budget::{Budget, Reservation, Share};
 
 use crate::{Error, ErrorKind};
 
-/// How many bytes temporary files of this process may have together, unless it is said otherwise: 1 GiB.
+/// The default limit of all temporary files of this process together, in bytes: 1 GiB.
 pub const DISK: usize = 1 << 30;
 
-/// The budget of bytes in temporary files that all packages of this process share unless they are given another one.
-/// Its limit is [`DISK`].
+/// Returns the budget for temporary files that all packages of this process share by default. Its limit is [`DISK`].
 pub fn disk() -> Budget {
     static PROCESS: OnceLock<Budget> = OnceLock::new();
     PROCESS.get_or_init(|| Budget::new(DISK)).clone()
 }
 
-/// What a package is charged to.
+/// The reservations that a package is charged to.
 #[derive(Clone, Debug)]
 pub struct Charges {
-    /// For what is in memory: the root part until the request ends, and parts that wait or are
-    /// [collected](crate::Attachment::collect) for as long as they are kept.
+    /// For memory: the root part until the request ends, and parts that wait or are
+    /// [collected](crate::Attachment::collect) until they are dropped.
     pub memory: Arc<Reservation>,
-    /// For what waits in a temporary file.
+    /// For parts that wait in a temporary file.
     pub disk: Arc<Reservation>,
 }
 
-/// Charges memory that is about to be taken until the request ends, if there is anybody to charge it to.
+/// Charges memory that is about to be used until the request ends, if there are `charges`.
 pub(crate) fn charge(charges: Option<&Charges>, bytes: usize) -> Result<(), Error> {
     let charged = charges.map_or(Ok(()), |charges| charges.memory.grow(bytes));
     charged.map_err(|exhausted| refused("memory", exhausted))
 }
 
-/// What content is charged to that may be dropped before the request ends.
+/// Creates a share for content that may be dropped before the request ends.
 pub(crate) fn begin(charges: Option<&Charges>) -> Option<Share> {
     charges.map(|charges| Share::of(charges.memory.clone()))
 }
 
-/// Charges memory that is about to be taken.
+/// Charges memory that is about to be used.
 pub(crate) fn grow(share: &mut Option<Share>, bytes: usize) -> Result<(), Error> {
     let grown = share.as_mut().map_or(Ok(()), |share| share.grow(bytes));
     grown.map_err(|exhausted| refused("memory", exhausted))
 }
 
-/// Content that is charged until the last of it is dropped.
+/// Attaches the charge to the content, until its last clone is dropped.
 pub(crate) fn charged(content: Bytes, share: Option<Share>) -> Bytes {
     match share {
         Some(share) if !content.is_empty() => Bytes::from_owner(Charged { content, _share: share }),

@@ -1,4 +1,4 @@
-//! Content-IDs and the URLs that name them (RFC 2392).
+//! Content-IDs and the `cid:` URLs that refer to them (RFC 2392).
 
 use std::fmt;
 use std::fmt::Write;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 use crate::error::shown;
 use crate::{Error, ErrorKind};
 
-/// How many bytes an identifier may have: those of all parts are kept, so that none comes twice.
+/// The most bytes of an identifier. All identifiers are stored to detect duplicates.
 const LONGEST: usize = 998;
 
-/// What names a part within its message, without the angle brackets: `1.4f6a@example.org`.
+/// The identifier of a part within its message, without angle brackets: `1.4f6a@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentId(Arc<str>);
 
 impl ContentId {
-    /// Reads the value of a Content-ID or of `start`, with the angle brackets or, as some senders have it, without.
+    /// Parses the value of a Content-ID or of `start`, with angle brackets or, as some senders write it, without.
     ///
     /// # Errors
-    /// [`ErrorKind::Head`] if it is empty, has more bytes than a line of a head (998, RFC 5322 §2.1.1), or holds white space,
-    /// control characters or more angle brackets.
+    /// [`ErrorKind::Head`] if it is empty, has more bytes than a line of a head (998, RFC 5322 §2.1.1), or contains
+    /// white space, control characters or more angle brackets.
     pub fn parse(value: &str) -> Result<Self, Error> {
         let trimmed = value.trim();
         let id = trimmed.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(trimmed);
@@ -31,7 +31,8 @@ impl ContentId {
         Ok(ContentId(id.into()))
     }
 
-    /// An identifier with 128 random bits. What stands before it with a dot is an identifier, too: `1.…`.
+    /// Creates an identifier with 128 random bits. With a prefix and a dot, such as `1.…`, it is a valid identifier
+    /// too.
     ///
     /// # Errors
     /// [`ErrorKind::System`] if the system has no random numbers.
@@ -39,12 +40,12 @@ impl ContentId {
         Ok(ContentId(format!("{}@castile", random_digits()?).into()))
     }
 
-    /// An identifier of our own, which is known to be one.
+    /// Creates an identifier from a text that is known to be valid.
     pub(crate) fn known(id: String) -> Self {
         ContentId(id.into())
     }
 
-    /// The identifier that a `cid:` URL names, its percent-escapes resolved; `None` for other URLs.
+    /// Returns the identifier in a `cid:` URL, percent-decoded; `None` for other URLs.
     pub fn from_url(url: &str) -> Option<Self> {
         let (scheme, escaped) = url.trim().split_once(':')?;
         if !scheme.eq_ignore_ascii_case("cid") {
@@ -53,7 +54,7 @@ impl ContentId {
         ContentId::parse(&unescape(escaped)?).ok()
     }
 
-    /// The `cid:` URL: what isn't allowed in one, and what XML would have to escape, is written as `%` and two digits.
+    /// Returns the `cid:` URL. Characters that a URL can't have, or that XML would have to escape, are percent-encoded.
     pub fn to_url(&self) -> String {
         const AS_THEY_ARE: &[u8] = b"-._~!$*+,;=:@()";
         let mut url = "cid:".to_owned();
@@ -61,27 +62,27 @@ impl ContentId {
             if byte.is_ascii_alphanumeric() || AS_THEY_ARE.contains(&byte) {
                 url.push(char::from(byte));
             } else {
-                // Writing to a string doesn't fail.
+                // Writing to a `String` can't fail.
                 let _ = write!(url, "%{byte:02X}");
             }
         }
         url
     }
 
-    /// The identifier, without angle brackets.
+    /// Returns the identifier, without angle brackets.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// As a Content-ID has it: with the angle brackets.
+/// Shows the identifier as in a Content-ID, with angle brackets.
 impl fmt::Display for ContentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<{}>", self.0)
     }
 }
 
-/// 128 random bits, as digits.
+/// Returns 128 random bits as hexadecimal digits.
 pub(crate) fn random_digits() -> Result<String, Error> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)
@@ -89,7 +90,7 @@ pub(crate) fn random_digits() -> Result<String, Error> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
-/// Resolves `%` with two digits. `None` if one lacks its digits or the bytes are not UTF-8.
+/// Decodes percent-escapes. Returns `None` if an escape is invalid or the bytes are not UTF-8.
 fn unescape(escaped: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(escaped.len());
     let mut rest = escaped.as_bytes();

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What other people's bodies and files fail with.
+/// Any error, as reported by bodies and files from outside this crate.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a package could not be read or written.
@@ -18,37 +18,37 @@ struct Inner {
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What rule a package broke, or what failed beside it.
+/// The kind of an [`Error`]: the violated rule, or the operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A media type that is none, or not one of a package (RFC 2045 §5.1, RFC 2387 §3).
+    /// A media type is invalid, or not one of a package (RFC 2045 §5.1, RFC 2387 §3).
     ContentType,
-    /// The head of a part has a line that is no header field, or one that makes no sense (RFC 2045 §3).
+    /// The head of a part has an invalid line or header field (RFC 2045 §3).
     Head,
-    /// A line begins with the boundary and goes on otherwise than RFC 2046 §5.1.1 has it.
+    /// A line begins with the boundary, but doesn't continue as RFC 2046 §5.1.1 requires.
     Delimiter,
     /// The body ends before the boundary that closes the last part.
     BrokenOff,
-    /// The content of a part is not what its Content-Transfer-Encoding makes (RFC 2045 §6).
+    /// The content of a part doesn't match its Content-Transfer-Encoding (RFC 2045 §6).
     Encoding,
-    /// Two parts have one Content-ID (RFC 2392 §2).
+    /// Two parts have the same Content-ID (RFC 2392 §2).
     Duplicate,
-    /// There is no part that `start` or a reference names.
+    /// No part has the name in `start` or in a reference.
     Missing,
     /// The root part is itself a multipart.
     Nested,
-    /// More of something than [`Limits`](crate::Limits) or the caller allow.
+    /// A limit of [`Limits`](crate::Limits) or of the caller is exceeded.
     Limit,
-    /// The memory, or the room on the disk, for what is kept is not granted at this time. It may be later.
+    /// There is currently too little memory or disk space. There may be enough later.
     Exhausted,
-    /// The rest of an attachment that was passed over is asked for: others were taken up before it was read.
+    /// An attachment was read after the next one had been requested, which skipped its rest.
     Passed,
-    /// The body that the package came in, or that was to be sent as a part, failed. The source tells how.
+    /// The body of the package, or of a part to be sent, failed. The source has the reason.
     Body,
-    /// The temporary file or the system's random numbers failed. The source tells how.
+    /// The temporary file or the random numbers of the system failed. The source has the reason.
     System,
-    /// What was to be written can't stand in the head of a part.
+    /// A value can't be written in the head of a part.
     Unwritable,
 }
 
@@ -73,28 +73,28 @@ impl Error {
         self
     }
 
-    /// What rule was broken, or what failed.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where: a byte offset into the body, or into a header value that was given on its own.
+    /// Returns the position of the error: a byte offset into the body, or into a header value that was parsed alone.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// The part it happened in, counted from 1 in order of arrival.
+    /// Returns the number of the part with the error, counted from 1 in order of arrival.
     pub fn part(&self) -> Option<u32> {
         self.0.part
     }
 
-    /// What was found and what was expected, without the place.
+    /// Returns what was found and expected, without the position.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 }
 
-/// As much of a stranger's text as a message can show.
+/// Escapes and shortens foreign text for an error message.
 pub(crate) fn shown(text: &[u8]) -> String {
     const MOST: usize = 40;
     let cut = text.len() > MOST;

@@ -6,7 +6,7 @@ use crate::media_type::is_token;
 use crate::transfer::TransferEncoding;
 use crate::{Error, ErrorKind, MediaType};
 
-/// The head of a part: what comes before its content.
+/// The head of a part: its header fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartHead {
     number: u32,
@@ -17,68 +17,68 @@ pub struct PartHead {
 }
 
 impl PartHead {
-    /// Which part it is, counted from 1 in order of arrival.
+    /// Returns the number of the part, counted from 1 in order of arrival.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Where the head begins: a byte offset into the body.
+    /// Returns the position of the head: a byte offset into the body.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The value of the first header field of that name, in capital or small letters.
+    /// Returns the value of the first header field with this name. The case of the name doesn't matter.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// All header fields, names and values, folded lines put together.
+    /// Iterates over the names and values of all header fields. Folded lines are joined.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// What names the part.
+    /// Returns the identifier of the part.
     pub fn content_id(&self) -> Option<&ContentId> {
         self.content_id.as_ref()
     }
 
-    /// The URL that the part stands for (RFC 2557 §4), as it was written.
+    /// Returns the URL of the part (RFC 2557 §4), as written.
     pub fn content_location(&self) -> Option<&str> {
         self.field("content-location")
     }
 
-    /// The media type as it was written. Without one it is `text/plain` (RFC 2045 §5.2).
+    /// Returns the media type as written. Without one, it is `text/plain` (RFC 2045 §5.2).
     pub fn content_type(&self) -> Option<&str> {
         self.field("content-type")
     }
 
-    /// The media type, read.
+    /// Parses the media type.
     ///
     /// # Errors
-    /// [`ErrorKind::ContentType`] if there is one that makes no sense.
+    /// [`ErrorKind::ContentType`] if it is invalid.
     pub fn media_type(&self) -> Result<Option<MediaType>, Error> {
         let media_type = self.content_type().map(MediaType::parse).transpose();
         media_type.map_err(|error| Error::new(error.kind(), error.message().to_owned()).in_part(self.number))
     }
 
-    /// How the content was encoded. It is decoded when it is read.
+    /// Returns the transfer encoding of the content. Content is decoded when it is read.
     pub fn transfer_encoding(&self) -> TransferEncoding {
         self.transfer_encoding
     }
 
-    /// Whether the content is itself a multipart. It is handed on as it stands.
+    /// Returns whether the content is itself a multipart. It is passed on unchanged.
     pub fn is_multipart(&self) -> bool {
         let start = self.content_type().map(|value| value.as_bytes());
         start.and_then(|value| value.get(..10)).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"))
     }
 
-    /// About how much memory it takes.
+    /// Returns about how much memory the head takes.
     pub(crate) fn memory(&self) -> usize {
         let fields = self.fields.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
         fields + self.fields.capacity() * size_of::<(String, String)>()
     }
 
-    /// Reads the lines of a head, which begins at `offset`, up to the empty one.
+    /// Parses the lines of a head, which begins at `offset`, up to its empty line.
     pub(crate) fn parse(lines: &[u8], number: u32, offset: u64) -> Result<Self, Error> {
         let fields = fields(lines, number, offset)?;
         let mut head =
@@ -94,7 +94,8 @@ impl PartHead {
         Ok(head)
     }
 
-    /// The value of a field that may come once: two readers of one that came twice could take different ones.
+    /// Returns the value of a field that may occur only once. Two readers of a repeated field could use different
+    /// values.
     fn only(&self, name: &str) -> Result<Option<&str>, Error> {
         let mut values = self.fields().filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value);
         match (values.next(), values.next()) {
@@ -114,7 +115,7 @@ fn fields(lines: &[u8], number: u32, offset: u64) -> Result<Vec<(String, String)
         };
         let text = String::from_utf8_lossy(line.trim_ascii_end());
         if line.starts_with(b" ") || line.starts_with(b"\t") {
-            // A folded line goes on with the value before it (RFC 5322 §2.2.3).
+            // A folded line continues the value before it (RFC 5322 §2.2.3).
             let (_, value) = fields.last_mut().ok_or_else(|| fail("a header field"))?;
             let text = text.trim_ascii_start();
             if has_controls(text) {

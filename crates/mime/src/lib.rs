@@ -1,8 +1,8 @@
-//! MIME packages of SOAP messages and what is attached to them: multipart/related (RFC 2387), for SOAP Messages with
-//! Attachments and for MTOM.
+//! MIME packages for SOAP messages with attachments: multipart/related (RFC 2387), for SOAP Messages with Attachments
+//! and for MTOM.
 //!
-//! [`Parser`] and what it is made of do no I/O: bytes in, parts out. [`Message`] drives it with an HTTP body: it has the
-//! root part, and the others as they come. [`Package`] is what is sent.
+//! [`Parser`] and the modules below it do no I/O: they turn bytes into parts. [`Message`] reads an HTTP body with the
+//! parser: it has the root part, and streams the attachments as they arrive. [`Package`] is a package to be sent.
 //!
 //! ```
 //! use castile_mime::{Limits, Message, Package, Packaging, Part, Related};

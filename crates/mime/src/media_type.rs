@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::shown;
 use crate::{Error, ErrorKind};
 
-/// How many parameters are read: media types have three or four.
+/// The most parameters that are accepted. Real media types have three or four.
 const MOST_PARAMETERS: usize = 32;
 
 /// A media type and its parameters: `text/xml; charset=utf-8`.
@@ -16,12 +16,13 @@ pub struct MediaType {
 }
 
 impl MediaType {
-    /// Reads the value of a Content-Type. Values without quotes may have all that senders put there (`type=text/xml`,
-    /// `boundary=uuid:1`), up to the next semicolon; a semicolon may stand at the end.
+    /// Parses the value of a Content-Type. Unquoted values may contain any characters up to the next semicolon, because
+    /// senders write `type=text/xml` or `boundary=uuid:1`. A semicolon at the end is accepted.
     ///
     /// # Errors
-    /// [`ErrorKind::ContentType`] with the offset in `value`: there is no type, or a parameter has no value, no end or
-    /// comes twice. What comes twice is taken in two ways by two readers, and so one of them can be deceived.
+    /// [`ErrorKind::ContentType`] with the offset in `value`: there is no type, or a parameter has no value, no closing
+    /// quote or occurs twice. Two readers could use different values of a repeated parameter, and one of them could be
+    /// deceived.
     pub fn parse(value: &str) -> Result<Self, Error> {
         let mut scanner = Scanner { value, at: 0 };
         let essence = scanner.until(b";").trim().to_ascii_lowercase();
@@ -47,18 +48,18 @@ impl MediaType {
         Ok(MediaType { essence, parameters })
     }
 
-    /// Type and subtype, in small letters: `multipart/related`.
+    /// Returns type and subtype in lower case: `multipart/related`.
     pub fn essence(&self) -> &str {
         &self.essence
     }
 
-    /// The value of a parameter, whose name is given in small letters.
+    /// Returns the value of a parameter. `name` must be in lower case.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Values are written in quotes, whatever they are.
+/// Writes all values in quotes.
 impl fmt::Display for MediaType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.essence)?;
@@ -85,7 +86,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The bytes that tokens have: those of printable characters but `tspecials` (RFC 2045 §5.1).
+/// The bytes of a token: printable characters except `tspecials` (RFC 2045 §5.1).
 const IS_OF_TOKEN: [bool; 256] = {
     let mut is_of_token = [false; 256];
     let mut byte = 0_u8;
@@ -101,7 +102,7 @@ const IS_OF_TOKEN: [bool; 256] = {
     is_of_token
 };
 
-/// Whether a text is a token (RFC 2045 §5.1).
+/// Returns whether a text is a token (RFC 2045 §5.1).
 pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| IS_OF_TOKEN[usize::from(byte)])
 }
@@ -112,7 +113,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The next parameter: where it begins, its name in small letters, its value.
+    /// Returns the next parameter: its offset, its name in lower case, and its value.
     fn parameter(&mut self) -> Result<Option<(usize, String, String)>, Error> {
         self.skip(&[';', ' ', '\t', '\r', '\n']);
         let at = self.at;
@@ -155,7 +156,7 @@ impl<'a> Scanner<'a> {
         Err(Error::new(ErrorKind::ContentType, "a quoted value doesn't end, expected \"\\\"\"").at(start as u64))
     }
 
-    /// What stands before the first of `ends`, which are ASCII, where the scanner goes.
+    /// Returns the text before the first of `ends`, and moves there. `ends` are ASCII.
     fn until(&mut self, ends: &[u8]) -> &'a str {
         let rest = &self.value[self.at..];
         let end = rest.bytes().position(|byte| ends.contains(&byte));

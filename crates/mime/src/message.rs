@@ -17,7 +17,7 @@ use crate::{
 /// The media type of XOP documents (XOP §5).
 pub(crate) const XOP: &str = "application/xop+xml";
 
-/// The root part of a package, read, and the others, which may still be on their way.
+/// A package whose root part has been read. Its attachments may still be arriving.
 #[derive(Debug)]
 pub struct Message {
     /// The head of the root part.
@@ -29,12 +29,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// Reads a body up to the end of its root part. Parts that come before it are kept.
+    /// Reads a body up to the end of its root part. Parts that arrive before it are stored.
     ///
     /// # Errors
-    /// What is wrong with the body up to there: [`ErrorKind::Missing`] if it has no such part, [`ErrorKind::Nested`] if
-    /// that is a multipart, [`ErrorKind::Limit`] if it is larger than [`Limits::root_size`], and all that a
-    /// [`Parser`] says.
+    /// [`ErrorKind::Missing`] if there is no root part, [`ErrorKind::Nested`] if it is a multipart, and
+    /// [`ErrorKind::Limit`] if it is larger than [`Limits::root_size`]. Any error of the [`Parser`] if the body is
+    /// invalid up to there.
     pub async fn read<B>(related: &Related, body: B, limits: Limits) -> Result<Self, Error>
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -43,10 +43,12 @@ impl Message {
         Message::read_charged(related, body, limits, None).await
     }
 
-    /// Reads up to the end of the root part as [`read`](Self::read) does, and charges what is kept to `charges`, if there are any.
+    /// Reads a body up to the end of its root part, like [`read`](Self::read), and charges stored data to `charges`.
     ///
     /// # Errors
-    /// As for [`read`](Self::read), or [`ErrorKind::Exhausted`].
+    /// [`ErrorKind::Missing`] if there is no root part, [`ErrorKind::Nested`] if it is a multipart, and
+    /// [`ErrorKind::Limit`] if it is larger than [`Limits::root_size`]. [`ErrorKind::Exhausted`] if a charge is
+    /// refused. Any error of the [`Parser`] if the body is invalid up to there.
     pub async fn read_charged<B>(
         related: &Related,
         body: B,
@@ -86,12 +88,12 @@ impl Message {
         Err(Error::new(ErrorKind::Missing, message))
     }
 
-    /// How the message stands to its attachments, and the media type of the envelope: `text/xml` or
-    /// `application/soap+xml`, whichever way the package says it. Of an XOP document it is the one that its `type` or, for
-    /// want of that, `start-info` names (XOP §4.1, §5); a root part without a Content-Type has that of the package.
+    /// Returns the packaging and the media type of the envelope: `text/xml` or `application/soap+xml`. For an XOP
+    /// document the media type is in the `type` of the root part or, if that is missing, in `start-info` (XOP §4.1,
+    /// §5). A root part without a Content-Type has the one that the package declares.
     ///
     /// # Errors
-    /// [`ErrorKind::ContentType`] if neither the root part nor the package has one that makes sense.
+    /// [`ErrorKind::ContentType`] if neither the root part nor the package has a valid one.
     pub fn envelope(&self, related: &Related) -> Result<(Packaging, MediaType), Error> {
         let absent = |which: &str| {
             let message = format!("the root part has no {which}, and neither has the package");
@@ -109,8 +111,8 @@ impl Message {
         Ok((Packaging::Mtom, MediaType::parse(within)?))
     }
 
-    /// The action of a SOAP 1.2 message: senders put it into the Content-Type of the package, into that of the root
-    /// part, or into the media type that either names (XOP §4.1).
+    /// Returns the action of a SOAP 1.2 message. Senders write it in the Content-Type of the package or of the root
+    /// part, or in the media type that one of these contains (XOP §4.1).
     pub fn action(&self, related: &Related) -> Option<String> {
         let within = |media_type: Option<&str>| {
             let media_type = MediaType::parse(media_type?).ok()?;

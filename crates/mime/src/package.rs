@@ -1,4 +1,4 @@
-//! Messages with attachments, to be sent.
+//! Packages to be sent.
 
 mod body;
 
@@ -17,19 +17,19 @@ use crate::{Attachment, Boundary, BoxError, Error, ErrorKind};
 
 pub use self::body::PackageBody;
 
-/// How a message and its attachments stand to each other.
+/// How a message refers to its attachments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Packaging {
     /// SOAP Messages with Attachments: the root part is the message.
     Attachments,
-    /// MTOM: the root part is an XOP document (`application/xop+xml`), whose `xop:Include` elements stand for the
+    /// MTOM: the root part is an XOP document (`application/xop+xml`), whose `xop:Include` elements refer to the
     /// content of parts.
     Mtom,
 }
 
-/// A multipart/related body in the making: the root part, then the others in the order in which they were attached.
+/// A multipart/related body to be sent: the root part, then the attachments in the order in which they were added.
 ///
-/// The boundary has 128 random bits, so that nobody can put it into content; content is neither searched nor encoded.
+/// The boundary has 128 random bits, so no content can contain it on purpose. Content is not searched or encoded.
 ///
 /// ```
 /// use castile_mime::{Package, Packaging, Part};
@@ -45,7 +45,7 @@ pub struct Package {
     packaging: Packaging,
     media_type: String,
     action: Option<String>,
-    /// 128 random bits, as digits.
+    /// 128 random bits, as hexadecimal digits.
     random: String,
     root: Content,
     parts: Vec<Part>,
@@ -60,21 +60,21 @@ pub struct Part {
     content: Content,
 }
 
-/// What is sent in a part.
+/// The content of a part.
 #[derive(Debug)]
 pub enum Content {
-    /// Bytes at hand.
+    /// Bytes in memory.
     Bytes(Bytes),
-    /// Bytes that come while they are sent.
+    /// A stream of bytes.
     Body(UnsyncBoxBody<Bytes, BoxError>),
 }
 
 impl Package {
-    /// A package with this root part, an envelope in UTF-8. `media_type` is that of the envelope by itself, by which
-    /// SOAP 1.1 (`text/xml`) and 1.2 (`application/soap+xml`) differ.
+    /// Creates a package with this root part, an envelope in UTF-8. `media_type` is the media type of the SOAP version:
+    /// `text/xml` for 1.1, `application/soap+xml` for 1.2.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`] if `media_type` has more than type and subtype; [`ErrorKind::System`] if the system
+    /// [`ErrorKind::Unwritable`] if `media_type` isn't just a type and a subtype. [`ErrorKind::System`] if the system
     /// has no random numbers.
     pub fn new(packaging: Packaging, media_type: &str, root: Content) -> Result<Self, Error> {
         if !media_type.split_once('/').is_some_and(|(a, b)| is_token(a) && is_token(b)) {
@@ -90,11 +90,11 @@ impl Package {
         })
     }
 
-    /// Says the action of a SOAP 1.2 message (SOAP 1.2 Part 2 §6.5): with the package, where most look, and with the root
-    /// part.
+    /// Sets the action of a SOAP 1.2 message (SOAP 1.2 Part 2 §6.5). It is written in the Content-Type of the package,
+    /// where most readers expect it, and in that of the root part.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`] if it has control characters.
+    /// [`ErrorKind::Unwritable`] if it contains control characters.
     pub fn action(mut self, action: &str) -> Result<Self, Error> {
         if action.contains(|c: char| c.is_control()) {
             return Err(unwritable("an action without control characters", action));
@@ -103,7 +103,7 @@ impl Package {
         Ok(self)
     }
 
-    /// A Content-ID for the part that is attached next, unlike any other.
+    /// Returns a unique Content-ID for the part that is attached next.
     pub fn next_id(&self) -> ContentId {
         self.id(self.parts.len() + 1)
     }
@@ -111,7 +111,7 @@ impl Package {
     /// Adds a part.
     ///
     /// # Errors
-    /// [`ErrorKind::Duplicate`] if another has its Content-ID.
+    /// [`ErrorKind::Duplicate`] if another part has the same Content-ID.
     pub fn attach(&mut self, part: Part) -> Result<(), Error> {
         if part.id == self.id(0) || self.parts.iter().any(|other| other.id == part.id) {
             let message = format!("a second part with the Content-ID {}", part.id);
@@ -121,7 +121,7 @@ impl Package {
         Ok(())
     }
 
-    /// The Content-Type of the body (RFC 2387 §3; XOP §4.1 for MTOM).
+    /// Returns the Content-Type of the body (RFC 2387 §3; XOP §4.1 for MTOM).
     pub fn content_type(&self) -> String {
         let (root_type, start_info) = match self.packaging {
             Packaging::Attachments => (self.media_type.as_str(), None),
@@ -138,7 +138,7 @@ impl Package {
         value
     }
 
-    /// The body. Its length is known if that of all content is.
+    /// Returns the body. Its length is known if the length of all content is.
     pub fn into_body(self) -> PackageBody {
         PackageBody::new(self)
     }
@@ -147,7 +147,7 @@ impl Package {
         boundary(&self.random)
     }
 
-    /// The root is number 0.
+    /// The root has number 0.
     fn id(&self, number: usize) -> ContentId {
         ContentId::known(format!("{number}.{}@castile", self.random))
     }
@@ -165,11 +165,11 @@ impl Package {
 }
 
 impl Part {
-    /// A part with a Content-ID, a media type with all its parameters, and content. It is sent as it is
-    /// (`Content-Transfer-Encoding: binary`), as HTTP can.
+    /// Creates a part with a Content-ID, a media type with any parameters, and content. The content is sent unencoded
+    /// (`Content-Transfer-Encoding: binary`), which HTTP allows.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`] if the media type has control characters.
+    /// [`ErrorKind::Unwritable`] if the media type contains control characters.
     pub fn new(id: ContentId, content_type: &str, content: Content) -> Result<Self, Error> {
         check_value(content_type)?;
         Ok(Part { head: head(&id, content_type), id, content })
@@ -178,8 +178,8 @@ impl Part {
     /// Adds a header field, such as Content-Location or Content-Disposition.
     ///
     /// # Errors
-    /// [`ErrorKind::Unwritable`] if the name is no token, or is one of the fields that the part has anyway, or the value
-    /// has control characters.
+    /// [`ErrorKind::Unwritable`] if the name isn't a token or is a field that every part has, or if the value contains
+    /// control characters.
     pub fn field(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let own = ["content-id", "content-type", "content-transfer-encoding"];
         if !is_token(name) || own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
@@ -190,8 +190,8 @@ impl Part {
         Ok(self)
     }
 
-    /// A part with a random Content-ID. A message that refers to the part names it by the [URL](ContentId::to_url) of its
-    /// [`id`](Self::id); most refer to none.
+    /// Creates a part with a random Content-ID. A message can refer to the part by the [URL](ContentId::to_url) of its
+    /// [`id`](Self::id), but most messages don't.
     ///
     /// ```
     /// use castile_mime::Part;
@@ -202,24 +202,25 @@ impl Part {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), or [`ErrorKind::System`] if the system has no random numbers.
+    /// [`ErrorKind::Unwritable`] if the media type contains control characters. [`ErrorKind::System`] if the system has
+    /// no random numbers.
     pub fn attachment(content_type: &str, content: impl Into<Content>) -> Result<Self, Error> {
         Part::new(ContentId::random()?, content_type, content.into())
     }
 
-    /// What names it.
+    /// Returns the Content-ID.
     pub fn id(&self) -> &ContentId {
         &self.id
     }
 
-    /// What is sent in it.
+    /// Returns the content.
     pub fn content(&self) -> &Content {
         &self.content
     }
 }
 
 impl Content {
-    /// Content that comes while it is sent. If its length is known, it has to be that.
+    /// Creates content from a stream. If the stream has a known length, it must have exactly that many bytes.
     pub fn stream<B>(body: B) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -228,12 +229,12 @@ impl Content {
         Content::Body(body.map_err(Into::into).boxed_unsync())
     }
 
-    /// This content with something before it and behind it.
+    /// Puts bytes before and after this content.
     pub fn between(self, before: Bytes, after: Bytes) -> Self {
         Content::stream(PackageBody::of_content(before, self, after))
     }
 
-    /// The bytes, if they are at hand.
+    /// Returns the bytes, if they are in memory.
     pub fn bytes(&self) -> Option<&Bytes> {
         match self {
             Content::Bytes(bytes) => Some(bytes),
@@ -266,14 +267,14 @@ impl From<Vec<u8>> for Content {
     }
 }
 
-/// An attachment that is sent on.
+/// Forwards a received attachment.
 impl From<Attachment> for Content {
     fn from(attachment: Attachment) -> Self {
         Content::stream(attachment)
     }
 }
 
-/// The parts as they would come, and what stands between them.
+/// Writes parts as they would be received, and returns their boundary.
 pub(crate) fn body_of_parts(parts: Vec<Part>) -> Result<(Boundary, PackageBody), Error> {
     let boundary = boundary(&random_digits()?);
     let parts = parts.into_iter().map(|Part { head, content, .. }| (head, content));
@@ -290,7 +291,7 @@ fn head(id: &ContentId, content_type: &str) -> String {
 
 fn push_parameter(value: &mut String, name: &str, parameter: Option<&str>) {
     if let Some(parameter) = parameter {
-        // Writing to a string doesn't fail.
+        // Writing to a `String` can't fail.
         let _ = write!(value, "; {name}={}", Quoted(parameter));
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes, as they come, to parts (RFC 2046 §5.1.1).
+//! A push parser for multiparts (RFC 2046 §5.1.1).
 
 mod delimiter;
 mod search;
@@ -15,10 +15,10 @@ use crate::{Boundary, ContentId, Error, ErrorKind, Limits, PartHead};
 use self::delimiter::{Ending, Line};
 use self::search::{Found, Search};
 
-/// Takes a multipart in pieces of any size and tells what is in it. It does no I/O and holds no content: what it hands
-/// on are slices of the pieces, but for content that must be decoded.
+/// A push parser that takes a multipart in chunks of any size and returns its parts. It does no I/O and stores no
+/// content: it returns slices of the chunks, except for content that must be decoded.
 ///
-/// However a body is cut, the parts are the same, and so are the errors.
+/// Parts and errors don't depend on where the body is split.
 ///
 /// ```
 /// use castile_mime::{Boundary, Event, Limits, Parser};
@@ -45,36 +45,36 @@ pub struct Parser {
     search: Search,
     state: State,
     decoder: Decoder,
-    /// What was fed and not yet read, and where it begins in the body.
+    /// Bytes that were fed and not yet parsed, and their offset in the body.
     input: Bytes,
     offset: u64,
-    /// Whether more was fed than the body may have, and whether all was.
+    /// Whether the body exceeds its size limit, and whether it is complete.
     is_over: bool,
     is_finished: bool,
-    /// The part that was begun last, and where its content begins.
+    /// The number of the current part, and the offset of its content.
     part: u32,
     content: u64,
     content_ids: HashSet<ContentId>,
     failed: Option<Error>,
 }
 
-/// What comes next in a multipart.
+/// The next event in a multipart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A part begins.
     Part(PartHead),
-    /// More of its content, decoded. Never empty.
+    /// Content of the part, decoded. Never empty.
     Data(Bytes),
     /// The part ends.
     PartEnd,
-    /// The last part has ended. What comes behind it means nothing.
+    /// The last part has ended. Text after it has no meaning.
     End,
 }
 
 #[derive(Debug)]
 enum State {
     Preamble,
-    /// The line of a boundary, behind it.
+    /// The rest of the line after a boundary.
     Delimiter(Line),
     Head(Head),
     Content,
@@ -84,17 +84,17 @@ enum State {
     },
 }
 
-/// The head of a part as far as it came.
+/// The bytes of a part's head so far.
 #[derive(Debug, Default)]
 struct Head {
     bytes: Vec<u8>,
-    /// Where the last line begins, and how many came before it.
+    /// The offset of the last line, and the number of lines before it.
     line: usize,
     lines: usize,
 }
 
 impl Parser {
-    /// A parser for a body whose parts this boundary divides.
+    /// Creates a parser for a body with this boundary.
     pub fn new(boundary: &Boundary, limits: Limits) -> Self {
         Parser {
             limits,
@@ -113,8 +113,8 @@ impl Parser {
         }
     }
 
-    /// Takes the next piece of the body. [`next`](Self::next) should have said `None`: otherwise what is left of the
-    /// piece before is copied to stand before this one.
+    /// Takes the next chunk of the body. Call it when [`next`](Self::next) has returned `None`; otherwise the remaining
+    /// bytes of the previous chunk are copied in front of the new one.
     pub fn feed(&mut self, mut piece: Bytes) {
         let before = self.offset + self.input.len() as u64;
         let most = self.limits.body_size - before.min(self.limits.body_size);
@@ -129,15 +129,15 @@ impl Parser {
         }
     }
 
-    /// Says that the body is complete.
+    /// Marks the body as complete.
     pub fn finish(&mut self) {
         self.is_finished = true;
     }
 
-    /// What comes next in what was fed. `None` if that must be known first, and after [`Event::End`].
+    /// Returns the next event. Returns `None` if more input is needed, and after [`Event::End`].
     ///
     /// # Errors
-    /// What is wrong with the body, with its place; the same from then on.
+    /// The body is invalid; the error has its position. All later calls return the same error.
     #[expect(clippy::should_implement_trait, reason = "it isn't the end when it says `None`")]
     pub fn next(&mut self) -> Result<Option<Event>, Error> {
         if let Some(error) = &self.failed {
@@ -173,14 +173,14 @@ impl Parser {
             if event.is_some() {
                 return Ok(event);
             }
-            // A state that left nothing to read and did not change waits for more.
+            // A state that did not change and left no input waits for more.
             if self.input.is_empty() && self.waits() {
                 return self.wait();
             }
         }
     }
 
-    /// Whether the state can't go on without input.
+    /// Returns whether the state needs input to continue.
     fn waits(&self) -> bool {
         match &self.state {
             State::PartEnd(_) | State::Epilogue { .. } => false,
@@ -188,7 +188,7 @@ impl Parser {
         }
     }
 
-    /// Nothing is left to read.
+    /// Handles the end of the available input.
     fn wait(&self) -> Result<Option<Event>, Error> {
         if self.is_over {
             return Err(self.too_large());
@@ -216,7 +216,7 @@ impl Parser {
         let most = self.limits.preamble_size as u64;
         while let Some(found) = self.take() {
             match found {
-                // The line end before the boundary belongs to it, but to a limit it is preamble.
+                // The line end before the boundary belongs to the boundary, but the limit counts it as preamble.
                 Found::Delimiter if self.offset - self.search.length() <= most => {
                     self.state = State::Delimiter(Line::new(self.part));
                     return Ok(());
@@ -231,7 +231,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What the search finds in the input: `None` if all of it was looked at.
+    /// Searches the input. Returns `None` when all of it has been searched.
     fn take(&mut self) -> Option<Found> {
         let before = self.input.len();
         let found = self.search.step(&mut self.input);
@@ -239,7 +239,7 @@ impl Parser {
         found
     }
 
-    /// The line of a boundary has ended.
+    /// Handles the end of a boundary's line.
     fn line_end(&mut self, ending: Ending) -> Result<Option<Event>, Error> {
         if ending == Ending::Close {
             self.state = State::Epilogue { start: self.offset };
@@ -257,7 +257,7 @@ impl Parser {
         Ok(None)
     }
 
-    /// Reads on in the head of a part, to its end if that came.
+    /// Reads more of a part's head. Returns it when it is complete.
     fn head(&mut self) -> Result<Option<PartHead>, Error> {
         let State::Head(head) = &mut self.state else { return Ok(None) };
         while !self.input.is_empty() {
@@ -306,7 +306,7 @@ impl Parser {
         }
         self.decoder = Decoder::new(head.transfer_encoding());
         self.content = self.offset;
-        // The empty line may be the line end of the next boundary, too: a part without content.
+        // The empty line may also be the line end of the next boundary, if the part has no content.
         self.search.begin_line();
         Ok(head)
     }

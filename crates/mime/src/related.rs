@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, MediaType};
 /// The longest boundary (RFC 2046 §5.1.1).
 const LONGEST_BOUNDARY: usize = 70;
 
-/// What the Content-Type of a package says: which boundary divides its parts, and which of them is the root.
+/// The parsed Content-Type of a package: the boundary between its parts, and which part is the root.
 ///
 /// ```
 /// let content_type = r#"multipart/related; type="text/xml"; start="<a@b.org>"; boundary="x""#;
@@ -22,16 +22,16 @@ pub struct Related {
     media_type: MediaType,
 }
 
-/// What divides the parts of a multipart: 1 to 70 printable characters, the last of which is no space.
+/// The boundary between the parts of a multipart: 1 to 70 printable characters, not ending with a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Boundary(String);
 
 impl Related {
-    /// Reads the value of a Content-Type.
+    /// Parses the value of a Content-Type.
     ///
     /// # Errors
-    /// [`ErrorKind::ContentType`] if it is another media type, has no boundary or one that can't be, or a `start` that
-    /// is no Content-ID.
+    /// [`ErrorKind::ContentType`] if it is another media type, has no valid boundary, or has a `start` that isn't a
+    /// Content-ID.
     pub fn parse(content_type: &str) -> Result<Self, Error> {
         let media_type = MediaType::parse(content_type)?;
         if media_type.essence() != "multipart/related" {
@@ -50,37 +50,38 @@ impl Related {
         Ok(Related { boundary, start, media_type })
     }
 
-    /// What divides the parts.
+    /// Returns the boundary.
     pub fn boundary(&self) -> &Boundary {
         &self.boundary
     }
 
-    /// The Content-ID of the root part. Without one it is the first part (RFC 2387 §3.2).
+    /// Returns the Content-ID of the root part. If there is none, the first part is the root (RFC 2387 §3.2).
     pub fn start(&self) -> Option<&ContentId> {
         self.start.as_ref()
     }
 
-    /// The media type of the root part (`type`, RFC 2387 §3.1). It must be there; there are senders who forget it.
+    /// Returns the media type of the root part (`type`, RFC 2387 §3.1). It is required, but some senders omit it.
     pub fn root_type(&self) -> Option<&str> {
         self.media_type.parameter("type")
     }
 
-    /// What XOP puts there: the media type that the root part would have without it (`start-info`, XOP §4.1).
+    /// Returns the parameter `start-info` of XOP: the media type that the root part would have without XOP (XOP §4.1).
     pub fn start_info(&self) -> Option<&str> {
         self.media_type.parameter("start-info")
     }
 
-    /// The action of a SOAP 1.2 message, where it stands with the package.
+    /// Returns the action of a SOAP 1.2 message, if it is in this Content-Type.
     pub fn action(&self) -> Option<&str> {
         self.media_type.parameter("action")
     }
 }
 
 impl Boundary {
-    /// A boundary from text.
+    /// Creates a boundary from text.
     ///
     /// # Errors
-    /// [`ErrorKind::ContentType`] if it is none: see [`Boundary`].
+    /// [`ErrorKind::ContentType`] if it is empty, has more than 70 characters or unprintable ones, or ends with a
+    /// space.
     pub fn new(text: &str) -> Result<Self, Error> {
         let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         if text.is_empty() || text.len() > LONGEST_BOUNDARY || text.ends_with(' ') || !printable {
@@ -95,7 +96,7 @@ impl Boundary {
         Ok(Boundary(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

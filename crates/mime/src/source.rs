@@ -1,4 +1,4 @@
-//! A body and the parser that reads it, shared by those who want its parts.
+//! A body and its parser, shared by the readers of its parts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -11,27 +11,28 @@ use http_body_util::combinators::UnsyncBoxBody;
 use crate::charges::charge;
 use crate::{BoxError, Charges, ContentId, Error, ErrorKind, Event, Parser, PartHead};
 
-/// How many bytes the Content-IDs of a package may have that are not charged: more than most have together.
+/// How many bytes of Content-IDs per package are not charged. Most packages have fewer.
 const SHORT_IDS: usize = 512;
 
-/// Parts, as they come.
+/// The parts of a body, as they arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(Arc<Mutex<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    /// What comes; nothing once all of it did, or it failed.
+    /// The body; `None` after its end or a failure.
     body: Option<UnsyncBoxBody<Bytes, BoxError>>,
     received: u64,
     parser: Parser,
     failed: Option<Error>,
-    /// The part whose content is read, if it is not over.
+    /// The part whose content is being read.
     open: Option<u32>,
-    /// Who waits for that content.
+    /// The task that waits for this content.
     waiting: Option<Waker>,
-    /// Of the parts that came. The parser keeps them too, so that none comes twice, and the heads of parts that wait.
+    /// The identifiers of the parts so far. The parser also stores them, to detect duplicates, and so do the heads of
+    /// waiting parts.
     content_ids: Vec<ContentId>,
-    /// How many bytes the identifiers have, and what they are charged to.
+    /// The total length of the identifiers, and what they are charged to.
     ids_length: usize,
     charges: Option<Charges>,
 }
@@ -55,12 +56,12 @@ impl Source {
         })))
     }
 
-    /// The next part, behind all content of the one before; `None` if there is none.
+    /// Returns the next part, after skipping the rest of the previous one; `None` if there are no more.
     pub(crate) async fn part(&self) -> Result<Option<PartHead>, Error> {
         std::future::poll_fn(|cx| self.lock().poll_part(cx)).await
     }
 
-    /// More content of a part. `None` if it ended.
+    /// Returns more content of a part; `None` at its end.
     pub(crate) async fn data(&self, part: u32) -> Result<Option<Bytes>, Error> {
         std::future::poll_fn(|cx| self.poll_data(part, cx)).await
     }
@@ -69,12 +70,12 @@ impl Source {
         self.lock().poll_data(part, cx)
     }
 
-    /// The Content-IDs of the parts that came.
+    /// Returns the Content-IDs of the parts so far.
     pub(crate) fn content_ids(&self) -> Vec<ContentId> {
         self.lock().content_ids.clone()
     }
 
-    /// Whether others may want more of it.
+    /// Returns whether other owners may still read from it.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -103,7 +104,7 @@ impl Inner {
                     }
                     return Poll::Ready(Ok(Some(head)));
                 }
-                // What stands behind the last boundary is read, too, so that the connection may be used again.
+                // Text after the last boundary is read too, so that the connection can be reused.
                 Some(Event::Data(_) | Event::PartEnd | Event::End) => {}
                 None => return Poll::Ready(Ok(None)),
             }
@@ -165,7 +166,7 @@ impl Inner {
                     let error = Error::new(ErrorKind::Body, "the body broke off").at(self.received).because(source);
                     return Poll::Ready(Err(error));
                 }
-                // Trailers say nothing of parts.
+                // Parts don't use trailers.
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data() {
                         self.received += data.len() as u64;

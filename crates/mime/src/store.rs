@@ -1,4 +1,4 @@
-//! Where parts wait that come before they are wanted: memory, then a temporary file.
+//! Stores parts that arrive before they are requested: in memory, then in a temporary file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,13 +14,13 @@ use tokio::runtime::Handle;
 use crate::charges::{begin, charge, charged, grow, refused};
 use crate::{Charges, Error, ErrorKind, Limits, PartHead};
 
-/// How much is written to a file, or read from it, at once.
+/// How many bytes are written to or read from the file at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Keeps the content of parts of one message.
+/// Stores the content of the parts of one message.
 ///
-/// The file has no name: the system removes it when it is closed, however that comes about. There is one for all parts,
-/// so that a message takes one descriptor.
+/// The file has no name, so the system removes it when it is closed, even after a crash. All parts share one file, so a
+/// message needs only one descriptor.
 #[derive(Debug)]
 pub(crate) struct Store {
     limits: Limits,
@@ -28,38 +28,38 @@ pub(crate) struct Store {
     memory: usize,
     stored: u64,
     file: Option<Arc<Temporary>>,
-    /// How much of the file is taken.
+    /// The used length of the file.
     end: u64,
-    /// Whether what is written and read at a time is charged.
+    /// Whether the buffer for reads and writes is charged.
     has_block: bool,
 }
 
-/// A temporary file, and what its bytes are charged to.
+/// A temporary file, and the reservation that its bytes are charged to.
 #[derive(Debug)]
 struct Temporary {
     file: Mutex<File>,
     _disk: Option<Arc<Reservation>>,
 }
 
-/// Content that is being kept.
+/// Content that is being stored.
 #[derive(Debug, Default)]
 pub(crate) struct Keeping {
     memory: Vec<u8>,
     charge: Option<Share>,
     start: u64,
-    /// What waits to be written to the file.
+    /// Bytes that wait to be written to the file.
     block: Vec<u8>,
 }
 
-/// Content that was kept.
+/// Stored content.
 pub(crate) struct Kept {
     memory: Bytes,
-    /// What is charged for the memory.
+    /// The charge for the memory.
     charge: Option<Share>,
     file: Option<Arc<Temporary>>,
     start: u64,
     end: u64,
-    /// Never locked: it lets references to this go to other threads, and so a call that is waited for.
+    /// Never locked. The mutex makes the future `Sync`, and with it futures that hold a reference to this.
     reading: Mutex<Option<BoxFuture<'static, io::Result<Vec<u8>>>>>,
 }
 
@@ -68,19 +68,20 @@ impl Store {
         Store { limits, charges, memory: 0, stored: 0, file: None, end: 0, has_block: false }
     }
 
-    /// What is charged for it, if anything.
+    /// Returns the reservations that the content is charged to.
     pub(crate) fn charges(&self) -> Option<&Charges> {
         self.charges.as_ref()
     }
 
-    /// Begins to keep the part with this head, which is kept beside it.
+    /// Begins to store a part. Its head is charged, because it is stored as well.
     pub(crate) fn begin(&self, head: &PartHead) -> Result<Keeping, Error> {
         let mut charge = begin(self.charges());
         grow(&mut charge, head.memory())?;
         Ok(Keeping { start: self.end, charge, ..Keeping::default() })
     }
 
-    /// Adds to content that was begun last. It is copied: a slice would hold all of the piece it came in.
+    /// Appends to the content that was begun last. The data is copied, because a slice would keep its whole chunk in
+    /// memory.
     pub(crate) async fn push(&mut self, keeping: &mut Keeping, data: &[u8]) -> Result<(), Error> {
         self.stored += data.len() as u64;
         if self.stored > self.limits.stored {
@@ -147,7 +148,8 @@ impl Store {
 }
 
 impl Keeping {
-    /// Keeps more in memory, of which there may be so much more in all. What is charged is what the vector has room for.
+    /// Appends to the content in memory, which may grow by `most` bytes in total. The capacity of the vector is
+    /// charged.
     fn keep(&mut self, more: &[u8], most: usize) -> Result<(), Error> {
         let (length, room) = (self.memory.len(), self.memory.capacity());
         if length + more.len() > room {
@@ -161,17 +163,17 @@ impl Keeping {
 }
 
 impl Kept {
-    /// How much is left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn length(&self) -> u64 {
         self.memory.len() as u64 + (self.end - self.start)
     }
 
-    /// All that is left, and what it is charged to, if it is in memory.
+    /// Returns the remaining content and its charge, if all of it is in memory.
     pub(crate) fn whole(&mut self) -> Option<(Bytes, Option<Share>)> {
         (self.start == self.end).then(|| (std::mem::take(&mut self.memory), self.charge.take()))
     }
 
-    /// The next piece; `None` at the end.
+    /// Returns the next chunk; `None` at the end.
     pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         if !self.memory.is_empty() {
             return Poll::Ready(Ok(Some(charged(std::mem::take(&mut self.memory), self.charge.take()))));
@@ -205,7 +207,7 @@ impl std::fmt::Debug for Kept {
     }
 }
 
-/// Work with files, away from the threads that drive connections where tokio has others; in place elsewhere.
+/// Runs file operations on tokio's threads for blocking work, or in place outside of a tokio runtime.
 async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     match Handle::try_current() {
         Ok(handle) => handle.spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error))),

@@ -1,4 +1,4 @@
-//! Content-Transfer-Encodings, decoded as the bytes come (RFC 2045 §6).
+//! Decodes Content-Transfer-Encodings as the bytes arrive (RFC 2045 §6).
 
 mod base64;
 mod quoted_printable;
@@ -15,10 +15,10 @@ use crate::{Error, ErrorKind};
 use self::base64::Base64;
 use self::quoted_printable::QuotedPrintable;
 
-/// How the content of a part is encoded (RFC 2045 §6.1).
+/// The encoding of a part's content (RFC 2045 §6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TransferEncoding {
-    /// Lines of US-ASCII. It is what holds where nothing is said; the bytes are handed on as they are, whatever they are.
+    /// Lines of US-ASCII. This is the default if none is declared. The bytes are passed on unchanged and not checked.
     #[default]
     SevenBit,
     /// Lines of any bytes.
@@ -27,15 +27,15 @@ pub enum TransferEncoding {
     Binary,
     /// Four characters for three bytes (§6.8).
     Base64,
-    /// Text, with `=` and two digits for what isn't (§6.7).
+    /// Text, with `=` and two digits for other bytes (§6.7).
     QuotedPrintable,
 }
 
 impl TransferEncoding {
-    /// Reads the value of a Content-Transfer-Encoding.
+    /// Parses the value of a Content-Transfer-Encoding.
     ///
     /// # Errors
-    /// [`ErrorKind::Head`] if it is none of those that RFC 2045 knows: content that nobody can decode is of no use.
+    /// [`ErrorKind::Head`] if RFC 2045 doesn't define it, because its content can't be decoded.
     pub fn parse(value: &str) -> Result<Self, Error> {
         let known = [
             ("7bit", TransferEncoding::SevenBit),
@@ -55,7 +55,7 @@ impl TransferEncoding {
     }
 }
 
-/// Decodes the content of a part, in pieces of any size.
+/// Decodes the content of a part, in chunks of any size.
 #[derive(Debug)]
 pub(crate) enum Decoder {
     Identity,
@@ -63,10 +63,10 @@ pub(crate) enum Decoder {
     QuotedPrintable(QuotedPrintable),
 }
 
-/// What is wrong with encoded content.
+/// The error of invalid encoded content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Invalid {
-    /// Where, in bytes from the start of the encoded content.
+    /// The position, in bytes from the start of the encoded content.
     pub(crate) at: u64,
     pub(crate) message: Cow<'static, str>,
 }
@@ -80,7 +80,7 @@ impl Decoder {
         }
     }
 
-    /// What `piece` adds to the content. It is `piece` itself where there is nothing to decode.
+    /// Decodes a chunk. Returns `piece` itself if there is nothing to decode.
     pub(crate) fn decode(&mut self, piece: Bytes) -> Result<Bytes, Invalid> {
         match self {
             Decoder::Identity => Ok(piece),
@@ -89,7 +89,7 @@ impl Decoder {
         }
     }
 
-    /// Checks that nothing is missing, once all pieces were given.
+    /// Checks that the content is complete, after the last chunk.
     pub(crate) fn finish(&self) -> Result<(), Invalid> {
         match self {
             Decoder::Identity => Ok(()),

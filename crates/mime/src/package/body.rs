@@ -11,7 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use super::{Content, Package, Part};
 use crate::{BoxError, Error, ErrorKind};
 
-/// What is sent of a [`Package`]: heads, boundaries and content, the latter as it is.
+/// The bytes of a [`Package`] to be sent: heads, boundaries and content.
 #[derive(Debug)]
 pub struct PackageBody {
     segments: VecDeque<Segment>,
@@ -20,7 +20,7 @@ pub struct PackageBody {
 #[derive(Debug)]
 enum Segment {
     Bytes(Bytes),
-    /// Content that comes while it is sent, and how much of it is still due where that is known.
+    /// A stream of content, with the number of remaining bytes if that is known.
     Coming {
         part: u32,
         body: UnsyncBoxBody<Bytes, BoxError>,
@@ -35,7 +35,7 @@ impl PackageBody {
         PackageBody::of_parts(&boundary, std::iter::once((head, package.root)).chain(parts))
     }
 
-    /// Parts: the lines of the head of each, and its content.
+    /// Creates the body of parts, each with the lines of its head and its content.
     pub(super) fn of_parts(boundary: &str, parts: impl Iterator<Item = (String, Content)>) -> Self {
         let mut segments = VecDeque::with_capacity(parts.size_hint().0 * 2 + 1);
         for (number, (head, content)) in (1..).zip(parts) {
@@ -47,7 +47,7 @@ impl PackageBody {
         PackageBody { segments }
     }
 
-    /// One content between bytes.
+    /// Creates a body of one content between bytes.
     pub(super) fn of_content(before: Bytes, content: Content, after: Bytes) -> Self {
         PackageBody { segments: [Segment::Bytes(before), Segment::new(1, content), Segment::Bytes(after)].into() }
     }
@@ -61,7 +61,7 @@ impl Segment {
         }
     }
 
-    /// What is next of it; `None` if it is over.
+    /// Returns the next bytes; `None` at the end.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         match self {
             Segment::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
@@ -118,7 +118,7 @@ impl Body for PackageBody {
             match ready!(segment.poll(cx)) {
                 Some(Ok(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
                 Some(Err(error)) => {
-                    // A body that failed has no more to say.
+                    // Nothing is sent after a failure.
                     self.segments.clear();
                     return Poll::Ready(Some(Err(error)));
                 }

@@ -1,14 +1,14 @@
-//! What stands behind a boundary on its line (RFC 2046 §5.1.1).
+//! The rest of a boundary's line (RFC 2046 §5.1.1).
 
 use bytes::{Buf, Bytes};
 
 use crate::error::shown;
 use crate::{Error, ErrorKind};
 
-/// The rest of the line of a boundary. White space in it is padding of the transport.
+/// Parses the rest of a boundary's line. White space in it is padding.
 ///
-/// RFC 2046 has a line that begins with the boundary be one, whatever follows. Some readers do, others take it for
-/// content, so nothing else may follow here.
+/// By RFC 2046, any line that begins with the boundary is a boundary, whatever follows. Some readers follow that and
+/// others treat such a line as content. So other text in the line is an error here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     part: u32,
@@ -28,26 +28,26 @@ enum Place {
 /// How the line of a boundary ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With CR and LF: a part follows.
+    /// With CR and LF. A part follows.
     CarriageReturn,
-    /// With LF alone: the same.
+    /// With only LF. A part follows.
     LineFeed,
-    /// It was the boundary behind the last part.
+    /// It is the closing boundary after the last part.
     Close,
 }
 
 impl Line {
-    /// The line behind the part with this number.
+    /// Creates the state for the line after the part with this number.
     pub(super) fn new(part: u32) -> Self {
         Line { part, place: Place::Start }
     }
 
-    /// Whether the body may end here.
+    /// Returns whether the body may end here.
     pub(super) fn may_end(&self) -> bool {
         matches!(self.place, Place::Closed | Place::ClosedCarriageReturn)
     }
 
-    /// Reads the line from `input`, which begins at `offset`, as far as it came.
+    /// Parses the available part of the line from `input`, which begins at `offset`.
     pub(super) fn read(&mut self, input: &mut Bytes, offset: &mut u64) -> Result<Option<Ending>, Error> {
         while let Some(&byte) = input.first() {
             let ending = match (self.place, byte) {

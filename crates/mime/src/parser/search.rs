@@ -1,35 +1,35 @@
-//! The search for the boundary at the beginnings of lines.
+//! Searches for the boundary at the beginning of lines.
 
 use bytes::{Buf, Bytes};
 use memchr::memmem::Finder;
 use memchr::memrchr;
 
-/// Finds `CRLF--boundary` in what comes in pieces.
+/// Finds `CRLF--boundary` in a chunked input.
 ///
-/// The first byte of it comes nowhere else in it, since no boundary has line ends. So of what has been found to match
-/// so far nothing else can begin, and at the end of a piece only the last line end is of interest.
+/// The first byte of the delimiter occurs only once in it, because a boundary contains no line ends. So no other match
+/// can begin within a partial match, and at the end of a chunk only the last line end matters.
 #[derive(Debug)]
 pub(super) struct Search {
     delimiter: Bytes,
     finder: Finder<'static>,
-    /// How much of the delimiter stood at the end of what was looked at.
+    /// How many bytes of the delimiter matched at the end of the input so far.
     matched: usize,
-    /// How much of that belongs to something else that is already known: a line end that is an empty line, too.
+    /// How many of these bytes belong to earlier text: a line end that also ends an empty line.
     shared: usize,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Bytes that are not of the delimiter.
+    /// Bytes that don't belong to the delimiter.
     Data(Bytes),
-    /// The delimiter, which was read.
+    /// The delimiter, which has been consumed.
     Delimiter,
 }
 
 impl Search {
-    /// For the boundary of parts whose lines end with CR and LF, as they must (RFC 2046 §4.1.1), or with LF alone, as
-    /// some senders have it.
+    /// Creates a search for a boundary. The lines end with CR and LF, as required (RFC 2046 §4.1.1), or with only LF,
+    /// as some senders write them.
     pub(super) fn new(boundary: &str, carriage_return: bool) -> Self {
         let line_end = if carriage_return { "\r\n" } else { "\n" };
         let delimiter = Bytes::from(format!("{line_end}--{boundary}"));
@@ -37,30 +37,30 @@ impl Search {
         Search { delimiter, finder, matched: 0, shared: 0 }
     }
 
-    /// For the first boundary, which may be the first line of all.
+    /// Creates a search for the first boundary, which may be the first line of the body.
     pub(super) fn first(boundary: &str) -> Self {
         let mut search = Search::new(boundary, false);
         search.begin_line();
         search
     }
 
-    /// Goes on as behind a line end that is no part of what is to be found.
+    /// Begins after a line end that was consumed already.
     pub(super) fn begin_line(&mut self) {
         let line_end = if self.delimiter.starts_with(b"\r") { 2 } else { 1 };
         (self.matched, self.shared) = (line_end, line_end);
     }
 
-    /// How many bytes the delimiter has without its line end.
+    /// Returns the length of the delimiter without its line end.
     pub(super) fn length(&self) -> u64 {
         self.delimiter.len() as u64 - if self.delimiter.starts_with(b"\r") { 2 } else { 1 }
     }
 
-    /// How much of what was read may be the beginning of the delimiter.
+    /// Returns how many consumed bytes may be the beginning of the delimiter.
     pub(super) fn held(&self) -> u64 {
         (self.matched - self.shared) as u64
     }
 
-    /// What is found next in `input`, from which that is taken. `None` once it is empty.
+    /// Consumes `input` up to the next result. Returns `None` when `input` is empty.
     pub(super) fn step(&mut self, input: &mut Bytes) -> Option<Found> {
         if self.matched > 0 {
             let due = &self.delimiter[self.matched..];

@@ -7,21 +7,21 @@ use memchr::{memchr, memchr3};
 use super::Invalid;
 use crate::error::shown;
 
-/// The characters that are put together before they are decoded, in bytes.
+/// The size of the buffer for characters that are decoded together, in bytes.
 const BLOCK: usize = 4096;
-/// Characters that make three bytes.
+/// The number of characters that encode three bytes.
 const GROUP: usize = 4;
 
-/// White space is passed over wherever it stands. RFC 2045 asks to pass over all else that is no character of base64,
-/// too; that would be to take broken content for right, so it is an error.
+/// White space is skipped everywhere. RFC 2045 also requires to skip other invalid characters. That would accept broken
+/// content, so it is an error here.
 #[derive(Debug, Default)]
 pub(crate) struct Base64 {
-    /// Characters that don't make a group yet, and where each stands.
+    /// Characters of an incomplete group, with their positions.
     begun: [(u8, u64); GROUP - 1],
     length: usize,
-    /// Whether padding ended the content.
+    /// Whether padding has ended the content.
     ended: bool,
-    /// How much was read.
+    /// The number of bytes read.
     read: u64,
 }
 
@@ -37,7 +37,7 @@ impl Base64 {
             let mut filled = self.length;
             let source = rest;
             while !rest.is_empty() && filled < BLOCK {
-                // Lines are copied as wholes.
+                // Copy whole lines.
                 let most = &rest[..rest.len().min(BLOCK - filled)];
                 let (line, _) = most.split_at(memchr3(b'\r', b'\n', b' ', most).unwrap_or(most.len()));
                 block[filled..filled + line.len()].copy_from_slice(line);
@@ -78,7 +78,8 @@ impl Base64 {
     }
 }
 
-/// Decodes the whole groups of `characters`: whether padding ended them. An error has the index of its character.
+/// Decodes the complete groups of `characters`. Returns whether padding ended them. An error has the index of its
+/// character.
 fn decode(characters: &[u8], ended: bool, out: &mut Vec<u8>) -> Result<bool, (usize, String)> {
     let behind = |index: usize| {
         let found = shown(&characters[index..=index]);

@@ -5,18 +5,18 @@ use memchr::memchr3;
 use super::Invalid;
 use crate::error::shown;
 
-/// How much white space may stand at a place where a line may end: it counts only if the line doesn't. No line of mail
-/// may be longer (RFC 5322 §2.1.1).
+/// The most white space before a possible line end. White space counts only if the line doesn't end after it. No line
+/// of mail may be longer (RFC 5322 §2.1.1).
 const LONGEST_WHITE_SPACE: usize = 998;
 
-/// White space at the ends of lines goes, as the transport put it there; line ends stay as they are. Octets that may not
-/// stand for themselves are taken all the same: they can mean nothing else.
+/// White space at the end of a line is removed, because the transport may have added it. Line ends are unchanged.
+/// Octets that should have been encoded are accepted, because they are unambiguous.
 #[derive(Debug, Default)]
 pub(crate) struct QuotedPrintable {
     state: State,
-    /// White space that counts unless the line ends behind it.
+    /// White space that counts unless the line ends after it.
     white_space: Vec<u8>,
-    /// How much was read.
+    /// The number of bytes read.
     read: u64,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct QuotedPrintable {
 enum State {
     #[default]
     Text,
-    /// Behind `=`.
+    /// After `=`.
     Equals,
-    /// Behind `=` and a digit.
+    /// After `=` and a digit.
     Digit(u8),
-    /// Behind `=` and white space, or a carriage return: the end of a line that goes on.
+    /// After `=` and white space, or a carriage return: a soft line break.
     SoftBreak,
     SoftReturn,
-    /// Behind a carriage return that follows white space: whether the line ends, what comes next says.
+    /// After a carriage return that follows white space. The next character decides whether the line ends.
     Return,
 }
 
@@ -41,7 +41,7 @@ impl QuotedPrintable {
         let mut rest = piece;
         while let Some(&byte) = rest.first() {
             if self.state == State::Text && self.white_space.is_empty() {
-                // What stands for itself is copied as a whole; white space may be the last of a line.
+                // Copy unencoded characters in one step. White space may be at the end of a line.
                 let plain = memchr3(b'=', b' ', b'\t', rest).unwrap_or(rest.len());
                 out.extend_from_slice(&rest[..plain]);
                 rest = &rest[plain..];
@@ -112,7 +112,8 @@ impl QuotedPrintable {
         Ok(())
     }
 
-    /// The white space that stands last ends a line. So may an `=`: its line end went with the boundary.
+    /// White space at the end of the content ends a line. An `=` may also be there, because its line end belongs to the
+    /// boundary.
     pub(crate) fn finish(&self) -> Result<(), Invalid> {
         match self.state {
             State::Digit(digit) => {
@@ -124,7 +125,7 @@ impl QuotedPrintable {
     }
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 fn value(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',

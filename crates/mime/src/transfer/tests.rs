@@ -1,6 +1,6 @@
 use super::*;
 
-/// Numbers that look random and are the same each time.
+/// A generator of pseudo-random numbers, always the same ones.
 struct Numbers(u64);
 
 impl Numbers {
@@ -23,7 +23,7 @@ fn decode<'a>(encoding: TransferEncoding, pieces: impl IntoIterator<Item = &'a [
     decoder.finish().map(|()| content)
 }
 
-/// As a whole and in pieces of different lengths, which must be the same.
+/// Decodes the content as a whole and in chunks of different lengths, and checks that the results are equal.
 fn decode_all(encoding: TransferEncoding, encoded: &[u8]) -> Result<Vec<u8>, Invalid> {
     let whole = decode(encoding, [encoded]);
     for length in [1, 2, 3, 4, 5, 76, 78] {
@@ -87,7 +87,7 @@ fn quoted_printable_as_another_decoder_reads_it() {
         let content = numbers.bytes(b"ab =.\t\r\n\0\xc3\xbc", 300);
         let encoded = ::quoted_printable::encode(&content);
         assert_eq!(decode_all(TransferEncoding::QuotedPrintable, &encoded).as_ref(), Ok(&content));
-        // As lines of text, whose ends stay what they are.
+        // As lines of text, whose line ends are unchanged.
         let text: Vec<u8> = numbers.bytes(b"ab \t=\r\xc3\xbc", 100).into_iter().filter(|&byte| byte != b'\r').collect();
         let lines = [&text[..], b"x\r\n", &text, b"x\r\n"].concat();
         let encoded = ::quoted_printable::encode(&lines);

@@ -1,4 +1,4 @@
-//! Endpoints that ask who a client is, and clients that tell.
+//! Endpoints that authenticate clients, and clients with credentials.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 #[derive(Clone)]
 struct Caller(String);
 
-/// Answers with who asks.
+/// Answers with the identity of the client.
 struct Who;
 
 static DESCRIPTION: Description = Description::new("Who", "urn:who", &[]);
@@ -115,7 +115,7 @@ async fn there_may_be_several_schemes() {
     );
 }
 
-/// Only the first of one scheme was asked.
+/// Regression: only the first of several schemes with one name was tried.
 #[tokio::test]
 async fn there_may_be_several_of_one_scheme() {
     let other =
@@ -141,7 +141,7 @@ async fn any_service_may_ask_who_its_clients_are() {
     assert_eq!(refused.headers()[header::WWW_AUTHENTICATE], "Bearer realm=\"r\"");
 }
 
-/// A realm that would end the header, or hold what a header can't, does neither.
+/// A realm can't end the header or put invalid characters into it.
 #[tokio::test]
 async fn a_realm_is_harmless() {
     let odd = Authentication::bearer("é\r\nx\"", |_| async { None::<Caller> });
@@ -163,7 +163,7 @@ async fn a_contract_is_shown_to_those_who_are_known() {
     assert_eq!(ask(&echo(), get(None)).await.status(), StatusCode::OK);
 }
 
-/// A message of somebody who isn't known is not read, and not waited for.
+/// The message of an unknown client is not read.
 #[tokio::test]
 async fn the_message_of_strangers_is_not_read() {
     let host = Host::start(Server::new(), echo_with(|options| options.authentication = Some(basic())));
@@ -225,7 +225,7 @@ async fn our_client_gets_in_and_a_wrong_password_does_not() {
     assert_eq!(called(&url, Credentials::bearer("good").unwrap(), 2).await.unwrap(), "token");
 }
 
-/// Calls of one client overtake each other, and each is let in.
+/// Concurrent calls of one client may arrive out of order, and each is admitted.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_at_a_time_share_a_challenge() {
     let asked = Arc::new(AtomicU32::new(0));
@@ -247,7 +247,7 @@ async fn calls_at_a_time_share_a_challenge() {
     assert_eq!(asked.load(Ordering::Relaxed), 31);
 }
 
-/// What somebody overheard is of no use: neither again, nor for another request.
+/// A recorded proof can't be used again, for the same or another request.
 #[tokio::test]
 async fn a_proof_is_for_one_request() {
     let authentication = digest();
@@ -290,7 +290,7 @@ async fn a_proof_is_for_one_request() {
     assert_eq!(asked(&authentication, &[&proof("POST", "/who?x", "/who?x", "00000004")]).await.0, StatusCode::OK);
 }
 
-/// Answers with the headers that came, as a log would show them.
+/// Answers with the received headers, formatted as in a log.
 struct Headers;
 
 impl Service for Headers {
@@ -315,7 +315,7 @@ async fn credentials_are_not_shown_in_logs() {
     assert!(response.body().contains("\"authorization\": Sensitive"), "{}", response.body());
 }
 
-/// To check a login is work, of which as much goes on as of any other.
+/// Checking a login is work and needs a slot.
 #[tokio::test(start_paused = true)]
 async fn logins_are_checked_as_slots_are_free() {
     static CHECKED: AtomicU32 = AtomicU32::new(0);

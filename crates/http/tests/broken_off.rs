@@ -1,4 +1,4 @@
-//! A body that ends before its end harms nobody.
+//! A body that breaks off has no effect on other requests.
 
 mod support;
 
@@ -29,7 +29,7 @@ async fn a_client_that_is_gone_leaves_its_place_to_the_next() {
     assert_eq!(client.response().await.1, "<a/>");
 }
 
-/// The connection was closed without an answer.
+/// Regression: the connection was closed without an answer.
 #[tokio::test(start_paused = true)]
 async fn what_fails_before_an_answer_has_begun_is_answered() {
     let host = Host::start(Server::new(), echo());

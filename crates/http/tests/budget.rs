@@ -1,4 +1,4 @@
-//! What all requests of a server take together is bounded, and given back however a request ends.
+//! The memory of all requests of a server is limited, and given back however a request ends.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -26,7 +26,7 @@ fn milliseconds(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// A request of so many bytes, of which `part` is sent.
+/// Begins a request of `length` bytes, of which `part` bytes are sent.
 async fn begun(host: &Host, length: usize, part: usize) -> Client {
     let mut client = host.connect();
     client
@@ -37,7 +37,7 @@ async fn begun(host: &Host, length: usize, part: usize) -> Client {
     client
 }
 
-/// 60 of them took 979 MB.
+/// Regression: 60 such bodies took 979 MB.
 #[tokio::test(start_paused = true)]
 async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
     let budget = Budget::new(100 * KILOBYTE);
@@ -49,14 +49,14 @@ async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
         sleep(milliseconds(200)).await;
         most = most.max(budget.used());
     }
-    // Half of it is for what is made of messages. One of them takes 11 kB more than it is charged for at first.
+    // Half of the budget is for values made of messages. Decoding one message takes 11 kB more than its initial charge.
     assert!((budget.limit() / 4..=budget.limit() / 2).contains(&most), "{most}");
     let mut dropped = 0;
     for client in &mut held {
         dropped += usize::from(timeout(milliseconds(1), client.next_response()).await.is_ok());
     }
     assert_eq!(dropped, 27);
-    // Who comes makes those give way who send slowly, and is answered.
+    // A new client is answered, and slow senders are dropped for it.
     let message = "y".repeat(50 * KILOBYTE);
     let mut client = host.connect();
     client.post("", &message).await;
@@ -68,7 +68,7 @@ async fn bodies_that_are_held_open_take_no_more_than_the_budget() {
     assert_eq!(budget.used(), 0);
 }
 
-/// It was refused, and nobody made way for the next one.
+/// Regression: the request was rejected, and no other request was dropped for the next one.
 #[tokio::test(start_paused = true)]
 async fn others_make_way_for_gzip() {
     let budget = Budget::new(90 * KILOBYTE);
@@ -78,7 +78,7 @@ async fn others_make_way_for_gzip() {
         held.push(begun(&host, 20 * KILOBYTE, 15 * KILOBYTE).await);
         sleep(milliseconds(200)).await;
     }
-    // What reading gzip takes, without the message, is no longer there.
+    // Less is left than the gzip decoder alone needs.
     assert!(budget.limit() - budget.used() < 64 << 10, "{}", budget.used());
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(b"<a/>").unwrap();
@@ -95,7 +95,7 @@ async fn others_make_way_for_gzip() {
     assert!(head.starts_with("http/1.1 200 ") && body == "<a/>", "{head}");
 }
 
-/// What has a contract of 200 kB.
+/// A service with a contract of 200 kB.
 struct Described;
 
 impl Service for Described {
@@ -112,7 +112,7 @@ impl Service for Described {
     }
 }
 
-/// Those that nobody read took any memory.
+/// Regression: contracts that no client read took unlimited memory.
 #[tokio::test(start_paused = true)]
 async fn contracts_that_are_not_read_take_no_more_than_the_budget() {
     let budget = Budget::new(1_000 * KILOBYTE);
@@ -127,7 +127,7 @@ async fn contracts_that_are_not_read_take_no_more_than_the_budget() {
     assert!((600 * KILOBYTE..=1_000 * KILOBYTE).contains(&budget.used()), "{}", budget.used());
     let (head, _) = held.pop().unwrap().response().await;
     assert!(head.starts_with("http/1.1 503 ") && head.contains("\r\nretry-after: 1\r\n"), "{head}");
-    // Who reads it has it.
+    // A client that reads gets the whole contract.
     let (head, body) = held[0].response().await;
     assert!(head.starts_with("http/1.1 200 ") && body.len() > 199 * KILOBYTE, "{head}");
     drop(held);
@@ -135,7 +135,7 @@ async fn contracts_that_are_not_read_take_no_more_than_the_budget() {
     assert_eq!(budget.used(), 0);
 }
 
-/// A service of its own, whose answers are charged to a budget.
+/// A service outside of this crate, which charges its answers to a budget.
 #[derive(Clone)]
 struct Charging(Budget);
 
@@ -158,7 +158,7 @@ impl tower_service::Service<http::Request<Body>> for Charging {
     }
 }
 
-/// Nobody found those who read them slowly.
+/// Regression: clients that read such answers slowly were not found.
 #[tokio::test(start_paused = true)]
 async fn answers_of_other_services_make_way() {
     let budget = Budget::new(200 * KILOBYTE);
@@ -210,7 +210,7 @@ async fn however_a_request_ends_its_memory_is_given_back() {
         sleep(milliseconds(1)).await;
         assert_eq!(budget.used(), 0, "{action}");
     }
-    // The client goes before its message is complete, or stops sending.
+    // The client disconnects before its message is complete, or stops sending.
     let client = begun(&host, 60 * KILOBYTE, 50 * KILOBYTE).await;
     assert!(budget.used() > 40 * KILOBYTE);
     drop(client);
@@ -222,7 +222,8 @@ async fn however_a_request_ends_its_memory_is_given_back() {
     assert_eq!(budget.used(), 0);
 }
 
-/// A package whose root part is so long and there, and whose attachment has only begun. A handler waits for it.
+/// Begins a package whose root part of `root` bytes is complete, and whose attachment has only begun. A handler waits
+/// for it.
 async fn package_at_work(host: &Host, root: usize) -> Client {
     let mut client = host.connect();
     client.send(package("attachment", 1_000 * KILOBYTE)).await;
@@ -245,7 +246,7 @@ async fn is_answered(host: &Host, message: &str) -> bool {
     client.response().await.0.starts_with("http/1.1 200 ")
 }
 
-/// They held the budget for minutes, and others were answered 503.
+/// Regression: such packages held the budget for minutes, and others were answered with 503.
 #[tokio::test(start_paused = true)]
 async fn packages_at_work_that_trickle_make_way() {
     let budget = Budget::new(200 * KILOBYTE);
@@ -258,7 +259,7 @@ async fn packages_at_work_that_trickle_make_way() {
     sleep(milliseconds(500)).await;
     slow[3].send("y".repeat(10 * KILOBYTE)).await;
     assert!(is_answered(&host, &"y".repeat(100 * KILOBYTE)).await);
-    // The fastest of them was left alone.
+    // The fastest of them was not dropped.
     sleep(milliseconds(10)).await;
     assert!(budget.used() > 45 * KILOBYTE);
     for (number, client) in slow.iter_mut().enumerate() {
@@ -267,7 +268,7 @@ async fn packages_at_work_that_trickle_make_way() {
     }
 }
 
-/// What the root part had earned was theirs, too.
+/// Regression: the time for the attachments also included what the root part had earned.
 #[tokio::test(start_paused = true)]
 async fn a_large_root_part_earns_no_time_for_its_attachments() {
     let host = Host::start(Server::new(), echo());
@@ -279,7 +280,7 @@ async fn a_large_root_part_earns_no_time_for_its_attachments() {
     assert!((30..45).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
 }
 
-/// They held the budget as long as a client may read nothing.
+/// Regression: such answers held the budget for the whole write timeout.
 #[tokio::test(start_paused = true)]
 async fn answers_that_nobody_reads_make_way() {
     let budget = Budget::new(200 * KILOBYTE);
@@ -292,7 +293,7 @@ async fn answers_that_nobody_reads_make_way() {
     }
     sleep(milliseconds(500)).await;
     assert!(budget.used() > 150 * KILOBYTE);
-    // Each has a second, and whoever reads has more. What was read at once at the beginning doesn't count for long.
+    // Each client has a second, and one that reads has more. A fast beginning doesn't count for long.
     assert!(!is_answered(&host, &"y".repeat(40 * KILOBYTE)).await);
     for _ in 0..20 {
         sleep(milliseconds(100)).await;
@@ -307,7 +308,7 @@ async fn answers_that_nobody_reads_make_way() {
     assert!(lengths[0] < 30 * KILOBYTE && lengths[2] > 50 * KILOBYTE - 1, "{lengths:?}");
 }
 
-/// The system took up to 4 MB for each of them, which nobody counted.
+/// Regression: the system buffered up to 4 MB for each of them, which was not charged.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[tokio::test]
 async fn answers_that_nobody_reads_stay_charged() {
@@ -321,7 +322,7 @@ async fn answers_that_nobody_reads_stay_charged() {
     let message = "x".repeat(1 << 20);
     let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\nsoapaction: charged\r\n";
     client.write_all(format!("{head}content-length: {}\r\n\r\n{message}", message.len()).as_bytes()).await.unwrap();
-    // The first bytes of the answer are there, and time for the others to go.
+    // The first bytes of the answer have arrived. Leave time for the next ones.
     client.readable().await.unwrap();
     sleep(milliseconds(200)).await;
     assert!(budget.used() >= message.len() - 4_096, "{}", budget.used());
@@ -329,7 +330,7 @@ async fn answers_that_nobody_reads_stay_charged() {
     client.read_exact(&mut answer).await.unwrap();
 }
 
-/// The disk was theirs for as long as the budget of memory was.
+/// Regression: such packages held the disk space for as long as they held memory.
 #[tokio::test(start_paused = true)]
 async fn packages_that_wait_on_the_disk_make_way() {
     let disk = Budget::new(1_000 * KILOBYTE);
@@ -356,7 +357,7 @@ async fn packages_that_wait_on_the_disk_make_way() {
     assert_eq!(disk.used(), 0);
 }
 
-/// The budget of an endpoint comes before that of the server.
+/// The budget of an endpoint takes precedence over that of the server.
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_may_have_a_budget_of_its_own() {
     let (of_server, of_endpoint) = (Budget::new(0), Budget::new(100 * KILOBYTE));

@@ -1,6 +1,6 @@
-//! Peers that say almost what they should, over sockets: changed answers to a client, changed beginnings to a server.
+//! Changed messages over sockets: changed answers to a client, and changed requests to a server.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` and `FUZZ_SEED=NUMBER` as in `src/changed.rs`.
+//! `FUZZ_MUTATIONS=NUMBER` and `FUZZ_SEED=NUMBER` work as in `src/changed.rs`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -23,13 +23,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-/// No exchange here waits for longer.
+/// The time limit of each exchange.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn texts(seeds: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
     changed::changed(seeds, |text, _| texts.push(text.to_vec()));
-    // Each costs a connection.
+    // Each text needs a connection.
     if std::env::var_os("FUZZ_MUTATIONS").is_none() {
         texts.truncate(200);
     }
@@ -42,7 +42,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Answers each connection with the next of these, whatever it says, and closes it.
+/// Answers each connection with the next of these, whatever its request is, and closes it.
 async fn answering(answers: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -125,7 +125,7 @@ async fn changed_answers_harm_no_client() {
         good += usize::from(result.is_ok());
     }
     println!("{good} of {count} answers were taken, at most {longest:?}");
-    // The transport still does what it should.
+    // The transport still works.
     let sound =
         answering(vec![b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n<a/>".to_vec()]).await;
     assert_eq!(called(&transport, &format!("http://{sound}/").parse().unwrap()).await, Ok(4));
@@ -206,7 +206,7 @@ async fn changed_beginnings_harm_no_server() {
         good += usize::from(answer.starts_with(b"HTTP/1.1 200 "));
         longest = longest.max(begun.elapsed());
         if number % 100 == 99 {
-            // Somebody else is served.
+            // Another client is served.
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(&first).await.unwrap();
             let mut answer = String::new();
@@ -217,7 +217,7 @@ async fn changed_beginnings_harm_no_server() {
     println!("{good} of {count} beginnings were answered 200, at most {longest:?}");
 }
 
-/// Wherever a server sends a message on, another one is told neither who the client is to the first, nor its cookies.
+/// Wherever a server redirects a message, other servers don't get the credentials or cookies of the first one.
 #[tokio::test]
 async fn changed_redirects_tell_no_other_server_who_asks() {
     let other = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -274,7 +274,7 @@ async fn changed_redirects_tell_no_other_server_who_asks() {
         let _ = called(&Transport::with_options(options), &url).await;
         for head in std::mem::take(&mut *heads.lock().unwrap()) {
             sent_on += 1;
-            // What stands in the target is what the first server says itself.
+            // The target is chosen by the first server itself.
             let (_, headers) = head.split_once("\r\n").unwrap();
             assert!(
                 !headers.contains("authorization:")

@@ -1,4 +1,4 @@
-//! The client: one message out, one message back, or an error that says which of the two failed and how.
+//! The client: a message is sent and its reply returned, or an error describes what failed.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -41,7 +41,7 @@ async fn canned(response: &'static str) -> String {
     url
 }
 
-/// What comes of such an answer, with what is said of the URL in its place.
+/// Returns the error for such a response, with the URL replaced.
 async fn failure(response: &'static str) -> Error {
     failure_at(response).await.0
 }
@@ -59,7 +59,7 @@ async fn messages_go_over_a_socket_and_connections_are_kept() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/echo", listener.local_addr().unwrap());
     let routes = Routes::new().route("/echo", Endpoint::new(Echo));
-    // One connection at a time: the calls would wait for each other if each made its own.
+    // Allows one connection at a time, so calls with separate connections would wait for each other.
     let server = Server::new().max_connections(1);
     tokio::spawn(server.serve(listener, routes, std::future::pending()));
     let transport = Transport::new();
@@ -71,7 +71,7 @@ async fn messages_go_over_a_socket_and_connections_are_kept() {
     }
 }
 
-/// A host by its address is looked up nowhere.
+/// A host with an IP address needs no lookup.
 #[tokio::test]
 async fn answers_tell_how_long_connecting_took() {
     let url = canned("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
@@ -92,7 +92,7 @@ async fn answers_tell_how_long_connecting_took() {
     assert!(response.extensions().get::<client::ConnectTimes>().is_none());
 }
 
-/// The system looks names up on a thread for what blocks. Here the only one is taken, so no name is found.
+/// The system resolves names on a blocking thread. Here the only such thread is taken, so no name is found.
 #[test]
 fn a_host_that_is_not_found_in_time_is_given_up() {
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -128,12 +128,12 @@ async fn each_version_says_its_action_and_its_faults() {
         let reply = client::call(echo(), &url, version, action, "<a/>", 1_000).await.unwrap();
         assert_eq!((reply.status, &reply.received.message[..]), (status, &b"<a/>"[..]), "{version:?} {action}");
     }
-    // A refusal is no fault.
+    // A rejection is not a fault.
     let error = failure("HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nno").await;
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::BAD_REQUEST));
 }
 
-/// What has no response is answered by nothing, by one status or another.
+/// Operations without a response get an empty answer, with one status or another.
 #[tokio::test]
 async fn nothing_may_be_the_answer() {
     for response in [
@@ -172,7 +172,7 @@ async fn a_status_that_carries_no_message_is_an_error_with_its_text() {
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::INTERNAL_SERVER_ERROR));
 }
 
-/// What the body says was read, and lost.
+/// Regression: the text of the body was read and discarded.
 #[tokio::test]
 async fn another_content_type_is_an_error_with_its_text() {
     let expected = "expected text/xml (SOAP 1.1), application/soap+xml (SOAP 1.2) or multipart/related with either";
@@ -212,7 +212,7 @@ async fn another_content_type_is_an_error_with_its_text() {
     }
 }
 
-/// A page of a portal has any number of bytes, and none of them comes back.
+/// A web page may have any size, but the quoted part is limited.
 #[tokio::test]
 async fn what_is_quoted_of_an_answer_is_bounded() {
     for kind in ["content-type: text/html", "content-type: text/xml\r\ncontent-encoding: br"] {
@@ -230,7 +230,7 @@ async fn a_reply_that_breaks_off_is_an_error() {
     assert_eq!(failure("").await.kind(), ErrorKind::Exchange);
 }
 
-/// All of 127.0.0.0/8 is this machine, on Linux.
+/// All of 127.0.0.0/8 is local on Linux.
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn connections_come_from_the_address_that_is_asked_for() {
@@ -248,7 +248,7 @@ async fn connections_come_from_the_address_that_is_asked_for() {
         stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n").await.unwrap();
         assert_eq!(call.await.unwrap().unwrap(), StatusCode::ACCEPTED);
     }
-    // One that is not this machine's is told before anything is sent.
+    // An address of another machine is an error before anything is sent.
     let mut options = Options::default();
     options.local_address = Some("192.0.2.1".parse().unwrap());
     let error = call(Transport::with_options(options), &url, "", "<a/>").await.unwrap_err();
@@ -292,7 +292,7 @@ async fn an_action_that_no_header_can_hold_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::Request);
 }
 
-/// A part whose pieces come slowly, and then no more; `None` waits without end.
+/// Creates a part whose chunks arrive slowly and then stop; `None` waits forever.
 fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
     let frames = futures_util::stream::iter(pieces).then(|piece| async move {
         tokio::time::sleep(Duration::from_millis(60)).await;
@@ -304,7 +304,7 @@ fn slowly(pieces: Vec<Option<&'static str>>) -> Part {
     Part::attachment("text/plain", Content::stream(StreamBody::new(frames))).unwrap()
 }
 
-/// What is sent as a stream has no total time, and neither has an answer with attachments; silence has.
+/// Streamed requests and answers with attachments have no total time limit, but silence has one.
 #[tokio::test]
 async fn streams_may_take_any_time_and_silence_may_not() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -334,7 +334,7 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     assert_eq!(source.map(Error::kind), Some(ErrorKind::Timeout));
 }
 
-/// What was taken of it counted as progress when its time was over, so it had its time twice.
+/// Regression: bytes taken earlier counted as progress when the time was over, so the stream had twice its time.
 #[tokio::test]
 async fn a_stream_that_was_taken_at_once_has_its_time_once() {
     for head in ["", "HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n"] {
@@ -349,7 +349,7 @@ async fn a_stream_that_was_taken_at_once_has_its_time_once() {
     }
 }
 
-/// Answers every connection with a head, and then with a piece of a body every so often.
+/// Answers every connection with a head, and then with a chunk of the body at intervals.
 async fn dripping(head: &'static str, piece: &'static str, every: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -379,7 +379,7 @@ fn within(millis: u64, rate: u32) -> Transport {
 const PACKAGE: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: multipart/related; boundary=b; type=\"text/xml\"\r\n\r\n--b\r\n\r\n<a/>";
 
-/// Each piece came in time, so the end of the envelope was waited for without end.
+/// Regression: each chunk arrived in time, so the client waited forever for the end of the envelope.
 #[tokio::test]
 async fn an_envelope_in_a_package_that_drips_is_given_up() {
     let url = dripping(PACKAGE, " ", Duration::from_millis(20)).await;
@@ -399,13 +399,13 @@ async fn a_plain_answer_that_drips_is_given_up() {
     assert_eq!((error.kind(), error.to_string()), (ErrorKind::Timeout, expected));
 }
 
-/// The envelope came in time, and the attachment would come for ever.
+/// Regression: the envelope arrived in time, and the attachment could take forever.
 #[tokio::test]
 async fn an_attachment_of_an_answer_that_drips_is_given_up() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/related; boundary=b; type=\"text/xml\"\r\n\r\n\
                 --b\r\n\r\n<a/>\r\n--b\r\n\r\nx";
     let url = dripping(head, "x", Duration::from_millis(20)).await;
-    // 50 bytes a second are too few, and enough.
+    // 50 bytes a second are too few for one limit, and enough for the other.
     let mut reply = call(within(1_000, 1_000), &url, "", "<a/>").await.unwrap();
     let attachment = reply.received.attachments.next().await.unwrap().unwrap();
     let error = attachment.collect(1 << 20).await.unwrap_err();
@@ -447,7 +447,7 @@ async fn two_content_types_of_an_answer_are_an_error() {
     assert_eq!(said, "the answer from URL has 2 Content-Type headers, expected one: <a/>");
 }
 
-/// What a server says may be shown on a terminal, where it would be obeyed.
+/// A terminal would obey control characters in a server's text.
 #[tokio::test]
 async fn what_a_server_says_is_harmless_in_errors() {
     for response in [

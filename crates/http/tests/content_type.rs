@@ -1,5 +1,4 @@
-//! Only text/xml and application/soap+xml, in an encoding that is known, are messages (SOAP 1.1 §6, SOAP 1.2 Part 2
-//! §7.1.4).
+//! Only text/xml and application/soap+xml, in a known encoding, are messages (SOAP 1.1 §6, SOAP 1.2 Part 2 §7.1.4).
 
 mod support;
 
@@ -69,7 +68,7 @@ async fn each_version_has_its_media_type() {
         let mut request = post("<a/>");
         request.headers_mut().insert("content-type", content_type.parse().unwrap());
         let response = ask(&echo(), request).await;
-        // The toy service answers in the version of the media type; others in that of the envelope.
+        // The toy service answers in the version of the media type. Real services use the version of the envelope.
         assert_eq!(response.headers()["content-type"], answered);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests and answers that go as gzip.
+//! Requests and answers in gzip.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -78,7 +78,7 @@ async fn what_is_refused_says_why() {
             echo_with(|options| options.gzip_ratio = 2_000),
             post("gzip", bomb),
             200,
-            // It is an echo.
+            // The service is an echo.
             "",
         ),
         (
@@ -104,7 +104,7 @@ async fn what_is_refused_says_why() {
         assert_eq!(response.status().as_u16(), status, "{}", response.body());
         assert_eq!(response.body().trim_start_matches(' '), text);
     }
-    // Two headers are two codings.
+    // Two headers mean two codings.
     let mut request = post("gzip", packed(b"<a/>"));
     request.headers_mut().append("content-encoding", "br".parse().unwrap());
     assert_eq!(ask(&echo(), request).await.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
@@ -145,7 +145,7 @@ async fn answers_go_as_gzip_if_both_want_that() {
     assert_eq!(response.headers().get(header::CONTENT_ENCODING), None);
 }
 
-/// Streams have no size: each piece goes on when it is there.
+/// Streams have no known size: each chunk is sent as soon as it is there.
 #[tokio::test(start_paused = true)]
 async fn streams_go_as_gzip_piece_by_piece() {
     let endpoint = echo_with(|options| options.gzip_above = Some(1 << 20));
@@ -154,7 +154,7 @@ async fn streams_go_as_gzip_piece_by_piece() {
     assert_eq!(unpacked(response.body()), "piecepiecepiece");
 }
 
-/// The connection stays where all of the body was read.
+/// The connection stays open if the whole body was read.
 #[tokio::test]
 async fn requests_of_gzip_follow_each_other() {
     let host = Host::start(castile_http::server::Server::new(), echo());
@@ -172,13 +172,13 @@ async fn requests_of_gzip_follow_each_other() {
     }
 }
 
-/// What gzip takes is charged as all else.
+/// The memory of the gzip coder is charged too.
 #[tokio::test]
 async fn memory_for_gzip_is_limited() {
     let endpoint = echo_with(|options| options.budget = Some(castile_budget::Budget::new(60_000)));
     let response = ask(&endpoint, post("gzip", packed(b"<a/>"))).await;
     assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-    // An answer goes without it.
+    // An answer is sent uncompressed instead.
     let endpoint = echo_with(|options| {
         options.budget = Some(castile_budget::Budget::new(200_000));
         options.gzip_above = Some(1);

@@ -1,4 +1,4 @@
-//! HTTP/1.0 clients that ask for it, as `ab -k` does, keep their connection.
+//! HTTP/1.0 clients that ask for it, such as `ab -k`, keep their connection.
 
 mod support;
 

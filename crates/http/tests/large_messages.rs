@@ -1,4 +1,4 @@
-//! A large message is read while others are served, on a runtime with one thread too.
+//! While a large message is read, other requests are served, even on a runtime with one thread.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -23,7 +23,7 @@ use tower_service::Service as _;
 
 const LARGE: usize = 300_000;
 
-/// Reads a large message for as long as it isn't told to go on, and notes when it begins and ends with one.
+/// Blocks on each large message until it may continue, and counts when it begins and ends.
 struct Slow {
     go_on: Mutex<Receiver<()>>,
     begun: AtomicUsize,
@@ -77,7 +77,7 @@ async fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Two of 16 MB stopped everybody for seconds.
+/// Regression: two messages of 16 MB blocked all others for seconds.
 #[tokio::test]
 async fn a_probe_is_answered_while_large_messages_are_read() {
     let (endpoint, go_on) = slow(2, |_| {});
@@ -117,7 +117,8 @@ async fn large_messages_are_read_a_few_at_once_and_in_order() {
     assert_eq!(*service.order.lock().unwrap(), [1, 2, 3, 4, 5].map(|number| LARGE + number));
 }
 
-/// Others must not begin as if it had ended, or all that are given up are read at once.
+/// Other messages must not begin before it has really ended. Otherwise all abandoned messages would be read at the same
+/// time.
 #[tokio::test]
 async fn a_request_that_is_given_up_keeps_its_place_until_it_is_read() {
     let (endpoint, go_on) = slow(1, |options| options.request_timeout = Duration::from_millis(50));
@@ -125,7 +126,7 @@ async fn a_request_that_is_given_up_keeps_its_place_until_it_is_read() {
     assert_eq!((status, &*reason), (503, "the service did not answer within 50ms\n"));
     let service = endpoint.service();
     assert_eq!(service.begun.load(SeqCst), 1);
-    // This one is given up before it begins, and never does.
+    // This one is given up before it begins, so it never begins.
     assert_eq!(ask(&endpoint, LARGE + 2).await.0, 503);
     assert_eq!((service.begun.load(SeqCst), service.reading.load(SeqCst)), (1, 1));
     go_on.send(()).unwrap();
@@ -154,7 +155,7 @@ async fn what_is_large_can_be_said() {
     assert_eq!(thread.join().unwrap().0, 200);
 }
 
-/// Does what it is given when it is told to.
+/// Runs its work when it is allowed to.
 struct Later(Arc<tokio::sync::Semaphore>);
 
 impl Offload for Later {
@@ -167,7 +168,7 @@ impl Offload for Later {
     }
 }
 
-/// A service whose contract and page are this long.
+/// A service whose contract and page have this length.
 struct Shown(&'static Description);
 
 impl Shown {
@@ -199,7 +200,7 @@ fn shown(length: usize) -> (Endpoint<Shown>, Arc<tokio::sync::Semaphore>) {
     (Endpoint::with_options(Shown::of(length), options), told)
 }
 
-/// One of some MB kept a thread that drives connections, each time that somebody asked for it.
+/// Regression: each request for a contract of several MB blocked a thread that drives connections.
 #[tokio::test]
 async fn a_large_contract_is_made_elsewhere() {
     let targets = if cfg!(feature = "page") { &["/?wsdl", "/"][..] } else { &["/?wsdl"] };
@@ -220,7 +221,7 @@ async fn a_large_contract_is_made_elsewhere() {
     }
 }
 
-/// Does nothing that it is given.
+/// Drops all work without running it.
 struct Nobody;
 
 impl Offload for Nobody {
@@ -229,7 +230,7 @@ impl Offload for Nobody {
     }
 }
 
-/// The answer was empty, where every other refusal says why.
+/// Regression: the answer was empty, where all other rejections have a reason.
 #[tokio::test]
 async fn a_contract_that_nobody_makes_is_a_failure_in_words() {
     let (endpoint, _) = shown(LARGE);
@@ -242,7 +243,7 @@ async fn a_contract_that_nobody_makes_is_a_failure_in_words() {
     assert_eq!(response.body(), "the server failed to make what was asked for\n");
 }
 
-/// Whoever changed options found workers that nobody had asked for.
+/// Regression: after changing other options, the endpoint had workers.
 #[tokio::test]
 async fn options_without_workers_stay_so() {
     let (endpoint, _) = slow(1, |options| options.messages.offload = None);
@@ -252,7 +253,7 @@ async fn options_without_workers_stay_so() {
     assert_eq!(ask(&endpoint, 1_000).await.0, 200);
 }
 
-/// However many asked for it at once, it was made for each of them.
+/// Regression: any number of requests made it at the same time.
 #[tokio::test]
 async fn a_large_contract_takes_a_slot_of_work() {
     let (endpoint, told) = shown(LARGE);

@@ -1,4 +1,4 @@
-//! Servers that speak nothing that is safe today, as `openssl s_server` can be made to.
+//! Servers without secure TLS, simulated by `openssl s_server`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -23,7 +23,8 @@ fn openssl(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Diffie-Hellman of 1,024 bits, as `openssl genpkey -genparam -algorithm DH -pkeyopt dh_paramgen_prime_len:1024` makes it.
+/// A Diffie-Hellman group of 1,024 bits, made by `openssl genpkey -genparam -algorithm DH -pkeyopt
+/// dh_paramgen_prime_len:1024`.
 const SMALL_GROUP: &str = "-----BEGIN DH PARAMETERS-----
 MIGHAoGBAOTuesEGfmFHim2/H7a5sbasv7pRfwrGDRZbojQcv3h1fnuMzQdOwK5V
 H7HlPjwQDjwnV46eRJEPNjmbBWCk58tuWUHR+mghs5NT+dqNvE5xSAMer/DTkJfo
@@ -31,8 +32,8 @@ VWwwmYsf0qwNremADUSuJHLlft+GOtNuu6B7dEPpGUlASHWL82Y/AgEC
 -----END DH PARAMETERS-----
 ";
 
-/// Certificates of `localhost`, each its own authority: with a small key, on a curve of Brainpool, and one as it should be. That one
-/// issues another with SHA-1.
+/// Creates certificates for `localhost`, each its own authority: one with a small key, one on a Brainpool curve, and a
+/// normal one. The normal one issues another with SHA-1.
 fn certificates() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let subject = "-nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
@@ -44,7 +45,7 @@ fn certificates() -> TempDir {
         openssl(folder.path(), &format!("req -x509 {key} {subject} -keyout {name}.key -out {name}.pem"));
     }
     std::fs::write(folder.path().join("dh.pem"), SMALL_GROUP).unwrap();
-    // Without the extensions of the system's configuration, which make an authority of it.
+    // Without the extensions in the system's configuration, which would make it an authority.
     std::fs::write(folder.path().join("sha1.cnf"), "[req]\ndistinguished_name=name\n[name]\n").unwrap();
     let subject = subject.replace("/CN=localhost", "/CN=sha1");
     let issued =
@@ -53,7 +54,7 @@ fn certificates() -> TempDir {
     folder
 }
 
-/// A server that gives one answer to whatever comes.
+/// A server that gives the same answer to every request.
 struct Server {
     process: Child,
     port: String,
@@ -114,7 +115,7 @@ async fn old_servers_are_spoken_to_where_that_is_asked_for() {
         legacy
     };
     for (name, authority, arguments, legacy) in [
-        // Whoever offers no such group, as rustls does, is refused with an alert that says no more than that.
+        // A client without such a group, like rustls, is rejected with an alert that has no details.
         ("fine", "fine", "-tls1_2 -cipher DHE-RSA-AES256-GCM-SHA384:@SECLEVEL=0 -dhparam dh.pem", with(|_| {})),
         ("small", "small", "-tls1_2 -cipher DHE-RSA-AES256-SHA:@SECLEVEL=0 -dhparam dh.pem", with(|_| {})),
         ("small", "small", "-tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", with(|_| {})),
@@ -172,7 +173,7 @@ async fn whom_a_client_trusts_is_no_matter_of_age() {
     let error = Server::start(folder, "fine", "-tls1_2").answers(tls).await.unwrap_err();
     assert!(error.to_string().contains("the certificate is not accepted: hostname mismatch"), "{error}");
 
-    // The client shows who it is.
+    // The client sends a certificate.
     let asking = "-tls1_2 -Verify 1 -CAfile small.pem -verify_return_error -cipher ALL:@SECLEVEL=0";
     let error = Server::start(folder, "fine", asking).answers(legacy(trusting(folder, "fine"))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connect, "{error}");

@@ -1,4 +1,4 @@
-//! A message that is larger than allowed is refused before it fills memory.
+//! A message that is larger than allowed is rejected before it fills memory.
 
 mod support;
 
@@ -15,7 +15,7 @@ async fn a_message_may_be_as_large_as_allowed() {
     assert_eq!(response.body(), "the message has 5 bytes, at most 4 are allowed\n");
 }
 
-/// The client sends on after the refusal. It must still find the response, not a reset connection.
+/// The client continues to send after the rejection. It must still receive the response, not a reset connection.
 #[tokio::test(start_paused = true)]
 async fn the_refusal_reaches_a_client_that_is_still_sending() {
     let host = Host::start(Server::new(), echo_with(|options| options.messages.limits.message_size = 4));

@@ -1,4 +1,4 @@
-//! Metrics as Prometheus reads them, and events as `tracing` has them.
+//! Metrics in the format of Prometheus, and `tracing` events.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -20,7 +20,7 @@ use tower_service::Service;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 
-/// Asks for each of these: method, path, `SOAPAction`.
+/// Makes each of these requests: method, path, `SOAPAction`.
 async fn ask_all(layer: &ObserverLayer, requests: impl IntoIterator<Item = (&'static str, String, &'static str)>) {
     let mut service = layer.layer(Routes::new().route("/echo", echo()));
     for (method, path, action) in requests {
@@ -72,7 +72,7 @@ async fn what_clients_write_makes_no_series() {
     assert_eq!(metrics.encode().lines().count(), before, "{}", metrics.encode());
 }
 
-/// They were refused when they are wanted most.
+/// Regression: metrics were rejected when they mattered most.
 #[tokio::test]
 async fn metrics_are_told_while_all_slots_are_taken() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -86,7 +86,7 @@ async fn metrics_are_told_while_all_slots_are_taken() {
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("# EOF\n"), "{answer}");
 }
 
-/// Of several budgets the larger one was told.
+/// Regression: of several budgets, only the larger one was reported.
 #[tokio::test]
 async fn budgets_are_told_in_sum_and_shared_ones_once() {
     let metrics = Metrics::new();

@@ -1,4 +1,4 @@
-//! Who is told of exchanges, and what.
+//! What observers are notified of.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -25,7 +25,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
-/// What was told, a line for each exchange.
+/// Collects a line for each exchange.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -55,7 +55,7 @@ impl Observer for Told {
             exchange.outcome().name(),
             exchange.fault(),
             exchange.request_size(),
-            // That of a text is the text's affair.
+            // The size of a plain text may change.
             if exchange.outcome() == Outcome::Refused {
                 exchange.response_size().min(1)
             } else {
@@ -95,7 +95,7 @@ async fn each_exchange_is_told_once() {
     );
 }
 
-/// A router calls its endpoints when its answer is waited for, and was the end of what an observer could know.
+/// Regression: behind a router, which calls its endpoints only when the answer is polled, an observer got no details.
 #[tokio::test]
 async fn operations_behind_a_router_are_told() {
     let (told, of_layer) = (Told::default(), Told::default());
@@ -117,7 +117,7 @@ async fn operations_behind_a_router_are_told() {
     let echoed = "POST /echo 127.0.0.1 Echo ok 200 None 4 4 read,queue";
     let others = ["POST /layered 127.0.0.1 - ok 200 None 0 4 ", "POST /nowhere 127.0.0.1 - refused 404 None 0 0 "];
     assert_eq!(told.lines(4).await, [echoed, others[0], echoed, others[1]]);
-    // The nearest observer is told.
+    // The innermost observer gets them.
     assert_eq!(of_layer.lines(1).await, ["POST /layered - Echo ok 200 None 4 4 read,queue"]);
 }
 
@@ -125,12 +125,12 @@ async fn operations_behind_a_router_are_told() {
 async fn exchanges_without_an_end_are_told() {
     let told = Told::default();
     let host = Host::start(Server::new().observer(told.clone()), echo());
-    // It never says how its body goes on.
+    // This client never sends the rest of its body.
     let mut silent = host.connect();
     silent.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 9\r\n\r\n<a").await;
     silent.rest().await;
     assert_eq!(told.lines(1).await, ["POST / - Echo refused 408 None 0 1 "]);
-    // It goes while the answer is sent.
+    // This client disconnects while the answer is sent.
     let mut gone = host.connect();
     gone.post("soapaction: \"stream 9\"\r\n", "<a/>").await;
     gone.read(20).await;
@@ -140,7 +140,7 @@ async fn exchanges_without_an_end_are_told() {
     assert!(lines[0].starts_with("POST / - Echo broken 200 None 4 "), "{lines:?}");
 }
 
-/// Answers with a stream whose length the head alone has.
+/// Answers with a stream whose length is only in the head.
 #[derive(Clone)]
 struct Streams;
 
@@ -162,7 +162,7 @@ impl<Q> Service<Request<Q>> for Streams {
 
 type Pieces = StreamBody<stream::Iter<std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>>>;
 
-/// It was told as broken: hyper, which knows the length, doesn't ask whether there is more.
+/// Regression: the answer was reported as broken, because hyper doesn't poll the end of a body with a known length.
 #[tokio::test]
 async fn a_stream_of_a_known_length_ends_with_its_last_byte() {
     let told = Told::default();
@@ -178,7 +178,7 @@ async fn a_stream_of_a_known_length_ends_with_its_last_byte() {
     assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(" ok 200 None 0 6 ")), "{lines:?}");
 }
 
-/// Answers with a body that fails, and is at its end then.
+/// Answers with a body that fails and is then at its end.
 #[derive(Clone)]
 struct Fails;
 
@@ -196,7 +196,7 @@ impl<Q> Service<Request<Q>> for Fails {
     }
 }
 
-/// How many frames are to come.
+/// The number of remaining frames.
 struct Failing(u8);
 
 impl http_body::Body for Failing {
@@ -216,7 +216,7 @@ impl http_body::Body for Failing {
     }
 }
 
-/// It was told as answered.
+/// Regression: it was reported as answered.
 #[tokio::test]
 async fn an_answer_that_fails_is_broken() {
     let told = Told::default();
@@ -243,7 +243,7 @@ impl Observer for Panics {
     }
 }
 
-/// A server that was told to one of them did not serve.
+/// Regression: a server did not serve if an observer panicked at its start.
 #[tokio::test]
 async fn observers_that_panic_harm_nobody() {
     let told = Told::default();
@@ -268,7 +268,7 @@ async fn a_layer_tells_of_a_service_elsewhere() {
     assert_eq!(told.lines(1).await, ["GET / - Echo broken 405 None 0 0 "]);
 }
 
-/// Keeps what it gets of a server.
+/// Collects the status of servers.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<Status>>>);
 
@@ -299,7 +299,7 @@ async fn a_server_tells_what_it_is_doing() {
     assert_eq!((status.load(), kept.0.lock().unwrap().len()), (None, 1));
 }
 
-/// What a log writes, for those who look at it.
+/// A writer that collects the log for the test.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -326,7 +326,7 @@ async fn an_access_log_has_a_line_for_each() {
     client.next_response().await;
     client.send("GET /a%22b\"?password=secret-password HTTP/1.1\r\nhost: h\r\n\r\n").await;
     client.next_response().await;
-    // The connection was closed behind a target that is none.
+    // The connection was closed after an invalid target.
     drop(client);
     let (mut client, long) = (host.connect_from([192, 0, 2, 8]), "X".repeat(20_000));
     client.send(format!("{long} /{long} HTTP/1.1\r\nhost: h\r\n\r\n")).await;
@@ -344,7 +344,7 @@ async fn an_access_log_has_a_line_for_each() {
                   \"status\":200,\"request_bytes\":4,\"response_bytes\":4,\"elapsed_s\":0.";
     assert!(json.lines().next().unwrap().contains(fields), "{json}");
     assert_eq!(lines.len(), json.lines().count(), "{text}{json}");
-    // However much a client writes, a log has little of it.
+    // However much a client sends, the log contains little of it.
     assert!(lines.last().unwrap().contains(" XXXX"), "{text}");
     assert!(text.lines().chain(json.lines()).all(|line| line.len() < 1_000), "{text}{json}");
 }

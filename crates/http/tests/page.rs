@@ -1,4 +1,4 @@
-//! A GET of an endpoint whose service has a page.
+//! GET on an endpoint whose service has a page.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,7 +13,7 @@ use http::uri::Scheme;
 use http::{Request, Response, StatusCode};
 use support::{ask, echo};
 
-/// What has a page, and answers with nothing.
+/// A service with a page, which answers every call with nothing.
 struct Shown(&'static Description);
 
 impl Service for Shown {
@@ -31,7 +31,7 @@ const fn operation(name: &'static str, action: &'static str) -> Operation {
     Operation::new(name, action, root).with_actions("urn:action", "")
 }
 
-/// A contract of somebody who means no good.
+/// A malicious contract.
 const HOSTILE: &str = "service Orders\noperation place\ndocumentation\n\t<script>alert(1)</script>\n\tservice Other\ninput\n\
     \t0e\t</b><script>\t0..1\tT\\\">\t0\tdefault <\t<img src=x>\nrequest\n\t<a b='$(id)'>it's\t`id`</a>\n\
     answer\n\t</pre><script>\ntype <T>\turn:\"t\ndocumentation\n\t</style>\nrows\n\t0v\t\t\txs:int\n";
@@ -61,7 +61,7 @@ async fn page(endpoint: &Endpoint<Shown>, uri: &str) -> String {
     response.into_body()
 }
 
-/// The text of the element that begins with this markup.
+/// Returns the text of the element that begins with this markup.
 fn text(page: &str, begin: &str) -> String {
     let (_, rest) = page.split_once(begin).unwrap_or_else(|| panic!("{begin} in {page}"));
     let (inside, _) = rest.split_once("</pre>").unwrap();
@@ -92,7 +92,7 @@ async fn what_a_contract_says_is_text() {
     }
 }
 
-/// What the browser is told to refuse.
+/// The browser is told to reject everything else.
 #[tokio::test]
 async fn nothing_but_the_page_itself_is_loaded_and_run() {
     let response = ask(&shown(&SOAP12), get("/orders")).await;
@@ -107,7 +107,7 @@ async fn nothing_but_the_page_itself_is_loaded_and_run() {
     }
 }
 
-/// The command gives the shell no more than the words that it should have.
+/// The shell gets exactly the words of the command.
 #[tokio::test]
 async fn a_command_is_what_it_says() {
     let mut fixed = Options::default();
@@ -169,7 +169,7 @@ async fn an_example_is_of_the_version_and_with_the_header_blocks_that_the_servic
     assert!(!command.contains("SOAPAction"), "{command}");
 }
 
-/// A contract with so many operations that they don't fit on a page.
+/// Returns a contract with more operations than fit on a page.
 fn large() -> &'static Description {
     let count = 900;
     let mut text = "service Large\n".to_owned();
@@ -201,7 +201,7 @@ async fn a_large_service_has_a_page_for_each_operation() {
     assert!(one.len() < 100_000, "{} bytes", one.len());
     assert!(one.contains("Does 899.") && one.contains("<pre class=\"request\"") && !one.contains("Does 898."), "{one}");
     assert!(one.contains("<h3 id=\"t899\">") && one.contains("<h3 id=\"t0\">"), "{one}");
-    // What is too far away has a page of its own.
+    // A type that doesn't fit has a page of its own.
     let (_, link) = one.split_once("<a href=\"?type=").unwrap();
     let of_type = page(&endpoint, &format!("/large?type={}", link.split('"').next().unwrap())).await;
     assert!(of_type.contains("<h3 id=\"t") && of_type.len() < 100_000, "{of_type}");
@@ -232,6 +232,6 @@ async fn nothing_else_changes() {
     let contract = ask(&with(|_| {}), get("/orders?wsdl")).await;
     assert_eq!(contract.headers()["content-type"], "text/xml; charset=utf-8");
     assert!(!contract.headers().contains_key("content-security-policy"));
-    // Those who follow links add to them.
+    // Links may have additional parameters.
     assert_eq!(status(ask(&with(|_| {}), get("/orders?utm_source=mail")).await), StatusCode::OK);
 }

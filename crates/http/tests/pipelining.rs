@@ -1,4 +1,4 @@
-//! Requests may come before the last one is answered, and in any number of pieces.
+//! Requests may arrive before the previous one is answered, in any number of chunks.
 
 mod support;
 
@@ -19,7 +19,7 @@ async fn answers_come_in_order() {
     }
 }
 
-/// The start of a head that came along with the request before it must outlast the connection's rest.
+/// The start of a head that arrived with the previous request must be kept while the connection is idle.
 #[tokio::test(start_paused = true)]
 async fn a_head_cut_anywhere_is_put_together() {
     let endpoint = echo_with(|options| options.body_rate = 0);
@@ -49,7 +49,7 @@ async fn chunks_are_one_message() {
     }
 }
 
-/// Head and body leave together where they are small, and each by itself where they aren't.
+/// Head and body are written together if they are small, and separately otherwise.
 #[tokio::test(start_paused = true)]
 async fn answers_are_whole_however_little_a_connection_takes() {
     let host = Host::start(Server::new(), echo());

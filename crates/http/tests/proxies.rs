@@ -1,4 +1,4 @@
-//! Whose request it is, where a proxy says so in a header.
+//! The client of a request, from a header that a proxy sets.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -47,7 +47,7 @@ async fn open(address: &str) -> TcpStream {
     TcpStream::connect(address).await.unwrap()
 }
 
-/// What is answered to a request on a connection; nothing if it is closed.
+/// Returns the answer to a request on a connection, or nothing if the connection is closed.
 async fn asked(stream: &mut TcpStream, path: &str, header: &str) -> String {
     let request =
         format!("POST {path} HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\n{header}Content-Length: 4\r\n\r\n<a/>");
@@ -68,7 +68,7 @@ async fn the_peer_of_a_request_is_who_the_proxy_says() {
     let x_forwarded_for = Server::new().proxies(Proxies::x_forwarded_for(["127.0.0.0/8"]).unwrap());
     let forwarded = Server::new().proxies(Proxies::forwarded(["127.0.0.1"]).unwrap());
     let (x_forwarded_for, forwarded) = (served(x_forwarded_for).await, served(forwarded).await);
-    // One connection has the requests of many.
+    // One connection carries the requests of many clients.
     let mut stream = open(&x_forwarded_for).await;
     for path in ["/peer", "/client"] {
         for (header, expected) in [
@@ -96,7 +96,7 @@ async fn nobody_else_may_say_whose_a_request_is() {
     assert_eq!(error.to_string(), "found \"proxy.example\", expected an address or a network such as 10.0.0.0/24");
 }
 
-/// It has the connections of all clients.
+/// A proxy has the connections of all clients.
 #[tokio::test]
 async fn the_connections_of_a_proxy_are_not_limited() {
     let limited = || Server::new().max_connections_per_peer(1);
@@ -111,7 +111,7 @@ async fn the_connections_of_a_proxy_are_not_limited() {
     assert_eq!(asked(&mut open(&address).await, "/peer", "").await, "");
 }
 
-/// Who sends many requests slowly takes nothing from the others behind the same proxy.
+/// A client that sends many requests slowly takes nothing from other clients of the same proxy.
 #[tokio::test]
 async fn requests_that_come_slowly_count_for_their_clients() {
     let server = Server::new().max_requests_receiving_per_peer(2);
@@ -122,12 +122,12 @@ async fn requests_that_come_slowly_count_for_their_clients() {
             "POST /peer HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nX-Forwarded-For: {client}\r\nContent-Length: 4\r\n\r\n<"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // So that they come in this order.
+        // The pause keeps the requests in this order.
         tokio::time::sleep(Duration::from_millis(50)).await;
         stream
     };
     let end = async |mut stream: TcpStream| {
-        // Who was refused may be gone.
+        // A rejected client may be gone.
         let _ = stream.write_all(b"a/>").await;
         let mut status = [0; 12];
         stream.read_exact(&mut status).await.unwrap();

@@ -28,7 +28,7 @@ use tower_service::Service;
 static AUTHORITY: LazyLock<Authority> = LazyLock::new(|| Authority::new("authority"));
 const ENDED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhere";
 
-/// TLS of a server that asks for certificates of clients, and does without one.
+/// Creates the TLS of a server that requests client certificates but doesn't require them.
 fn acceptor(issued: &Issued) -> TlsAcceptor {
     let root = CertificateDer::from_pem_slice(AUTHORITY.root().as_bytes()).unwrap();
     let mut roots = RootCertStore::empty();
@@ -50,7 +50,7 @@ async fn head(stream: &mut (impl AsyncRead + Unpin)) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// A server that tells whether the client showed a certificate.
+/// Starts a server that reports whether the client sent a certificate.
 async fn server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -69,10 +69,10 @@ async fn server() -> SocketAddr {
     address
 }
 
-/// A proxy that knows one server, and answers itself what is not to be tunnelled.
+/// A proxy that opens tunnels to one server, and answers other requests itself.
 struct Proxy {
     address: SocketAddr,
-    /// The heads of requests, and whether they came with a certificate.
+    /// The heads of the requests, and whether the client sent a certificate.
     seen: Arc<Mutex<Vec<(String, bool)>>>,
 }
 
@@ -85,7 +85,7 @@ impl Proxy {
         tokio::spawn(async move {
             loop {
                 let stream = listener.accept().await.unwrap().0;
-                // Who doesn't trust the proxy goes.
+                // A client that doesn't trust the proxy disconnects.
                 let Ok(mut stream) = acceptor.accept(stream).await else { continue };
                 let has_certificate = stream.get_ref().1.peer_certificates().is_some();
                 let head = head(&mut stream).await;
@@ -145,7 +145,7 @@ async fn tunnels_and_requests_go_to_the_proxy_over_tls() {
     tls.identity = Some(Identity::new(Pem::bytes(&client.chain), Pem::bytes(&client.key)));
     tls.server_name = Some("inner.example".to_owned());
     let through = transport(tls, Proxies::all(&proxy.url()).unwrap());
-    // What is meant for the server, its name and the certificate of the client, is not for the proxy.
+    // The server's name and the client certificate are for the server, not for the proxy.
     assert_eq!(ask(&through, "https://service.example/x").await.unwrap(), "known");
     let [(head, false)] = &proxy.seen()[..] else { panic!("the client's certificate is not for the proxy") };
     assert!(head.starts_with("CONNECT service.example:443 HTTP/1.1\r\n"), "{head}");
@@ -174,7 +174,7 @@ async fn a_proxy_that_is_not_trusted_is_named() {
     }
 }
 
-/// It takes connections and says nothing.
+/// It accepts connections and sends nothing.
 #[tokio::test]
 async fn a_proxy_that_is_silent_is_given_up_in_time() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -190,7 +190,7 @@ async fn a_proxy_that_is_silent_is_given_up_in_time() {
     }
 }
 
-/// What the environment says is read by a process of its own.
+/// The environment is read in a separate process.
 #[tokio::test]
 async fn the_environment_may_name_a_proxy_over_tls() {
     const NAME: &str = "the_environment_may_name_a_proxy_over_tls";

@@ -1,4 +1,4 @@
-//! Connections that a proxy hands on, which says whose they are.
+//! Connections from a proxy that reports their clients.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use castile_http::server::{ProxyProtocol, Routes, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server whose connections come from `proxy`.
+/// Starts a server that trusts `proxy`.
 async fn served(server: Server, proxy: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -23,7 +23,7 @@ async fn open(address: &str, sent: &[u8]) -> TcpStream {
     stream
 }
 
-/// What is answered to a request on a connection; nothing if it is closed.
+/// Returns the answer to a request on a connection, or nothing if the connection is closed.
 async fn asked(stream: &mut TcpStream) -> String {
     let request = "POST /peer HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n<a/>";
     let _ = stream.write_all(request.as_bytes()).await;
@@ -52,10 +52,10 @@ async fn the_peer_is_who_the_proxy_says() {
     ] {
         let mut stream = open(&address, header).await;
         assert_eq!(asked(&mut stream).await, expected);
-        // It stays so.
+        // The client stays the same.
         assert_eq!(asked(&mut stream).await, expected);
     }
-    // The header comes byte by byte.
+    // The header arrives byte by byte.
     let mut stream = open(&address, b"").await;
     stream.set_nodelay(true).unwrap();
     for byte in V1 {
@@ -71,7 +71,7 @@ async fn others_are_closed() {
     for header in [&b""[..], b"PROXY NONSENSE\r\n", b"\r\n\r\n\0\r\nQUIT\n\x31\0\0\0"] {
         assert_eq!(asked(&mut open(&address, header).await).await, "", "{header:?}");
     }
-    // Who is no proxy may not say so.
+    // An untrusted peer may not send the header.
     let address = served(Server::new(), "192.0.2.7").await;
     assert_eq!(asked(&mut open(&address, V1).await).await, "");
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -79,7 +79,7 @@ async fn others_are_closed() {
     assert_eq!(error.to_string(), "found \"proxy.example\", expected an address or a network such as 10.0.0.0/24");
 }
 
-/// A proxy that says nothing is closed as any silent client is.
+/// A proxy that sends nothing is closed like any silent client.
 #[tokio::test]
 async fn a_header_that_does_not_come_is_not_waited_for() {
     let server = Server::new().header_read_timeout(std::time::Duration::from_millis(200));
@@ -88,7 +88,7 @@ async fn a_header_that_does_not_come_is_not_waited_for() {
     assert_eq!(stream.read(&mut [0; 100]).await.unwrap(), 0);
 }
 
-/// All connections come from the proxy, and each client has its own share.
+/// All connections come from the proxy, but the limit counts per client.
 #[tokio::test]
 async fn the_limits_per_peer_count_by_what_the_proxy_says() {
     let address = served(Server::new().max_connections_per_peer(1), "127.0.0.0/8").await;
@@ -99,7 +99,7 @@ async fn the_limits_per_peer_count_by_what_the_proxy_says() {
     assert_eq!(asked(&mut open(&address, V1).await).await, "");
     assert_eq!(asked(&mut first).await, "192.0.2.1.");
     drop(first);
-    // It is noticed that the first one is gone.
+    // The server notices that the first one is gone.
     for _ in 0..100 {
         if asked(&mut open(&address, V1).await).await == "192.0.2.1." {
             return;

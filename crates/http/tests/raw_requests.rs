@@ -1,5 +1,4 @@
-//! What strangers may send instead of a request: each file of `tests/requests` is a table of raw requests and what is
-//! answered to them.
+//! Invalid and unusual requests: each file of `tests/requests` is a table of raw requests and their responses.
 //!
 //! ```text
 //! == what it is about
@@ -10,10 +9,11 @@
 //! 415 keep found no content type
 //! ```
 //!
-//! Lines of a request end with CR LF; the last one before `--` doesn't. A backslash at the end of a line joins it to the next
-//! one. `\r`, `\n`, `\t` and `\xHH` are bytes, and `\{1000 text}` is that text so often. Then comes a line for each response: its
-//! status, whether the connection is kept, and what its text begins with. A connection that is kept must answer another request
-//! rightly; one that isn't must say so, be closed, and answer no more.
+//! Lines of a request end with CR LF; the last one before `--` doesn't. A backslash at the end of a line joins it to
+//! the next one. `\r`, `\n`, `\t` and `\xHH` are bytes, and `\{1000 text}` repeats the text that many times. After
+//! `--`, a line for each response has its status, whether the connection stays open, and the beginning of its text. A
+//! connection that stays open must answer another request correctly. One that doesn't must announce that, be closed,
+//! and answer nothing more.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -67,7 +67,7 @@ async fn check(host: &Host, case: &Case) -> Result<(), String> {
         if status == "100" {
             continue;
         }
-        // To HTTP/1.0 it needs no saying.
+        // HTTP/1.0 closes by default, without a header.
         let is_said = head.starts_with("http/1.1 ");
         let is_closed = head.contains("\r\nconnection: close\r\n");
         if is_said && is_closed == expected.is_kept {

@@ -1,5 +1,5 @@
-//! What a client meets that isn't a SOAP service of its own house: logins, redirects, proxies, cookies, compression, servers that
-//! don't answer at first.
+//! The client against real-world conditions: logins, redirects, proxies, cookies, compression, servers that don't
+//! answer at first.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -24,7 +24,7 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 4
 const DENIED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
 const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
-/// A server that answers one request after the other with what it was told, and keeps the requests.
+/// A server that gives scripted answers, one per request, and stores the requests.
 #[derive(Clone)]
 struct Script {
     url: String,
@@ -34,7 +34,7 @@ struct Script {
 }
 
 impl Script {
-    /// `{url}` in an answer stands for the server's own address. An empty answer closes the connection.
+    /// `{url}` in an answer is replaced by the server's own address. An empty answer closes the connection.
     async fn new(answers: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -69,13 +69,13 @@ impl Script {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The values that the requests had of a header.
+    /// Returns the values of a header in all requests.
     fn sent(&self, name: &str) -> Vec<Option<String>> {
         self.requests().iter().map(|request| field(request, name)).collect()
     }
 }
 
-/// Reads a request with a body of the length that it says.
+/// Reads a request with the declared length of its body.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut read = Vec::new();
     loop {
@@ -155,12 +155,12 @@ async fn basic_goes_with_each_request_and_is_not_tried_twice() {
     call(&transport, &server.url).await.unwrap();
     let error = call(&transport, &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::UNAUTHORIZED));
-    // What a call says itself counts.
+    // The headers of a call take precedence.
     let own = |options: &mut ExchangeOptions| {
         drop(options.http_headers.insert(header::AUTHORIZATION, "own".parse().unwrap()))
     };
     send(&transport, &server.url, own).await.unwrap();
-    // RFC 7617 §2.
+    // The example of RFC 7617 §2.
     let basic = Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned());
     assert_eq!(server.sent("authorization"), [basic.clone(), basic, Some("own".to_owned())]);
     assert!(!format!("{transport:?}").contains("QWxh"));
@@ -214,12 +214,12 @@ async fn those_who_wait_for_a_token_share_it_and_its_failure() {
         assert_eq!(error.to_string(), "no token was issued: the authority sleeps");
     }
     assert_eq!(asked.load(Ordering::Relaxed), 1);
-    // Who comes later asks again.
+    // A later call asks for a token again.
     call(&none, &server.url).await.unwrap();
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
-/// It ended with the request that needed it first, and others began anew.
+/// Regression: the call of `issue` ended with the request that needed it first, and others began a new one.
 #[tokio::test]
 async fn an_issue_goes_on_as_long_as_somebody_waits_for_it() {
     let server = Script::new(&[OK, OK]).await;
@@ -232,7 +232,7 @@ async fn an_issue_goes_on_as_long_as_somebody_waits_for_it() {
     assert_eq!(server.sent("authorization"), [Some("Bearer one".to_owned())]);
 }
 
-/// Those who waited were told what was wrong the time before.
+/// Regression: waiting requests got the error of the previous call.
 #[tokio::test]
 async fn a_token_that_fits_in_no_header_is_told_to_all() {
     let server = Script::new(&[OK]).await;
@@ -281,7 +281,7 @@ async fn digest_answers_the_strongest_challenge() {
         assert!(sent.contains(&format!(", algorithm=SHA-256, qop=auth, nc={count:08x}, cnonce=\"")), "{sent}");
         assert!(sent.ends_with(", opaque=\"o\""), "{sent}");
     }
-    // One connection, since the rest of an answer is read before the next request.
+    // One connection, because the rest of an answer is read before the next request.
     assert_eq!(server.connections.load(Ordering::Relaxed), 1);
 }
 
@@ -330,7 +330,7 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
         server.url
     );
     assert_eq!(error.to_string(), expected);
-    // Whose login that is, is nobody's business.
+    // The error doesn't show the login.
     let server = Script::new(&[&redirect(302, "http://Aladdin:open%20sesame@h/x")]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
     assert!(error.to_string().ends_with("; it sends the message on to http://h/x"), "{error}");
@@ -351,7 +351,7 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
     assert_eq!(error.url().unwrap(), &target[..]);
     assert_eq!(server.requests().len(), 6);
 
-    // An error is that of the last URL.
+    // An error belongs to the last URL.
     for (answer, said) in [(DENIED, "the answer from {url}/x is 401 "), ("", "the exchange with {url}/x broke off ")] {
         let server = Script::new(&[&redirect(308, "/x"), answer]).await;
         let error = call(&following, &server.url).await.unwrap_err();
@@ -359,7 +359,7 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
         assert_eq!(error.url().unwrap(), &format!("{}/x", server.url)[..]);
     }
 
-    // What is sent as a stream can't be sent again.
+    // A stream can't be sent again.
     let server = Script::new(&[&redirect(308, "/x"), OK]).await;
     let error = exchange(&following, &server.url, streamed(), |_| {}).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::PERMANENT_REDIRECT));
@@ -408,7 +408,8 @@ async fn a_server_that_was_not_reached_is_tried_again() {
     assert_eq!(calling.await.unwrap().unwrap(), StatusCode::OK);
 }
 
-/// No byte of the message went over the connection that was kept, so another one is no retry: none is allowed here.
+/// No byte of the message was sent over the pooled connection, so using another one is not a retry. No retries are
+/// allowed here.
 #[tokio::test]
 async fn a_kept_connection_that_the_server_closed_is_replaced() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -417,25 +418,25 @@ async fn a_kept_connection_that_the_server_closed_is_replaced() {
         for _ in 0..2 {
             let (mut stream, _) = listener.accept().await.unwrap();
             read_request(&mut stream).await.unwrap();
-            // It says nothing of closing, and closes.
+            // The server closes the connection without announcing it.
             stream.write_all(OK.as_bytes()).await.unwrap();
         }
     });
     let transport = transport(|_| {});
     call(&transport, &url).await.unwrap();
-    // The end of the connection arrives.
+    // Wait until the end of the connection has arrived.
     tokio::time::sleep(Duration::from_millis(100)).await;
     call(&transport, &url).await.unwrap();
     server.await.unwrap();
 }
 
-/// It may have acted on it: a request that went over a kept connection is like others.
+/// The server may have acted on it: a request sent over a pooled connection is like any other.
 #[tokio::test]
 async fn a_request_that_was_read_from_a_kept_connection_is_not_sent_again() {
     let server = Script::new(&[OK, "", OK]).await;
     let retrying = transport(|options| options.retries.attempts = 2);
     call(&retrying, &server.url).await.unwrap();
-    // The connection is put back.
+    // Wait until the connection is back in the pool.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let error = call(&retrying, &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Exchange, "{error}");
@@ -449,12 +450,12 @@ async fn what_a_server_may_have_acted_on_is_sent_again_only_if_it_may_be() {
         options.retries.backoff = Duration::from_millis(1);
     });
     let repeatable = |options: &mut ExchangeOptions| options.is_repeatable = true;
-    // It closes the connection instead of an answer.
+    // The server closes the connection instead of answering.
     let server = Script::new(&["", "", OK]).await;
     assert_eq!(call(&retrying, &server.url).await.unwrap_err().kind(), ErrorKind::Exchange);
     send(&retrying, &server.url, repeatable).await.unwrap();
     assert_eq!(server.requests().len(), 3);
-    // It is busy.
+    // The server is busy.
     let server = Script::new(&[BUSY, BUSY, OK, BUSY, BUSY, BUSY]).await;
     assert_eq!(call(&retrying, &server.url).await.unwrap_err().status(), Some(StatusCode::SERVICE_UNAVAILABLE));
     send(&retrying, &server.url, repeatable).await.unwrap();
@@ -462,15 +463,15 @@ async fn what_a_server_may_have_acted_on_is_sent_again_only_if_it_may_be() {
     let error = send(&retrying, &server.url, repeatable).await.unwrap_err();
     assert_eq!(error.status(), Some(StatusCode::SERVICE_UNAVAILABLE));
     assert_eq!(server.requests().len(), 6);
-    // Without the option nothing is.
+    // Without the option nothing is retried.
     let server = Script::new(&[BUSY, OK]).await;
     assert!(send(&transport(|_| {}), &server.url, repeatable).await.is_err());
-    // Nor is a stream.
+    // A stream is not retried either.
     let server = Script::new(&[BUSY, OK]).await;
     assert!(exchange(&retrying, &server.url, streamed(), repeatable).await.is_err());
 }
 
-/// A login and a redirect took the attempts away.
+/// Regression: a login and a redirect used up the attempts.
 #[tokio::test]
 async fn what_is_sent_again_for_another_reason_is_no_retry() {
     let server = Script::new(&[DENIED, BUSY, &redirect(308, "/x"), OK]).await;
@@ -500,7 +501,7 @@ async fn a_wait_that_the_server_asks_for_is_kept_within_the_time_of_the_request(
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
-/// A time that no clock reaches was a panic.
+/// Regression: a time that the clock can't represent caused a panic.
 #[tokio::test]
 async fn endless_times_are_none() {
     let asking = format!("HTTP/1.1 503 Busy\r\nRetry-After: {}\r\nContent-Length: 0\r\n\r\n", u64::MAX);
@@ -510,7 +511,7 @@ async fn endless_times_are_none() {
         options.request_timeout = Duration::MAX;
         options.connect_timeout = Duration::MAX;
     });
-    // The server is not waited for so long, though the request may take any time.
+    // The client doesn't wait that long, although the request has no time limit.
     let waited = send(&transport, &server.url, |options| options.is_repeatable = true);
     assert!(tokio::time::timeout(Duration::from_secs(5), waited).await.is_ok_and(|reply| reply.is_err()));
     call(&transport, &server.url).await.unwrap();
@@ -610,7 +611,7 @@ async fn an_http_proxy_is_given_requests_to_http() {
     assert!(requests[0].starts_with("POST http://service.example/x?y HTTP/1.1\r\n"), "{}", requests[0]);
     assert_eq!(proxy.sent("host"), [Some("service.example".to_owned())]);
     assert_eq!(proxy.sent("proxy-authorization"), [Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned())]);
-    // An exception is reached directly, and isn't told the login of the proxy.
+    // An excluded host is reached directly, and doesn't get the login of the proxy.
     let server = Script::new(&[OK]).await;
     call(&through, &server.url).await.unwrap();
     assert_eq!(server.sent("proxy-authorization"), [None]);
@@ -645,7 +646,7 @@ async fn socks_proxies_connect_by_name() {
     assert!(server.await.unwrap().starts_with("POST /x HTTP/1.1\r\n"));
 }
 
-/// Who reads that a connection was refused wants to know whose.
+/// The error for a refused connection must name the proxy.
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_named() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -669,7 +670,7 @@ async fn a_proxy_that_is_none_is_refused_without_its_password() {
     }
 }
 
-/// It was ignored, and errors told it.
+/// Regression: the login was ignored, and errors showed it.
 #[tokio::test]
 async fn a_login_in_a_url_is_refused_and_not_repeated() {
     for url in [
@@ -689,7 +690,7 @@ async fn a_login_in_a_url_is_refused_and_not_repeated() {
     let error = call(&transport(|_| {}), "http://u:secret-password@127.0.0.1:1/x").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Request);
     assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
-    // What stands behind the host is none.
+    // An `@` after the host is not a login.
     client::url("http://host/a@b?c@d").unwrap();
 }
 
@@ -699,7 +700,7 @@ async fn connections_for_tls_are_tunnels() {
     for (answer, expected) in [
         ("HTTP/1.1 407 No\r\n\r\n", "made no connection: tunnel error: proxy authorization required"),
         ("HTTP/1.1 502 No\r\n\r\n", "made no connection: tunnel error: unsuccessful"),
-        // Behind a tunnel comes the handshake, which this one doesn't answer.
+        // After the tunnel is open, the proxy doesn't answer the TLS handshake.
         ("HTTP/1.1 200 OK\r\n\r\n", "no TLS handshake within 500ms"),
     ] {
         let proxy = Script::new(&[answer]).await;
@@ -716,7 +717,7 @@ async fn connections_for_tls_are_tunnels() {
     }
 }
 
-/// It was with TLS alone that they were not: all that we say ourselves was taken for a refused certificate.
+/// Regression: with TLS, these were not retried, because all our own errors were taken for a rejected certificate.
 #[cfg(feature = "tls")]
 #[tokio::test]
 async fn tunnels_that_fail_are_tried_again() {
@@ -739,7 +740,7 @@ async fn a_server_that_speaks_tls_is_recognised() {
     assert!(error.to_string().ends_with("what the server sent is no HTTP/1.1; it may expect https"), "{error}");
 }
 
-/// A transport that somebody else wrote, over a client of hyper.
+/// A transport that isn't ours, over a client of hyper.
 #[tokio::test]
 async fn failures_of_other_transports_are_named() {
     let unused = {
@@ -757,7 +758,7 @@ async fn failures_of_other_transports_are_named() {
     }
 }
 
-/// The name and the password of a URL went into the error, where a transport lets it pass.
+/// Regression: with a transport that accepts such URLs, the user name and password were shown in errors.
 #[tokio::test]
 async fn an_error_has_the_url_without_a_login_and_shows_no_query() {
     let url = Uri::from_static("http://Aladdin:open%20sesame@in.process/a?token=open-sesame");

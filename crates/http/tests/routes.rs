@@ -1,4 +1,4 @@
-//! What stands beside the endpoints of a server.
+//! Services next to the endpoints of a server.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -19,7 +19,7 @@ use support::{ask, echo, peers, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Answers with what was asked, in a body of another type.
+/// Answers with the request, in a body of another type.
 #[derive(Clone)]
 struct Said(&'static str);
 
@@ -82,7 +82,7 @@ async fn probes_tell_whether_a_server_is_there_and_ready() {
     assert_eq!(response.headers()["cache-control"], "no-store");
 }
 
-/// A connection that is there already is told so; others find nobody.
+/// An open connection still gets an answer; new ones are refused.
 #[tokio::test]
 async fn a_server_that_stops_is_not_ready() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -93,7 +93,7 @@ async fn a_server_that_stops_is_not_ready() {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(b"GET /ready HTTP/1.1\r\nHost: h\r\n\r\n").await.unwrap();
     assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 OK"));
-    // A request is on its way when the server is told to stop.
+    // A request is on its way when the server is asked to stop.
     stream.write_all(b"GET /ready HTTP/1.1\r\n").await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     stop.send(()).unwrap();
@@ -104,7 +104,7 @@ async fn a_server_that_stops_is_not_ready() {
     assert!(server.await.unwrap().is_complete());
 }
 
-/// They were refused, and a restart made it worse.
+/// Regression: probes were rejected, and a restart made it worse.
 #[tokio::test]
 async fn probes_are_answered_while_all_slots_are_taken() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -129,7 +129,7 @@ async fn probes_are_answered_while_all_slots_are_taken() {
         ("POST /health HTTP/1.1\nHost: h\nContent-Length: 9", "405 Method Not Allowed\r\n"),
         ("GET /said HTTP/1.1\nHost: h", "503 Service Unavailable\r\n"),
         ("GET /nothing HTTP/1.1\nHost: h", "503 Service Unavailable\r\n"),
-        // Nobody waits for the message.
+        // The message is not waited for.
         ("POST /echo HTTP/1.1\nHost: h\nContent-Length: 9", "503 Service Unavailable\r\n"),
         ("POST /said HTTP/1.1\nHost: h\nContent-Length: 9", "503 Service Unavailable\r\n"),
     ] {
@@ -144,7 +144,7 @@ async fn probes_are_answered_while_all_slots_are_taken() {
     }
 }
 
-/// Its ticket, and so its client, was that of the next request on the thread.
+/// Regression: its ticket, and so its client, was used for the next request on the thread.
 #[tokio::test]
 async fn a_service_that_panics_leaves_its_request_to_nobody() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -156,7 +156,7 @@ async fn a_service_that_panics_leaves_its_request_to_nobody() {
     assert_eq!(ask(&peers(), post("<a/>")).await.body(), "nobody.");
 }
 
-/// Says nothing.
+/// A service that panics.
 #[derive(Clone)]
 struct Panics;
 

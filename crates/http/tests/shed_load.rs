@@ -1,4 +1,4 @@
-//! More than the server may do at once is refused quickly, or waits outside.
+//! Load above the limits is rejected quickly, or waits outside.
 
 mod support;
 
@@ -29,13 +29,13 @@ async fn requests_beyond_the_limit_are_told_to_come_again() {
     for client in &mut busy {
         assert_eq!(client.response().await.1, "<a/>");
     }
-    // The connection that was refused goes on.
+    // The rejected connection continues.
     client.post("", "<c/>").await;
     assert_eq!(client.response().await.1, "<c/>");
 }
 
-/// A router calls an endpoint when its answer is waited for. The request had its slot by then and kept it while its message came,
-/// and was charged to the budget of the process.
+/// Regression: behind a router, which calls an endpoint only when the answer is polled, the request already had its
+/// slot. It kept the slot while its message arrived, and was charged to the budget of the process.
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_behind_a_router_knows_its_server() {
     let (budget, charged) = (Budget::new(1 << 20), Arc::new(Mutex::new(Vec::new())));
@@ -54,13 +54,13 @@ async fn an_endpoint_behind_a_router_knows_its_server() {
     assert_eq!(other.response().await.1, "<b/>");
     slow.send("/>").await;
     assert_eq!(slow.response().await.1, "<a/>");
-    // At work it has one.
+    // At work it has a slot.
     slow.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;
     sleep(Duration::from_secs(1)).await;
     other.post("", "<b/>").await;
     assert!(other.response().await.0.starts_with("http/1.1 503 "));
     assert_eq!(slow.response().await.1, "<a/>");
-    // The router has the body of what was refused, read or not: that connection is closed.
+    // The router holds the body of the rejected request, so the connection is closed.
     let mut other = host.connect();
     other.post("", "<b/>").await;
     assert_eq!(other.response().await.1, "<b/>");
@@ -68,7 +68,7 @@ async fn an_endpoint_behind_a_router_knows_its_server() {
     assert!(charged.len() == 4 && charged.iter().flatten().all(|of| of.is_same(&budget)), "{charged:?}");
 }
 
-/// Reset, it might never read why.
+/// After a reset, the client might not receive the reason.
 #[tokio::test(start_paused = true)]
 async fn a_slow_sender_is_heard_out_when_it_was_refused() {
     const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 100\r\n\r\n";
@@ -83,7 +83,7 @@ async fn a_slow_sender_is_heard_out_when_it_was_refused() {
     assert!(head.starts_with("http/1.1 503 "), "{head}");
     assert_eq!(client.rest().await, "");
 
-    // Not for ever; and sending fails, by panic, when the connection is closed.
+    // It isn't read forever. Sending panics when the connection is closed.
     let mut client = host.connect();
     let start = Instant::now();
     let trickle = async move {
@@ -107,11 +107,11 @@ async fn connections_beyond_the_limit_wait_for_those_at_work() {
     second.post("", "<b/>").await;
     assert!(timeout(Duration::from_secs(30), second.response()).await.is_err());
     drop(first);
-    // The handler doesn't hear of it, and ends in time.
+    // The handler isn't notified, and ends in time.
     assert_eq!(second.response().await.1, "<b/>");
 }
 
-/// An idle connection kept a newcomer waiting until its own time was over.
+/// Regression: a new connection had to wait until an idle one timed out.
 #[tokio::test(start_paused = true)]
 async fn an_idle_connection_makes_room_for_a_new_one() {
     let host = Host::start(Server::new().max_connections(2), echo());
@@ -132,7 +132,7 @@ async fn an_idle_connection_makes_room_for_a_new_one() {
     assert_eq!(busy.response().await.1, "<a/>");
 }
 
-/// A slot that was free a moment later was no use to a request that came a moment before.
+/// Regression: a slot that became free a moment later did not help a request that arrived a moment before.
 #[tokio::test(start_paused = true)]
 async fn a_request_waits_shortly_for_a_slot() {
     let server = Server::new().max_requests_in_flight(1).max_requests_queued(1).queue_timeout(Duration::from_secs(6));
@@ -148,7 +148,7 @@ async fn a_request_waits_shortly_for_a_slot() {
     assert_eq!(start.elapsed(), Duration::ZERO);
     assert_eq!(second.response().await.1, "<b/>");
     assert_eq!(start.elapsed().as_secs(), 8);
-    // Nor does it wait for longer.
+    // It doesn't wait longer than that.
     first.response().await;
     first.post("soapaction: hang\r\n", "<a/>").await;
     sleep(Duration::from_secs(1)).await;

@@ -1,4 +1,4 @@
-//! A server that is asked to stop finishes what it began.
+//! A server that is asked to stop finishes the requests that it began.
 
 mod support;
 
@@ -15,7 +15,7 @@ async fn a_request_at_work_is_finished_and_idle_connections_are_closed() {
     resting.post("", "<a/>").await;
     resting.response().await;
     sleep(Duration::from_secs(30)).await;
-    // `fresh` has sent nothing for so long that it is gone; another takes its part.
+    // `fresh` has been silent for so long that it was closed; use a new connection.
     assert_eq!(fresh.rest().await, "");
     assert_eq!(warm.rest().await, "");
     assert_eq!(busy.rest().await, "");
@@ -39,7 +39,7 @@ async fn a_request_at_work_is_finished_and_idle_connections_are_closed() {
     assert_eq!(start.elapsed().as_secs(), 4);
 }
 
-/// 128 of them were: that is as much as tokio lets a task do at a time.
+/// Regression: only 128 of them were answered, which is what tokio lets a task do at a time.
 #[tokio::test(start_paused = true)]
 async fn all_connections_that_wait_to_be_accepted_are_answered() {
     let mut host = Host::start(Server::new(), echo());
@@ -73,7 +73,7 @@ async fn what_outlasts_the_grace_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_grace_cuts_off_is_reported() {
-    // A body may come as slowly as it likes, so that only the grace ends it.
+    // The body has no required rate, so only the grace time ends it.
     let endpoint = echo_with(|options| options.body_rate = 0);
     let mut host = Host::start(Server::new().shutdown_grace(Duration::from_secs(10)), endpoint);
     let mut clients = Vec::new();
@@ -82,7 +82,7 @@ async fn what_the_grace_cuts_off_is_reported() {
         client.post(headers, "<a/>").await;
         clients.push(client);
     }
-    // One that is still being received, in a version that has no SOAPAction.
+    // This one is still being received, in the SOAP version without SOAPAction.
     let mut client = host.connect();
     let content_type = "application/soap+xml; action=\"urn:half\"";
     client
@@ -108,7 +108,7 @@ async fn a_shutdown_that_cuts_nothing_off_says_so() {
     assert!((&mut host.server).await.unwrap().is_complete());
 }
 
-/// A request that is on its way when the server is asked to stop was sent to a server that ran.
+/// A request that is on its way during the order to stop was sent to a running server.
 #[tokio::test(start_paused = true)]
 async fn a_request_on_its_way_is_answered_and_the_connection_closed() {
     let mut host = Host::start(Server::new(), echo());
@@ -130,13 +130,13 @@ async fn a_request_on_its_way_is_answered_and_the_connection_closed() {
     assert!((&mut host.server).await.unwrap().is_complete());
 }
 
-/// The system has taken it in, so its client may have sent a request.
+/// The system has accepted the connection, so its client may have sent a request.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_waits_to_be_accepted_is_served() {
     let mut host = Host::start(Server::new().max_connections(3), echo());
     host.connect().post("", "<a/>").await;
     sleep(Duration::from_secs(1)).await;
-    // All of it happens before the server looks.
+    // All of this happens before the server polls its listener.
     let mut client = host.connect();
     host.stop();
     client.post("", "<last/>").await;
@@ -145,7 +145,7 @@ async fn a_connection_that_waits_to_be_accepted_is_served() {
     assert_eq!(body, "<last/>");
 }
 
-/// What is received in pieces when the order comes is a request at work.
+/// A request whose head has arrived in part counts as being at work.
 #[tokio::test(start_paused = true)]
 async fn a_head_that_is_half_there_is_answered() {
     let mut host = Host::start(Server::new(), echo());

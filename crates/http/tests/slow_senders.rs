@@ -1,4 +1,4 @@
-//! Those that send slowly take nothing from those that don't.
+//! Slow senders take no resources from other clients.
 
 mod support;
 
@@ -23,7 +23,7 @@ async fn started(host: &Host, head: &str) -> Client {
     client
 }
 
-/// 1,024 of them held every slot, for as long as they liked.
+/// Regression: 1,024 slow senders held every slot without a time limit.
 #[tokio::test(start_paused = true)]
 async fn slow_senders_hold_no_slots() {
     for head in [MESSAGE, PACKAGE] {
@@ -48,7 +48,7 @@ async fn slow_senders_hold_no_slots() {
     }
 }
 
-/// The handler has begun, and waits for what comes.
+/// The handler has begun and waits for more of the attachment.
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_drips_holds_no_slot() {
     let host = Host::start(Server::new().max_requests_in_flight(1), echo());
@@ -74,7 +74,8 @@ async fn an_attachment_that_drips_holds_no_slot() {
     }
 }
 
-/// Answers a package whose attachment comes while somebody else has the only slot: when that one is done.
+/// Sends a package whose attachment arrives while another request holds the only slot. It must be answered when that
+/// request is done.
 async fn goes_on_with_a_slot(action: &str) {
     let host = Host::start(Server::new().max_requests_in_flight(1), echo());
     let end = "\r\n--b--\r\n";
@@ -93,19 +94,19 @@ async fn goes_on_with_a_slot(action: &str) {
     assert_eq!(client.response().await.1, "<b/>");
 }
 
-/// A handler that waited for its peer goes on with a slot, and others wait meanwhile.
+/// A handler that waited for its peer continues with a slot, and others wait meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_goes_on_has_a_slot() {
     goes_on_with_a_slot("attachment").await;
 }
 
-/// It was never woken.
+/// Regression: the task was never woken.
 #[tokio::test(start_paused = true)]
 async fn a_task_that_reads_for_a_handler_waits_for_a_slot() {
     goes_on_with_a_slot("task").await;
 }
 
-/// It had none for the rest of its time, once it had waited.
+/// Regression: once the handler had waited, it had no slot for the rest of its time.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_waits_no_longer_has_a_slot() {
     let host = Host::start(Server::new().max_requests_in_flight(1), echo());
@@ -122,7 +123,7 @@ async fn a_handler_that_waits_no_longer_has_a_slot() {
     assert_eq!(slow.response().await.1, "<a/>");
 }
 
-/// It was closed without an answer, for somebody who came later.
+/// Regression: it was closed without an answer, in favor of a later client.
 #[tokio::test(start_paused = true)]
 async fn a_package_at_work_makes_no_room() {
     let server = Server::new().max_requests_receiving(1).max_bytes_receiving(100_000);
@@ -141,7 +142,7 @@ async fn a_package_at_work_makes_no_room() {
     assert_eq!(at_work.response().await.1.len(), 80_000);
 }
 
-/// It was closed without an answer.
+/// Regression: it was closed without an answer.
 #[tokio::test(start_paused = true)]
 async fn who_makes_room_while_the_last_of_it_comes_is_answered() {
     let host = Host::start(Server::new().max_bytes_receiving(60_000), echo_with(|options| options.body_rate = 0));
@@ -159,7 +160,7 @@ async fn who_makes_room_while_the_last_of_it_comes_is_answered() {
     assert!(answer.0.starts_with("http/1.1 408 "), "{}", answer.0);
 }
 
-/// All of them went, since each that comes found too much before the first was gone.
+/// Regression: all of them were dropped, because each new one found too many bytes before the first was gone.
 #[tokio::test(start_paused = true)]
 async fn one_makes_room_for_as_much_as_it_holds() {
     let host = Host::start(Server::new().max_bytes_receiving(280_000), echo_with(|options| options.body_rate = 0));
@@ -177,7 +178,7 @@ async fn one_makes_room_for_as_much_as_it_holds() {
         fast.push(client);
     }
     sleep(seconds(1)).await;
-    // All at once.
+    // All at the same time.
     for client in &mut fast {
         client.send("x".repeat(7_000)).await;
     }
@@ -189,7 +190,7 @@ async fn one_makes_room_for_as_much_as_it_holds() {
     assert_eq!(answered, 1);
 }
 
-/// They left nothing of the budget for those who came, for as long as they liked.
+/// Regression: slow senders held the whole budget, without a time limit.
 #[tokio::test(start_paused = true)]
 async fn incomplete_messages_hold_at_most_half_of_the_budget() {
     let budget = Budget::new(200_000);
@@ -204,7 +205,7 @@ async fn incomplete_messages_hold_at_most_half_of_the_budget() {
     assert!((50_000..=100_000).contains(&budget.used()), "{}", budget.used());
 }
 
-/// What made room was the newest, or nothing.
+/// Regression: the newest sender was dropped, or none.
 #[tokio::test(start_paused = true)]
 async fn the_slowest_sender_makes_room() {
     let host = Host::start(Server::new().max_requests_receiving(2), echo_with(|options| options.body_rate = 0));
@@ -226,7 +227,7 @@ async fn the_slowest_sender_makes_room() {
     assert_eq!(new.response().await.1.len(), 100_000);
 }
 
-/// It was fast on average for as long as it liked.
+/// Regression: a sender with a fast beginning counted as fast forever.
 #[tokio::test(start_paused = true)]
 async fn who_was_fast_and_stalls_is_slow() {
     let host = Host::start(Server::new().max_requests_receiving(2), echo_with(|options| options.body_rate = 0));
@@ -236,7 +237,7 @@ async fn who_was_fast_and_stalls_is_slow() {
         sleep(Duration::from_millis(100)).await;
         steady.send("x".repeat(1_000)).await;
     }
-    // A byte at times makes nobody fast.
+    // An occasional byte makes nobody fast.
     stalled.send("x").await;
     sleep(Duration::from_millis(1)).await;
     let _new = started(&host, MESSAGE).await;
@@ -261,7 +262,7 @@ async fn the_slowest_sender_of_an_address_makes_room() {
     }
 }
 
-/// 60 bodies held open took 979 MB.
+/// Regression: 60 bodies held open took 979 MB.
 #[tokio::test(start_paused = true)]
 async fn incomplete_messages_hold_a_bounded_number_of_bytes() {
     let host = Host::start(Server::new().max_bytes_receiving(150_000), echo_with(|options| options.body_rate = 0));
@@ -274,14 +275,15 @@ async fn incomplete_messages_hold_a_bounded_number_of_bytes() {
     sleep(Duration::from_millis(1)).await;
     fast.send("x".repeat(90_000)).await;
     assert!(slow.response().await.0.starts_with("http/1.1 408 "));
-    // One that holds nothing is no help.
+    // Dropping a request that holds nothing doesn't help.
     for (client, rest) in [(&mut fast, 10_000), (&mut small, 100_000)] {
         client.send("x".repeat(rest)).await;
         assert_eq!(client.response().await.1.len(), 100_000);
     }
 }
 
-/// Parts ahead of the root part counted as memory, and others had to go for what was on the disk.
+/// Regression: parts before the root part counted as memory, and other requests were dropped although the parts were on
+/// disk.
 #[tokio::test(start_paused = true)]
 async fn parts_that_wait_on_the_disk_hold_no_memory() {
     let host = Host::start(Server::new().max_bytes_receiving(1_000_000), echo_with(|options| options.body_rate = 0));
@@ -313,7 +315,7 @@ async fn an_answer_that_is_not_read_holds_no_slot() {
     assert_eq!(slow.response().await.1.len(), 100_000);
 }
 
-/// Those that send their heads slowly, or nothing, were all that the server had connections for.
+/// Regression: clients with slow or missing heads took all connections of the server.
 #[tokio::test(start_paused = true)]
 async fn slow_connections_make_room_for_new_ones() {
     for head in ["", "POST / HTT", MESSAGE, PACKAGE] {

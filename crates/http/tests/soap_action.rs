@@ -1,4 +1,4 @@
-//! The SOAPAction header tells the intent of a request (SOAP 1.1 §6.1.1), or the media type does (SOAP 1.2 Part 2 §6.5).
+//! The SOAPAction header (SOAP 1.1 §6.1.1) or the media type (SOAP 1.2 Part 2 §6.5) declares the intent of a request.
 
 mod support;
 
@@ -27,7 +27,7 @@ async fn the_media_type_of_soap12_tells_the_action() {
         ("application/soap+xml; action=\"action\"", None, "[action]"),
         ("application/soap+xml; action=action; charset=utf-8", Some("other"), "[action]"),
         ("application/soap+xml; action=\"\"", Some("action"), "<a/>"),
-        // A client that changed the media type and nothing else.
+        // A client that changed only the media type.
         ("application/soap+xml", Some("action"), "[action]"),
         ("application/soap+xml", None, "<a/>"),
         ("text/xml; action=action", None, "<a/>"),

@@ -1,4 +1,4 @@
-//! A reply is 200, a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.2.2); what is no request at all is 405.
+//! A reply has the status 200, a fault 500 (SOAP 1.1 §6.2) or 400 (SOAP 1.2 Part 2 §7.5.2.2). Other methods get 405.
 
 mod support;
 

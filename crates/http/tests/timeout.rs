@@ -1,4 +1,4 @@
-//! Nobody is waited for without end. The clock is paused: it jumps to the next timer when all wait.
+//! Every wait has a time limit. The clock is paused: it jumps to the next timer when all tasks wait.
 
 mod support;
 
@@ -27,7 +27,7 @@ async fn a_head_must_come_in_time() {
     }
 }
 
-/// A byte now and then must not hold the connection: the time of a head counts from its start.
+/// The time of a head counts from its start, so occasional bytes don't hold the connection.
 #[tokio::test(start_paused = true)]
 async fn a_slow_head_gets_no_more_time() {
     let host = Host::start(Server::new().header_read_timeout(seconds(10)), echo());
@@ -42,14 +42,14 @@ async fn a_slow_head_gets_no_more_time() {
             client.send("O").await;
         }
     };
-    // Sending fails, by panic, when the connection is closed.
+    // Sending panics when the connection is closed.
     assert!(
         tokio::spawn(async move { tokio::time::timeout(seconds(60), slowly).await }).await.is_err_and(|e| e.is_panic())
     );
     assert!(start.elapsed() < seconds(14));
 }
 
-/// The time of one head must not be counted against the next.
+/// The time of one head must not count for the next.
 #[tokio::test(start_paused = true)]
 async fn heads_in_pieces_are_served_for_ever() {
     let host = Host::start(Server::new().header_read_timeout(seconds(10)), echo());
@@ -62,7 +62,7 @@ async fn heads_in_pieces_are_served_for_ever() {
     }
 }
 
-/// The connection panicked, or a body was given up at once.
+/// Regression: the connection panicked, or a body was given up immediately.
 #[tokio::test(start_paused = true)]
 async fn there_may_be_no_limits() {
     let none = Duration::MAX;
@@ -74,7 +74,7 @@ async fn there_may_be_no_limits() {
             options.body_rate = write_rate;
         });
         let mut host = Host::start(server, endpoint);
-        // No more is taken in than this.
+        // The connection buffers only this many bytes.
         let mut client = host.connect_over(16);
         for _ in 0..2 {
             for piece in [
@@ -134,7 +134,7 @@ async fn a_handler_must_answer_in_time() {
 async fn an_idle_connection_is_kept_for_its_time() {
     let host = Host::start(Server::new().keep_alive_timeout(seconds(60)), echo());
     let mut client = host.connect();
-    // Short and long waits: the connection is at rest in the long ones.
+    // Short and long waits: the connection is idle in the long ones.
     for wait in [0, 1, 4, 6, 14, 30, 59, 59] {
         sleep(seconds(wait)).await;
         client.post("", "<a/>").await;
@@ -145,7 +145,7 @@ async fn an_idle_connection_is_kept_for_its_time() {
     assert!((60..=61).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
 }
 
-/// A handler that is slower than the keep-alive time is not idle.
+/// A connection whose handler takes longer than the keep-alive timeout is not idle.
 #[tokio::test(start_paused = true)]
 async fn a_busy_connection_is_not_idle() {
     let host = Host::start(Server::new().keep_alive_timeout(seconds(1)), echo());
@@ -154,7 +154,7 @@ async fn a_busy_connection_is_not_idle() {
     assert_eq!(client.response().await.1, "<a/>");
 }
 
-/// A flush that waited, as one of TLS may, is over when it succeeds.
+/// A flush that blocked, as one of TLS may, is over when it succeeds.
 #[tokio::test(start_paused = true)]
 async fn a_flush_that_waited_holds_nothing_against_the_client() {
     let host = Host::start(Server::new().write_timeout(seconds(2)), echo());
@@ -172,7 +172,7 @@ async fn a_client_must_read_in_time() {
     let mut client = host.connect();
     let message = "x".repeat(100_000);
     client.post("", &message).await;
-    // It reads now and then: the server goes on.
+    // The client reads at intervals, and the server continues.
     sleep(seconds(25)).await;
     assert_eq!(client.response().await.1, message);
     client.post("", &message).await;
@@ -180,7 +180,7 @@ async fn a_client_must_read_in_time() {
     assert!(client.rest().await.len() < message.len());
 }
 
-/// A head of a package, with a part behind the root that is said to be so long.
+/// Returns the beginning of a package, with a part of the declared length after the root.
 fn package(length: usize) -> String {
     let body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <x@y>\r\n\r\n";
     let length = body.len() + length;
@@ -190,7 +190,7 @@ fn package(length: usize) -> String {
     )
 }
 
-/// Neither the time of a body nor that of a handler ends an attachment that flows.
+/// Neither the limit of a body nor that of a handler ends an attachment that keeps arriving.
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_flows_may_take_any_time() {
     let endpoint = echo_with(|options| {
@@ -210,7 +210,8 @@ async fn an_attachment_that_flows_may_take_any_time() {
     assert_eq!(client.response().await.1, "20 bytes");
 }
 
-/// What had come with its request counted as progress, so a handler had twice its time; and it was told of no deadline.
+/// Regression: data that arrived with the request counted as progress, so a handler had twice its time. It also got no
+/// deadline.
 #[tokio::test(start_paused = true)]
 async fn a_handler_of_a_whole_package_must_answer_in_time() {
     let host = Host::start(Server::new(), echo_with(|options| options.request_timeout = seconds(20)));
@@ -227,7 +228,7 @@ async fn a_handler_of_a_whole_package_must_answer_in_time() {
         assert!(head.starts_with("http/1.1 503 "), "{head}");
         assert_eq!(body, "the service did not answer within 20s\n");
     }
-    // The time begins when the last of it comes.
+    // The time begins when the last byte arrives.
     client.send(package(1 + end.len()).replace("attachment", "read and hang")).await;
     sleep(seconds(15)).await;
     let start = Instant::now();
@@ -236,7 +237,7 @@ async fn a_handler_of_a_whole_package_must_answer_in_time() {
     assert_eq!(start.elapsed().as_secs(), 20);
 }
 
-/// A byte now and then is not enough, and less and less is the longer it takes.
+/// Occasional bytes are not enough, and the required rate rises with time.
 #[tokio::test(start_paused = true)]
 async fn an_attachment_that_trickles_is_given_up() {
     let host = Host::start(Server::new(), echo_with(|options| options.request_timeout = seconds(60)));
@@ -250,7 +251,7 @@ async fn an_attachment_that_trickles_is_given_up() {
     assert!(head.starts_with("http/1.1 500 "), "{head}");
     assert!(body.ends_with("bytes came while they were waited for, for 30 s"), "{body}");
 
-    // 200 bytes a second are enough for two minutes, not for three.
+    // 200 bytes a second are enough for two minutes, but not for three.
     let end = "\r\n--b--\r\n";
     for (pieces, is_enough) in [(12, true), (18, false)] {
         let mut client = host.connect();
@@ -288,7 +289,7 @@ async fn an_attachment_that_says_nothing_is_given_up() {
     assert!(head.starts_with("http/1.1 500 "), "{head}");
     assert!(body.starts_with("the body broke off") && body.ends_with(": nothing came for 30s"), "{body}");
     assert_eq!(client.rest().await, "");
-    // The same while the envelope is waited for.
+    // The limit also applies while the envelope is being received.
     let mut client = host.connect();
     client.send(package(20).split("<a/>").next().unwrap()).await;
     let (head, body) = client.response().await;
@@ -296,7 +297,7 @@ async fn an_attachment_that_says_nothing_is_given_up() {
     assert_eq!(body, "the message was not complete within 30s\n");
 }
 
-/// An envelope of a package could take 22 hours where one without a package had 30 seconds.
+/// Regression: an envelope in a package could take 22 hours, where one without a package had 30 seconds.
 #[tokio::test(start_paused = true)]
 async fn a_root_part_that_comes_slowly_is_given_up() {
     let host = Host::start(Server::new(), echo());
@@ -318,7 +319,7 @@ async fn a_root_part_that_comes_slowly_is_given_up() {
     }
 }
 
-/// Each byte that was read began the time of the next one.
+/// Regression: each byte that was read restarted the time limit.
 #[tokio::test(start_paused = true)]
 async fn a_client_must_not_read_ever_more_slowly() {
     let host = Host::start(Server::new().write_timeout(seconds(30)), echo());
@@ -334,11 +335,11 @@ async fn a_client_must_not_read_ever_more_slowly() {
         }
     }
     assert!(read < 100_000, "{read}");
-    // What the connection holds is read after the server has given up.
+    // The buffered bytes are read after the server has given up.
     assert!(start.elapsed() < seconds(600), "{:?}", start.elapsed());
 }
 
-/// Once it has answered, a service may take any time to say all of it, and a client must read.
+/// A streamed answer may take any time, but the client must read it.
 #[tokio::test(start_paused = true)]
 async fn a_reply_that_is_a_stream_may_take_any_time() {
     let endpoint = echo_with(|options| options.request_timeout = seconds(20));
@@ -349,7 +350,7 @@ async fn a_reply_that_is_a_stream_may_take_any_time() {
     let rest = client.rest().await;
     assert_eq!(start.elapsed().as_secs(), 200);
     assert!(rest.ends_with("\r\n0\r\n\r\n"), "{rest}");
-    // More than fits between the two.
+    // More bytes than fit in the buffer.
     client = host.connect();
     client.post("soapaction: \"stream 20000\"\r\n", "<a/>").await;
     sleep(seconds(31 + 10 * 20_000)).await;
@@ -358,7 +359,7 @@ async fn a_reply_that_is_a_stream_may_take_any_time() {
 
 static TAKE: [Operation; 1] = [Operation::new("take", "", Root::of_body("<soap:Body>", &[]))];
 
-/// Looks at no attachment.
+/// A service that reads no attachments.
 struct Taker;
 
 impl Dispatch for Taker {
@@ -373,7 +374,7 @@ impl Dispatch for Taker {
     }
 }
 
-/// Without workers nobody measured that time.
+/// Regression: without workers there was no timer for this.
 #[tokio::test(start_paused = true)]
 async fn attachments_that_are_left_are_waited_for_shortly() {
     for has_workers in [true, false] {

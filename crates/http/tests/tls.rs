@@ -1,4 +1,4 @@
-//! TLS on both sides: who is trusted, what is seen of the other end, and that nobody is held up.
+//! TLS on both sides: who is trusted, what the peer's certificate shows, and that nobody is blocked.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "support/authority.rs"]
@@ -43,11 +43,11 @@ static LOCALHOST: LazyLock<Issued> = LazyLock::new(|| AUTHORITY.issue("localhost
 static CLIENT: LazyLock<Issued> = LazyLock::new(|| AUTHORITY.issue("client", |_| {}));
 const REVOKED: u64 = 77;
 
-/// What is told of a client without a certificate that asked for localhost.
+/// The answer for a client without a certificate that requested localhost.
 const ANONYMOUS: &str = "Some((Some(\"localhost\"), None))";
 
-/// Tells what it sees of the client: the name that it asked for, and whether its certificate, if it has one, is the one that
-/// is expected. `/slow` says that it is there and takes a while, and what is posted comes back.
+/// Reports the client: the server name it requested, and whether its certificate, if any, is the expected one. `/slow`
+/// signals its arrival and takes a while. A POST is echoed.
 #[derive(Clone, Default)]
 struct Tell {
     came: Arc<Notify>,
@@ -111,7 +111,7 @@ impl Host {
         format!("https://{host}:{}/", self.address.port())
     }
 
-    /// A connection whose handshake is done, or the reason why not.
+    /// Makes a connection with a TLS handshake. Returns the reason if that fails.
     async fn connect(&self, config: &Arc<ClientConfig>) -> Result<TlsStream<TcpStream>, String> {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
@@ -129,7 +129,7 @@ fn tls(change: impl FnOnce(&mut TlsOptions)) -> Tls {
     Tls::with_options(options).unwrap()
 }
 
-/// A transport that trusts the authority.
+/// Creates a transport that trusts the authority.
 fn transport(change: impl FnOnce(&mut ClientOptions)) -> Transport {
     let mut tls = ClientOptions::default();
     tls.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root())]);
@@ -146,7 +146,7 @@ async fn ask(transport: &Transport, url: &str) -> Result<String, Error> {
     Ok(String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// What the client of other people's TLS is configured with, for one version.
+/// Returns the configuration of a plain rustls client, for one version.
 fn config(version: &'static rustls::SupportedProtocolVersion) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(LOCALHOST_ROOT.clone()).unwrap();
@@ -158,7 +158,7 @@ fn config(version: &'static rustls::SupportedProtocolVersion) -> Arc<ClientConfi
 static LOCALHOST_ROOT: LazyLock<CertificateDer<'static>> =
     LazyLock::new(|| CertificateDer::from_pem_slice(AUTHORITY.root().as_bytes()).unwrap());
 
-/// A request over a connection, and the body of its answer.
+/// Sends a request over a connection and returns the body of its answer.
 async fn get(stream: &mut TlsStream<TcpStream>) -> Result<String, String> {
     stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.map_err(|error| error.to_string())?;
     let mut head = Vec::new();
@@ -219,7 +219,7 @@ async fn a_client_may_expect_another_name_and_more_roots() {
         options.roots = Roots::Only(vec![Pem::bytes(AUTHORITY.root()), Pem::bytes(OTHER_AUTHORITY.root())]);
     });
     assert_eq!(ask(&transport, &host.url("127.0.0.1")).await.unwrap(), "Some((Some(\"b.example\"), None))");
-    // An address is no name to ask for (RFC 6066 §3), and a certificate may have it.
+    // An IP address is not sent as a server name (RFC 6066 §3), but a certificate may contain it.
     let issued = AUTHORITY.issue("127.0.0.1", |_| {});
     let host = Host::start(&tls(|options| options.identity = identity(&issued))).await;
     assert_eq!(ask(&self::transport(|_| {}), &host.url("127.0.0.1")).await.unwrap(), "Some((None, None))");
@@ -230,12 +230,13 @@ async fn the_platforms_roots_may_be_extended() {
     let host = Host::start(&tls(|_| {})).await;
     let transport = transport(|options| options.roots = Roots::PlatformAnd(vec![Pem::bytes(AUTHORITY.root())]));
     assert_eq!(ask(&transport, &host.url("localhost")).await.unwrap(), ANONYMOUS);
-    // This authority is no platform's.
+    // No platform trusts this authority.
     let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err().to_string();
     assert!(error.contains(": the certificate is not issued by an authority that is trusted"), "{error}");
 }
 
-/// What `openssl req -x509` makes, and servers for themselves, says that it is an authority: "Other(OtherError(CaUsedAsEndEntity))".
+/// Certificates made by `openssl req -x509`, or by servers for themselves, declare themselves an authority. Regression:
+/// "Other(OtherError(CaUsedAsEndEntity))".
 #[tokio::test]
 async fn a_certificate_that_is_its_own_authority_is_trusted_if_it_is_named() {
     let own = |until: i32| {
@@ -297,7 +298,7 @@ async fn certificates_of_clients_are_checked() {
     }
 }
 
-/// The files of an identity, which change.
+/// The files of an identity, which change during the test.
 struct Files(tempfile::TempDir);
 
 impl Files {
@@ -362,7 +363,7 @@ async fn a_broken_file_leaves_what_was_loaded() {
     assert!(host.connect(&config(TLS13)).await.is_ok());
 }
 
-/// A ticket brings the certificate of its client along, which may not be valid any more.
+/// A ticket contains the certificate of its client, which may no longer be valid.
 #[tokio::test]
 async fn who_is_revoked_can_not_resume() {
     let folder = tempfile::tempdir().unwrap();
@@ -396,7 +397,7 @@ async fn who_is_revoked_can_not_resume() {
     let mut resumed = host.connect(&config).await.unwrap();
     assert_eq!(get(&mut resumed).await.unwrap(), "the certificate is revoked\n");
     assert_eq!(resumed.get_ref().1.handshake_kind(), Some(HandshakeKind::Resumed));
-    // It is to show a certificate again, which may be a new one.
+    // The client must send a certificate again, which may be a new one.
     let refused = match host.connect(&config).await {
         Ok(mut stream) => get(&mut stream).await,
         Err(error) => Err(error),
@@ -404,7 +405,7 @@ async fn who_is_revoked_can_not_resume() {
     assert!(refused.unwrap_err().contains("CertificateRevoked"));
 }
 
-/// A connection keeps what its client shows.
+/// A connection stores the certificates of its client.
 #[tokio::test]
 async fn a_client_shows_few_certificates() {
     let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root()));
@@ -418,7 +419,7 @@ async fn a_client_shows_few_certificates() {
     }
 }
 
-/// Ten certificates of one name took a search for a way through them seconds, on both sides.
+/// Regression: ten certificates with one name made the search for a chain take seconds, on both sides.
 #[tokio::test]
 async fn certificates_of_one_name_are_not_searched() {
     let alike = || {
@@ -431,7 +432,7 @@ async fn certificates_of_one_name_are_not_searched() {
     let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root()));
     let host = Host::start(&tls(|options| options.client_certificates = ClientCertificates::Required(roots))).await;
     for (count, is_taken) in [(0, true), (2, true), (3, false), (9, false)] {
-        // The chain that is right stands behind them.
+        // The correct chain comes first.
         let chain = CLIENT.chain.clone() + &(0..count).map(|_| alike()).collect::<String>();
         let identity = Identity::new(Pem::bytes(chain), Pem::bytes(&CLIENT.key));
         let answer = ask(&transport(|options| options.identity = Some(identity)), &host.url("localhost")).await;
@@ -465,7 +466,7 @@ async fn plain_http_is_answered_in_plain_http() {
     assert_eq!(error, body);
 }
 
-/// Notes why handshakes failed.
+/// Collects the reasons of failed handshakes.
 #[derive(Clone, Default)]
 struct Failures(Arc<Mutex<Vec<String>>>);
 
@@ -540,7 +541,8 @@ async fn handshakes_that_fail_are_counted_and_logged() {
     assert!(!counted.contains("\ncastile_requests_total{"), "{counted}");
 }
 
-/// Behind a proxy nobody knew whose they were, and a proxy that only looked whether the server is there was told as a failure.
+/// Regression: behind a proxy, failures had no client address, and the health check of a proxy was reported as a
+/// failure.
 #[tokio::test]
 async fn handshakes_that_fail_behind_a_proxy_are_told() {
     let failures = Failures::default();
@@ -559,14 +561,14 @@ async fn handshakes_that_fail_behind_a_proxy_are_told() {
         stream.write_all(sent.as_bytes()).await.unwrap();
         let _ = stream.read_to_end(&mut Vec::new()).await;
         drop(stream);
-        // It is told before the connection is closed, or a moment later.
+        // The report comes before the connection is closed, or a moment later.
         sleep(Duration::from_millis(100)).await;
         assert_eq!(std::mem::take(&mut *failures.0.lock().unwrap()), expected, "{sent}");
     }
     drop(TcpStream::connect(address).await.unwrap());
     sleep(Duration::from_millis(100)).await;
     assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
-    // TLS to the proxy, which hands on what is in it.
+    // TLS to the proxy, which forwards the decrypted bytes.
     let server = Server::new().observer(failures.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -605,7 +607,7 @@ async fn bytes_that_are_no_tls_end_the_connection() {
     }
 }
 
-/// Neither a peer that is silent nor one that begins a handshake is waited for longer than a head may take.
+/// A peer that is silent, or begins a handshake and stops, has only the time limit of a head.
 #[tokio::test]
 async fn who_is_silent_holds_up_nobody() {
     let limit = Duration::from_secs(3);
@@ -617,7 +619,7 @@ async fn who_is_silent_holds_up_nobody() {
         stream.write_all(begun).await.unwrap();
         silent.push(stream);
     }
-    // One that shakes hands and says nothing more.
+    // This one completes the handshake and sends nothing more.
     let mut open = host.connect(&config(TLS13)).await.unwrap();
     ask(&transport(|_| {}), &host.url("localhost")).await.unwrap();
     assert!(begun.elapsed() < limit, "{:?}", begun.elapsed());
@@ -625,7 +627,7 @@ async fn who_is_silent_holds_up_nobody() {
         let closed = timeout(limit * 10, stream.read_to_end(&mut Vec::new())).await;
         assert!(closed.is_ok());
     }
-    // It is told that this is the end, where TLS takes a mere end for an error.
+    // The server sends a close alert. Without it TLS would report an error.
     let closed = timeout(limit * 10, open.read_to_end(&mut Vec::new())).await.unwrap();
     assert_eq!(closed.unwrap(), 0);
 }
@@ -641,7 +643,7 @@ async fn a_handshake_makes_way_for_a_newcomer() {
     }
     let answer = timeout(Duration::from_secs(5), ask(&transport(|_| {}), &host.url("localhost"))).await;
     assert_eq!(answer.unwrap().unwrap(), ANONYMOUS);
-    // One of them is still there, and makes way for the end. Neither was late.
+    // One of them is still there, and is dropped for the shutdown. Neither was late.
     host.stop.take().unwrap().send(()).unwrap();
     assert!(host.server.await.unwrap().is_complete());
     assert_eq!(*failures.0.lock().unwrap(), [""; 0]);
@@ -688,7 +690,7 @@ impl Listener for Counted {
     }
 }
 
-/// Many records each way, and more than any buffer holds.
+/// Many TLS records in both directions, more than any buffer holds.
 #[tokio::test]
 async fn large_bodies_come_through() {
     let host = Host::start(&tls(|_| {})).await;
@@ -731,7 +733,7 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
     assert_eq!(error.kind(), ErrorKind::Connect);
 }
 
-/// A slip of the pen must not send a message in clear text.
+/// A typing error in the scheme must not send a message unencrypted.
 #[tokio::test]
 async fn only_http_and_https_are_spoken() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -746,11 +748,11 @@ async fn only_http_and_https_are_spoken() {
     assert_eq!(ask(&transport(|_| {}), &format!("HTTP://localhost:{port}/")).await.unwrap(), "None");
 }
 
-/// What a proxy says of the client of a connection.
+/// Headers of the PROXY protocol that name a client.
 const V1: &[u8] = b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n";
 const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x02\xc6\x33\x64\x01\0\x01\0\x02";
 
-/// A server behind a proxy that says whose a connection is and hands on its TLS.
+/// Starts a server behind a TCP proxy that reports its clients and passes TLS through.
 async fn behind_a_proxy(server: Server) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -759,7 +761,7 @@ async fn behind_a_proxy(server: Server) -> SocketAddr {
     address
 }
 
-/// Each of them costs a server more than the client.
+/// A handshake costs the server more than the client.
 #[tokio::test]
 async fn handshakes_count_for_the_client_that_a_proxy_names() {
     let address = behind_a_proxy(Server::new().max_connections_per_peer(2)).await;
@@ -768,7 +770,7 @@ async fn handshakes_count_for_the_client_that_a_proxy_names() {
         stream.write_all(begun).await.unwrap();
         stream
     };
-    // One says nothing, and one is in its handshake.
+    // One is silent, and one is in its handshake.
     let _silent = begin(V1).await;
     let _begun = begin(&[V1, b"\x16\x03\x01\x02\0\x01"].concat()).await;
     sleep(Duration::from_millis(100)).await;
@@ -777,7 +779,7 @@ async fn handshakes_count_for_the_client_that_a_proxy_names() {
         let ended = timeout(Duration::from_secs(3), third.read(&mut [0; 100])).await;
         assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
     }
-    // Others are not held up.
+    // Other clients are not blocked.
     let mut stream = begin(V2).await;
     let name = ServerName::try_from("localhost").unwrap();
     let shaken = TlsConnector::from(config(&rustls::version::TLS13)).connect(name, &mut stream);
@@ -803,7 +805,7 @@ async fn who_failed_in_a_handshake_behind_a_proxy_is_told() {
     drop(plain);
     assert_eq!(told().await, "192.0.2.1: found plain HTTP, expected TLS");
 
-    // Where the proxy says it within TLS of its own, it hasn't said it yet.
+    // If the proxy reports the client within its own TLS, the client is not known yet.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let listener = ProxyProtocol::new(tls(|_| {}).listen(listener), ["127.0.0.1"]).unwrap();

@@ -1,5 +1,5 @@
-//! What is left of a request that is refused: the answer says whether the connection goes on, and what comes then is read for a
-//! bounded time.
+//! The rest of a rejected request: the answer tells whether the connection stays open, and what still arrives is read
+//! for a limited time.
 
 mod support;
 
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n";
 
-/// It was closed, and the answer did not say so.
+/// Regression: the connection was closed, but the answer did not announce it.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_before_the_end_of_a_body_says_that_it_closes() {
     let host = Host::start(Server::new(), echo());
@@ -50,7 +50,7 @@ async fn a_refusal_behind_all_of_a_body_leaves_the_connection() {
     assert_eq!(client.response().await.1, "<a/>");
 }
 
-/// It was, for 30 s.
+/// Regression: it was read for 30 s.
 #[tokio::test(start_paused = true)]
 async fn what_comes_behind_a_refusal_is_not_read_for_long() {
     let host = Host::start(Server::new(), echo_with(|options| options.messages.limits.message_size = 4));
@@ -74,7 +74,7 @@ async fn what_comes_behind_a_refusal_is_not_read_for_long() {
     assert!((16_000_000..18_000_000).contains(&sent), "{sent}");
 }
 
-/// hyper reads as many zeros before the size of a chunk as there are. They are no progress of a body.
+/// hyper reads any number of zeros before the size of a chunk. They don't count as progress of the body.
 #[tokio::test(start_paused = true)]
 async fn zeros_before_the_size_of_a_chunk_are_no_progress() {
     let host = Host::start(Server::new(), echo());

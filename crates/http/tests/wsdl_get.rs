@@ -1,4 +1,4 @@
-//! GET with `?wsdl` gives the contract, with the address that was asked.
+//! GET with `?wsdl` returns the contract with the requested address.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -25,7 +25,7 @@ fn contract(location: &str) -> String {
     format!("<definitions>{documentation}<soap:address location=\"{location}\"/></definitions>")
 }
 
-/// An endpoint whose clients may use these hosts.
+/// Creates an endpoint that clients may use at these hosts.
 fn at(hosts: &[&str]) -> Endpoint<Echo> {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
     echo_with(|options| options.address = Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() })
@@ -41,7 +41,7 @@ async fn the_address_is_the_one_that_was_asked() {
     }
 }
 
-/// Each pair was compared with the name of each document.
+/// Regression: each pair was compared with the name of each document.
 #[tokio::test]
 async fn a_query_of_many_pairs_is_not_looked_through() {
     for (pairs, status) in [(31, 200), (32, 405), (60_000, 405)] {
@@ -50,7 +50,7 @@ async fn a_query_of_many_pairs_is_not_looked_through() {
     }
 }
 
-/// The target counts, not the Host beside it.
+/// The target takes precedence over Host.
 #[tokio::test]
 async fn a_target_may_name_the_host() {
     let request = get("http://example.org/e?wsdl", &[("host", "other")]);
@@ -70,7 +70,7 @@ async fn a_host_of_strangers_never_gets_into_the_contract() {
     assert_eq!(response.body(), &contract("http://example.org/e"));
 }
 
-/// A server knows where it was reached.
+/// A server knows the address of its connection.
 #[tokio::test]
 async fn a_contract_names_the_address_that_its_connection_came_to() {
     for listen in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
@@ -87,7 +87,7 @@ async fn a_contract_names_the_address_that_its_connection_came_to() {
             let mut response = String::new();
             client.read_to_string(&mut response).await.unwrap();
             assert!(response.ends_with(body), "{listen}: {response}");
-            // A HEAD named the length of another address.
+            // Regression: the response to HEAD had the length for another address.
             assert!(response.contains(&format!("content-length: {}\r\n", expected.len())), "{listen}: {response}");
         }
         server.abort();
@@ -100,7 +100,8 @@ async fn what_xml_would_misread_is_escaped() {
     assert_eq!(response.body(), &contract("http://h/a&amp;b&apos;c"));
 }
 
-/// Each line has the headers that are trusted, those that came, and the address that is told; `hosts` are those before the first bar.
+/// Each line has the trusted headers, the received headers, and the resulting address. `hosts` are those before the
+/// first bar.
 #[tokio::test]
 async fn what_a_proxy_says_counts_only_where_it_is_trusted() {
     for line in include_str!("forwarded.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -123,7 +124,7 @@ async fn what_a_proxy_says_counts_only_where_it_is_trusted() {
     }
 }
 
-/// What is imported is beside the contract, at the proxy as well.
+/// Imported documents are next to the contract, also below the path prefix of a proxy.
 #[tokio::test]
 async fn imports_are_told_behind_the_prefix_of_a_proxy() {
     let trusted = vec![ProxyHeader::XForwardedHost, ProxyHeader::XForwardedPrefix];
@@ -144,7 +145,7 @@ async fn a_fixed_address_stands() {
     assert_eq!(response.body(), &contract("https://public/echo"));
 }
 
-/// A service whose contract has ports at several paths, of which it is the first.
+/// A service whose contract has ports at several paths; it serves the first one.
 struct Ports;
 
 static PORTS: Description = Description::new("Ports", "urn:ports", &[]).with_documents(
@@ -166,7 +167,7 @@ impl Service for Ports {
     }
 }
 
-/// A service of another port of the same contract.
+/// A service for another port of the same contract.
 struct OtherPorts;
 
 static OTHER_PORTS: Description = Description { address: "http://localhost:1/b", ..PORTS };
@@ -200,17 +201,17 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
         let response = ask(&routes(address.clone()), get(asked, &[])).await;
         assert_eq!(response.body(), &contract("http://h/a", "http://h/b"), "{asked}");
     }
-    // Each is where its own endpoint says.
+    // Each port gets the address of its own endpoint.
     let response = ask(&routes(Address::Fixed("https://public/b".into())), get("/a?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a", "https://public/b"));
-    // At the path of its contract may be another service.
+    // Another service may be at the path of a port.
     let other = Routes::new().route("/c", Endpoint::new(Ports).address(address.clone())).route("/a", echo());
     let response = ask(&other, get("/c?wsdl", &[])).await;
     assert_eq!(
         response.body(),
         &contract("http://h/c", "http://localhost:1/b").replace("https://partner/c", "http://h/c")
     );
-    // Services of one contract may be of several types, and one port may be at several paths.
+    // Services of one contract may have different types, and one port may have several paths.
     let twice = Routes::new()
         .route("/a", Endpoint::new(Ports).address(address.clone()))
         .route("/v2/a", Endpoint::new(Ports).address(address.clone()))
@@ -218,12 +219,12 @@ async fn ports_at_other_routes_kept_the_address_of_the_contract() {
     for (asked, a) in [("/a?wsdl", "http://h/a"), ("/v2/a?wsdl", "http://h/v2/a"), ("/b?wsdl", "http://h/a")] {
         assert_eq!(ask(&twice, get(asked, &[])).await.body(), &contract(a, "http://h/b"), "{asked}");
     }
-    // An endpoint alone knows no other.
+    // A single endpoint knows no others.
     let response = ask(&Endpoint::new(Ports).address(address.clone()), get("/a?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a", "http://localhost:1/b"));
 }
 
-/// A service whose contract imports another and a schema, which includes itself and one from the network.
+/// A service whose contract imports another and a schema. The schema includes itself and one from the network.
 struct Imports;
 
 static DESCRIPTION: Description = Description::new("Imports", "urn:imports", &[]).with_documents(
@@ -261,12 +262,12 @@ async fn what_a_contract_imports_is_served_beside_it() {
         let response = ask(&Endpoint::new(Imports).address(address), get(&format!("/e?{query}"), &[])).await;
         assert_eq!(response.body(), expected);
     }
-    // Whoever knows no address has the documents beside what was asked.
+    // Without a known address, the imported documents have relative locations.
     let response = ask(&Endpoint::new(Imports), get("/e?wsdl=1", &[])).await;
     assert_eq!(response.body(), "<w><soap:address location='http://a/'/></w>");
     let response = ask(&Endpoint::new(Imports), get("/e?wsdl", &[])).await;
     assert!(response.body().starts_with("<w><import location='?wsdl=1'/>"), "{}", response.body());
-    // A fixed address may have a query of its own.
+    // A fixed address may have its own query.
     let fixed = Endpoint::new(Imports).address(Address::Fixed("https://p/e?a&b".to_owned()));
     let expected = "<w><soap:address location='https://p/e?a&amp;b'/></w>";
     assert_eq!(ask(&fixed, get("/?wsdl=1", &[])).await.body(), expected);
@@ -276,7 +277,7 @@ async fn what_a_contract_imports_is_served_beside_it() {
     assert_eq!(ask(&fixed, get("/?xsd=2", &[])).await.status(), 405);
 }
 
-/// RFC 9110 §15.5.6: it said POST alone.
+/// RFC 9110 §15.5.6. Regression: the answer allowed only POST.
 #[tokio::test]
 async fn a_refused_method_is_told_what_is_allowed() {
     for (target, allowed) in [("/e?wsdl", "GET, HEAD, POST"), ("/e", "POST")] {
@@ -288,7 +289,7 @@ async fn a_refused_method_is_told_what_is_allowed() {
     }
 }
 
-/// Whoever sent the header named the address.
+/// Regression: any client could choose the address with a header.
 #[tokio::test]
 async fn who_is_no_proxy_is_not_believed_about_the_address() {
     let endpoint = echo_with(|options| {

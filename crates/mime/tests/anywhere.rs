@@ -1,4 +1,4 @@
-//! A body is the same wherever it is cut.
+//! The result of parsing a body doesn't depend on where it is split.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
@@ -9,19 +9,19 @@ fn boundary() -> Boundary {
     Boundary::new("b").unwrap()
 }
 
-/// Bodies, and the content of their parts.
+/// Bodies and the content of their parts.
 const BODIES: &[(&str, &[&str])] = &[
     ("--b\r\n\r\nx\r\n--b--", &["x"]),
     ("--b\r\n\r\n--b--\r\n", &[""]),
     ("--b\r\n\r\n\r\n--b--\r\n", &[""]),
     ("--b\r\nContent-ID: <a@b>\r\n\r\n\r\n\r\n--b--\r\n", &["\r\n"]),
     ("preamble\r\n--b \t \r\na: b\r\n c\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b--\t\r\nepilogue --b", &["1", "2"]),
-    // What is like a boundary and is none.
+    // Text that resembles a boundary.
     ("--b\r\n\r\nx--b\r\n--\r\n-\r\n--c\r\r\n-b\n--b\r\r\r\n--b--", &["x--b\r\n--\r\n-\r\n--c\r\r\n-b\n--b\r\r"]),
     ("--b\r\n\r\n--c\r\n--b--", &["--c"]),
     ("--b\r\n\r\n-\r\n--b--", &["-"]),
     ("a--b\r\n--\r\n\r\n--b\r\n\r\nx\r\n--b--\r", &["x"]),
-    // Lines that end with LF alone.
+    // Lines that end with only LF.
     ("--b\nContent-Transfer-Encoding: binary\n\nx\r\ny\r\n\n--b\n\n--b--\n", &["x\r\ny\r\n", ""]),
     (
         "--b\r\nContent-Transfer-Encoding: base64\r\n\r\n SGVs\r\nbG8s\r\nIHdv cmxk\tIQ==\r\n\r\n--b--",

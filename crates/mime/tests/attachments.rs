@@ -1,4 +1,4 @@
-//! Attachments are taken up in any order, in time or late, and sent on.
+//! Attachments are taken in any order, early or late, and forwarded.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::pin::Pin;
@@ -15,7 +15,8 @@ use futures_util::{FutureExt, StreamExt, stream};
 use http_body::{Body, Frame};
 use http_body_util::{Full, StreamBody};
 
-/// A root and attachments `1` to `count`, whose content is their number, often; the root comes behind `before` of them.
+/// Creates a package with a root and attachments `1` to `count`, whose content is their repeated number. The root
+/// follows the first `before` of them.
 fn package(count: usize, before: usize, length: usize) -> (Related, Vec<u8>) {
     let mut body = String::new();
     let mut part = |head: &str, content: &str| body.push_str(&format!("--b\r\n{head}\r\n\r\n{content}\r\n"));
@@ -33,7 +34,7 @@ fn package(count: usize, before: usize, length: usize) -> (Related, Vec<u8>) {
     (Related::parse("multipart/related; boundary=b; start=\"<root>\"").unwrap(), body.into_bytes())
 }
 
-/// The body in pieces, ending in an error if `breaks_off`.
+/// Returns the body in chunks, ending with an error if `breaks_off` is set.
 fn pieces(body: &[u8], length: usize, breaks_off: bool) -> impl Body<Data = Bytes, Error = std::io::Error> + use<> {
     let pieces: Vec<_> = body.chunks(length).map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece)))).collect();
     let end = breaks_off.then(|| Err(std::io::Error::other("reset by peer")));
@@ -87,7 +88,7 @@ fn by_url_in_any_order_from_memory_and_from_a_file() {
                 }
                 message.attachments.by_url("cid:1@b").await
             };
-            // Once taken, it isn't there any more.
+            // Once taken, it no longer exists.
             assert_eq!(run(read).unwrap_err().kind(), ErrorKind::Missing);
         }
     }
@@ -184,7 +185,7 @@ fn a_body_that_breaks_off() {
                     Err(error) => break error,
                 }
             };
-            // What failed stays so.
+            // The error is repeated.
             let again = message.attachments.next().await.unwrap_err();
             assert_eq!(again.to_string(), result.to_string());
             Err::<(), _>(result)
@@ -198,7 +199,7 @@ fn a_body_that_breaks_off() {
     assert_eq!(kinds.len(), 1, "{kinds:?}");
 }
 
-/// What comes is sent on: as it comes, or from where it was kept.
+/// An attachment is forwarded while it arrives, or from where it was stored.
 #[test]
 fn an_attachment_that_is_sent_on() {
     let (related, body) = package(2, 1, 10_000);
@@ -274,7 +275,7 @@ fn media_types_of_envelopes() {
 
 #[test]
 fn a_boundary_of_another_length_than_its_parts() {
-    // The shortest and the longest that there are.
+    // The shortest and the longest allowed.
     for boundary in ["b".to_owned(), "b".repeat(70)] {
         let boundary = Boundary::new(&boundary).unwrap();
         let related = Related::parse(&format!("multipart/related; boundary={}", boundary.as_str())).unwrap();
@@ -299,7 +300,7 @@ fn content_is_a_stream() {
     assert_eq!(run(read).unwrap(), 1_000);
 }
 
-/// It can't be known before the rest is read.
+/// The duplicate is detected only when the rest is read.
 #[test]
 fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
     let related = Related::parse("multipart/related; boundary=b").unwrap();
@@ -316,7 +317,7 @@ fn a_second_part_with_a_content_id_is_an_error_when_it_is_come_to() {
     assert_eq!(run(attachments.next()).unwrap_err().kind(), ErrorKind::Duplicate);
 }
 
-/// What is charged for the head of a part that waits, of those of [`package`].
+/// Returns the charge for the head of a waiting part of a [`package`].
 fn head() -> usize {
     let (related, body) = package(1, 1, 0);
     let [memory, disk] = [(); 2].map(|()| Arc::new(Budget::new(1_000).reserve(0).unwrap()));
@@ -329,11 +330,12 @@ fn head() -> usize {
     waiting
 }
 
-/// What was collected stayed charged for as long as the request, and what had waited was charged twice.
+/// Regression: collected content stayed charged until the end of the request, and content that had waited was charged
+/// twice.
 #[test]
 fn what_is_collected_is_charged_once_and_given_back() {
     const LENGTH: usize = 100_000;
-    // Coming, and kept.
+    // Arriving, and stored.
     for before in [0, 3] {
         let (related, body) = package(3, before, LENGTH);
         let (memory, disk) = (Budget::new(4 * LENGTH - 50_000), Budget::new(0));
@@ -348,7 +350,7 @@ fn what_is_collected_is_charged_once_and_given_back() {
         for number in 1..=3 {
             let mut next = || run(message.attachments.next()).unwrap().unwrap();
             let content = match number {
-                // Too long: nothing is kept.
+                // Too long: nothing is stored.
                 2 => run(next().collect(LENGTH / 2)).map_err(|error| error.kind()),
                 _ => run(next().collect(LENGTH)).map_err(|error| error.kind()),
             };
@@ -366,7 +368,7 @@ fn what_is_collected_is_charged_once_and_given_back() {
     }
 }
 
-/// Packages waited on 959 MB of disk.
+/// Regression: waiting packages used 959 MB of disk space.
 #[test]
 fn what_waits_is_charged_and_given_back() {
     const MEGABYTE: usize = 1_000_000;
@@ -379,7 +381,7 @@ fn what_waits_is_charged_and_given_back() {
         let message = run(Message::read_charged(&related, body, Limits::default(), Some(charges)));
         (message, memory, disk)
     };
-    // 256 KiB wait in memory, as much is written at a time, and the rest waits in a file.
+    // 256 KiB wait in memory, as many are written at a time, and the rest waits in a file.
     let (message, memory, disk) = read(MEGABYTE, 2 * MEGABYTE);
     let mut message = message.unwrap();
     assert_eq!((memory.used(), disk.used()), (2 * ((256 << 10) + head()) + "<E/>".len(), 2 * MEGABYTE - (256 << 10)));
@@ -402,7 +404,7 @@ fn what_waits_is_charged_and_given_back() {
     }
 }
 
-/// Heads were charged to nobody, and what waits for its file when it was written.
+/// Regression: heads were not charged, and the data of a file was charged only when it was written.
 #[test]
 fn what_waits_is_charged_as_it_comes() {
     let related = Related::parse("multipart/related; boundary=b; start=\"<root>\"").unwrap();
@@ -431,7 +433,7 @@ fn what_waits_is_charged_as_it_comes() {
     }
 }
 
-/// Identifiers of parts are kept until the end, so that none comes twice.
+/// Identifiers of parts are stored until the end, to detect duplicates.
 #[test]
 fn identifiers_are_charged() {
     let related = Related::parse("multipart/related; boundary=b").unwrap();

@@ -1,4 +1,4 @@
-//! Messages that other people's engines wrote, from the tests of Apache Axiom, as they stand.
+//! Unchanged messages written by other engines, from the tests of Apache Axiom.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
@@ -10,8 +10,8 @@ use castile_mime::{Limits, Message, Related, TransferEncoding};
 use futures_util::FutureExt;
 use http_body_util::Full;
 
-/// A message: its Content-Type but for the boundary, how many attachments it has, one of them by URL with what it is.
-/// The lengths are what Python makes of it (`split`, `quopri`).
+/// A message: its Content-Type without the boundary, the number of its attachments, and the URL and content of one of
+/// them. The lengths were computed with Python (`split`, `quopri`).
 struct Case {
     file: &'static str,
     start: Option<&'static str>,
@@ -109,7 +109,7 @@ fn messages_of_others() {
 impl Case {
     fn check(&self, folder: &Path) {
         let body = Bytes::from(std::fs::read(folder.join(self.file)).unwrap());
-        // The files lack the head of the HTTP message: the boundary is in their first line.
+        // The files have no HTTP head. The boundary is in their first line.
         let line = body.split(|&byte| byte == b'\r').next().unwrap();
         let boundary = std::str::from_utf8(line.strip_prefix(b"--").unwrap()).unwrap();
         let start = self.start.map_or(String::new(), |start| format!("; start=\"{start}\""));

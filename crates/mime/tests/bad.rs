@@ -1,8 +1,8 @@
-//! Packages that are broken, each in a file, and what is said of them.
+//! Invalid packages, each in a file, and their errors.
 //!
-//! A file begins with lines of our own up to an empty one: `Content-Type`; `Limits`, where others than the defaults are
-//! needed; `Get`, a URL that an attachment is asked for by, where not all are read in order. Beside it stands the error.
-//! `BLESS=1 cargo test -p castile-mime --test bad` writes the errors anew: the diff is the review.
+//! A file begins with lines of our own, up to an empty one: `Content-Type`; `Limits`, if the defaults don't apply;
+//! `Get`, the URL of a requested attachment, if they are not all read in order. The expected error is in a file next to
+//! it. `BLESS=1 cargo test -p castile-mime --test bad` writes the errors again: review the diff.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
@@ -37,7 +37,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Reads all there is, as a body that comes in pieces of this length.
+    /// Reads everything, from a body in chunks of this length.
     fn read(&self, length: usize) -> Result<(), Error> {
         let related = Related::parse(self.content_type)?;
         let pieces: Vec<Bytes> = self.body.chunks(length).map(Bytes::copy_from_slice).collect();

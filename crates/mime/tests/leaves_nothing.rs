@@ -1,6 +1,6 @@
-//! However a message ends, nothing is left of it: no memory, no file. What streams takes little of either.
+//! However a message ends, no memory or file remains. Streaming takes little memory and no disk space.
 //!
-//! The memory is that of the process, so there is no test harness, whose own thread allocates when it likes.
+//! The memory is that of the process, so this test has no harness, whose thread would allocate at any time.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use bytes::Bytes;
@@ -14,14 +14,14 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const PIECE: usize = 64 << 10;
 
-/// So many pieces of content, and an error behind them if it is to break off.
+/// Creates content with this many chunks, followed by an error if it should break off.
 fn content(pieces: usize, breaks_off: bool) -> Content {
     let pieces = stream::iter(0..pieces).map(|number| Ok(Frame::data(Bytes::from(vec![number as u8; PIECE]))));
     let end = breaks_off.then(|| Err(std::io::Error::other("reset by peer")));
     Content::stream(StreamBody::new(pieces.chain(stream::iter(end))))
 }
 
-/// A package whose root is its last part, if `before`, or its first.
+/// Creates a package whose root is its last part if `before` is set, or its first.
 fn package(before: bool, pieces: usize, breaks_off: bool) -> (Related, castile_mime::PackageBody) {
     let mut package = Package::new(Packaging::Mtom, "text/xml", "<E/>".into()).unwrap();
     package.attach(Part::new(package.next_id(), "a/b", content(pieces, breaks_off)).unwrap()).unwrap();
@@ -29,7 +29,7 @@ fn package(before: bool, pieces: usize, breaks_off: bool) -> (Related, castile_m
     package.attach(Part::new(last.clone(), "text/xml", b"<E/>".to_vec().into()).unwrap()).unwrap();
     let content_type = package.content_type();
     let content_type = match before {
-        // The part that stands last is the root then.
+        // The last part is then the root.
         true => content_type.replace("start=\"<0.", "start=\"<2."),
         false => content_type,
     };
@@ -46,7 +46,7 @@ fn main() {
         return;
     }
     let _profiler = dhat::Profiler::builder().testing().build();
-    // What is made once.
+    // Make one-time allocations.
     streams(1);
     kept(1, false, true);
     let (files, memory) = (open_files(), dhat::HeapStats::get().curr_bytes);
@@ -56,14 +56,14 @@ fn main() {
         assert_eq!((open_files(), now), (files, memory), "broken off: {breaks_off}, read: {is_read}");
     }
     let before = dhat::HeapStats::get().max_bytes;
-    // What was kept went to a file.
+    // The stored parts were in a file.
     assert!(before < memory + 2 * (1 << 20), "{before} bytes at most");
     streams(512);
     let (most, now) = (dhat::HeapStats::get().max_bytes, dhat::HeapStats::get().curr_bytes);
     assert_eq!((most, now), (before, memory), "what streams takes less than what is kept");
 }
 
-/// A message whose root comes last.
+/// Reads a message whose root is the last part.
 fn kept(pieces: usize, breaks_off: bool, is_read: bool) {
     let (related, body) = package(true, pieces, breaks_off);
     let message = Message::read(&related, body, Limits::default()).now_or_never().unwrap();
@@ -82,7 +82,7 @@ fn kept(pieces: usize, breaks_off: bool, is_read: bool) {
     assert_eq!(length, if is_read { "<E/>".len() + pieces * PIECE } else { 0 });
 }
 
-/// A message that is sent on while it comes.
+/// Forwards a message while it arrives.
 fn streams(pieces: usize) {
     let (related, body) = package(false, pieces, false);
     let length = async {

@@ -1,4 +1,4 @@
-//! A document with binary values, written as an MTOM message and read from it: the two crates fit together.
+//! A document with binary values is written as an MTOM message and read again: the two crates work together.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ impl ToXml for Root {
     }
 }
 
-/// Parts that are handed out once each.
+/// Parts, each of which can be taken once.
 #[derive(Debug)]
 struct Parts(RefCell<HashMap<ContentId, Bytes>>);
 

@@ -1,4 +1,4 @@
-//! What is sent: heads, lengths, and content that is read back as it was.
+//! Written packages: heads, lengths, and content that is read back unchanged.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use bytes::Bytes;
@@ -16,7 +16,7 @@ fn sent(package: Package) -> Result<Bytes, Error> {
     Ok(sent)
 }
 
-/// Content in pieces whose length is known, rightly or wrongly, or not.
+/// Creates content in chunks, whose declared length is right, wrong or unknown.
 fn coming(pieces: &[&'static str], length: Option<u64>) -> Content {
     struct Sized<B>(B, Option<u64>);
     impl<B: Body<Data = Bytes> + Unpin> Body for Sized<B> {
@@ -42,7 +42,7 @@ fn coming(pieces: &[&'static str], length: Option<u64>) -> Content {
     Content::stream(Sized(StreamBody::new(stream::iter(frames)), length))
 }
 
-/// Each place of digits that are random is written as `#`.
+/// Replaces random digits by `#`.
 fn without_random(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

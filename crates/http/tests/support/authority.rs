@@ -1,4 +1,4 @@
-//! Certificates for tests, made when they are needed.
+//! Certificates for tests, made on demand.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(unreachable_pub, reason = "every test file has a copy of its own")]
 #![allow(dead_code, reason = "and uses a part of it")]
@@ -8,7 +8,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
 };
 
-/// An authority, trusted by those who have its [`root`](Self::root).
+/// An authority. Clients that have its [`root`](Self::root) trust it.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -20,12 +20,12 @@ impl Authority {
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// Its own certificate in PEM.
+    /// Returns its own certificate in PEM.
     pub fn root(&self) -> String {
         self.0.pem()
     }
 
-    /// A certificate for `name` with its key, and some change.
+    /// Issues a certificate for `name`, changed by `change`, and its key.
     pub fn issue(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -34,7 +34,7 @@ impl Authority {
         Issued { der: certificate.der().to_vec(), chain: certificate.pem(), key: key.serialize_pem() }
     }
 
-    /// A list that revokes the certificate of this serial number.
+    /// Returns a list that revokes the certificate with this serial number.
     pub fn revoke(&self, serial: u64) -> String {
         let list = CertificateRevocationListParams {
             this_update: date_time_ymd(2020, 1, 1),

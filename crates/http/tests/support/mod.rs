@@ -1,4 +1,4 @@
-//! A toy service, and a network in memory, so that tests with a paused clock are exact.
+//! A toy service and an in-memory network, so that tests with a paused clock are exact.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
@@ -21,7 +21,7 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers with the bytes that came, and does what the action says first.
+/// A service that does what the action demands, and answers with the received bytes.
 pub struct Echo;
 
 static DESCRIPTION: Description = Description::new("Echo", "urn:echo", &[]).with_documents(
@@ -148,7 +148,7 @@ pub fn echo_with(change: impl FnOnce(&mut Options)) -> Endpoint<Echo> {
     Endpoint::with_options(Echo, options)
 }
 
-/// Answers with the address of whoever asks, and a full stop.
+/// Answers with the address of the client and a full stop.
 struct Peers;
 
 impl Service for Peers {
@@ -170,12 +170,12 @@ pub fn peers() -> Endpoint<dyn Service> {
     Endpoint::new(Peers).boxed()
 }
 
-/// A POST of `message` as a SOAP 1.1 client sends it, with no SOAPAction.
+/// Creates a POST of `message` as a SOAP 1.1 client sends it, without a SOAPAction.
 pub fn post(message: &'static str) -> Request<Full<Bytes>> {
     Request::post("/echo").header("content-type", "text/xml; charset=utf-8").body(Full::from(message)).unwrap()
 }
 
-/// The response of `endpoint`, its body read.
+/// Returns the response of `endpoint` with its body read.
 pub async fn ask<E, B>(endpoint: &E, request: Request<B>) -> Response<String>
 where
     E: tower_service::Service<Request<B>, Response = Response<castile_http::Body>, Error = Infallible> + Clone,
@@ -185,7 +185,7 @@ where
     Response::from_parts(head, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// A running server in this task's runtime, reached through memory.
+/// A server running in the runtime of this task, with connections in memory.
 pub struct Host {
     connect: mpsc::UnboundedSender<io::Result<Accepted>>,
     stop: Option<oneshot::Sender<()>>,
@@ -210,20 +210,20 @@ impl Host {
         Host { connect, stop: Some(stop), server }
     }
 
-    /// A connection as the client has it.
+    /// Opens a connection.
     pub fn connect(&self) -> Client {
-        // Small, so that a response that nobody reads soon blocks the server.
+        // Small, so that an unread response soon blocks the server.
         self.connect_over(16 * 1024)
     }
 
-    /// A connection that takes so many bytes at once.
+    /// Opens a connection that buffers `capacity` bytes.
     pub fn connect_over(&self, capacity: usize) -> Client {
         let (client, server) = tokio::io::duplex(capacity);
         let _ = self.connect.send(Ok((server, None)));
         Client(client)
     }
 
-    /// A connection from an address.
+    /// Opens a connection from an address.
     pub fn connect_from(&self, peer: [u8; 4]) -> Client {
         let (client, server) = tokio::io::duplex(16 * 1024);
         let _ = self.connect.send(Ok((server, Some(peer.into()))));
@@ -247,13 +247,13 @@ impl Client {
         self.try_send(bytes).await.unwrap();
     }
 
-    /// Sends what a server may have no patience with.
+    /// Sends bytes to a server that may close the connection meanwhile.
     pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), String> {
         let sent = self.0.write_all(bytes.as_ref()).await;
         sent.map_err(|error| format!("nothing more can be sent: {error}"))
     }
 
-    /// Reads so many bytes at most; none if the connection is closed.
+    /// Reads at most `most` bytes; none if the connection is closed.
     pub async fn read(&mut self, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         let length = self.0.read(&mut bytes).await.unwrap_or(0);
@@ -261,7 +261,7 @@ impl Client {
         bytes
     }
 
-    /// Sends a POST with the given further header lines, each ended by CR LF.
+    /// Sends a POST with additional header lines, each ended by CR LF.
     pub async fn post(&mut self, headers: &str, message: &str) {
         let length = message.len();
         let head = format!("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: {length}\r\n");
@@ -273,7 +273,7 @@ impl Client {
         self.0.shutdown().await.unwrap();
     }
 
-    /// One response with a Content-Length: its head and its body.
+    /// Reads one response with a Content-Length. Returns its head and its body.
     pub async fn response(&mut self) -> (String, String) {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -286,7 +286,7 @@ impl Client {
         (head, String::from_utf8(body).unwrap())
     }
 
-    /// The next response, `None` if the connection is closed instead. One without a Content-Length has no body.
+    /// Reads the next response; `None` if the connection is closed instead. One without a Content-Length has no body.
     pub async fn next_response(&mut self) -> Option<(String, String)> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -299,7 +299,7 @@ impl Client {
         Some((head, String::from_utf8(body).unwrap()))
     }
 
-    /// What comes until the server closes the connection.
+    /// Reads until the server closes the connection.
     pub async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         let _ = self.0.read_to_end(&mut rest).await;
@@ -307,7 +307,7 @@ impl Client {
     }
 }
 
-/// The server's end of a connection, and where the other end is.
+/// The server's end of a connection, and the address of the peer.
 type Accepted = (DuplexStream, Option<IpAddr>);
 
 struct Memory {
@@ -329,7 +329,7 @@ impl Listener for Memory {
     }
 }
 
-/// A stream whose flush waits once behind a write, as that of TLS may.
+/// A stream whose flush blocks once after a write, as that of TLS may.
 pub struct Buffered {
     stream: BufReader<DuplexStream>,
     peer: Option<IpAddr>,

@@ -1,9 +1,9 @@
-//! What a parser makes of a body, however it is cut: for the tests here and for fuzzing.
+//! Parses a body in differently split chunks: for these tests and for fuzzing.
 
 use castile_mime::{Boundary, Error, Event, Limits, Parser, PartHead};
 
-/// What was read of a body: its parts, and how it ended. The content of a part that an error ended is not compared, for
-/// what comes before an error in the same piece isn't told.
+/// The result of reading a body: its parts, and how it ended. The content of a part that an error ended is not
+/// compared, because content before an error in the same chunk isn't returned.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
     pub parts: Vec<(PartHead, Vec<u8>)>,
@@ -11,7 +11,7 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// Reads a body that comes in these pieces.
+/// Reads a body that arrives in these chunks.
 pub fn read<'a>(boundary: &Boundary, limits: Limits, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     let mut parser = Parser::new(boundary, limits);
     let mut outcome = Outcome::default();
@@ -47,7 +47,7 @@ fn take(parser: &mut Parser, outcome: &mut Outcome, open: &mut Option<(PartHead,
     Ok(())
 }
 
-/// Reads a body as a whole and cut as `lengths` say, over and over, and compares.
+/// Reads a body as a whole and split into chunks of these lengths, repeatedly, and compares the results.
 pub fn compare(boundary: &Boundary, limits: Limits, body: &[u8], lengths: &[usize]) -> Outcome {
     let whole = read(boundary, limits, [body]);
     let mut rest = body;

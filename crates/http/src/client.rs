@@ -1,4 +1,4 @@
-//! The client side: one message out, one message back.
+//! The client side: sends a message and returns its reply.
 
 mod connect;
 mod cookies;

@@ -1,4 +1,4 @@
-//! SOAP over HTTP (SOAP 1.1 §6, SOAP 1.2 Part 2 §7): messages ↔ network.
+//! SOAP over HTTP (SOAP 1.1 §6, SOAP 1.2 Part 2 §7), with a server and a client.
 //!
 //! The [`server`] module turns a [`castile_soap::Service`] into an [`Endpoint`](server::Endpoint): a tower service that
 //! mounts into axum, hyper or the [`Server`](server::Server) of this crate. The [`client`] module sends one message and

@@ -513,7 +513,7 @@ fn is_of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// Drives `future` until it or `shutdown` is done.
+/// Drives `future`. Returns `None` if `shutdown` is done first.
 async fn until<F: Future>(mut shutdown: std::pin::Pin<&mut impl Future<Output = ()>>, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {

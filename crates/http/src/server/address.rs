@@ -22,14 +22,14 @@ pub enum Address {
     /// The requested path, at the requested host if that is one of `hosts`.
     ///
     /// If the requested host isn't one of them, the contract gets the first of `hosts`. Without `hosts`, it gets the
-    /// local address of the connection, which only a [`Server`](super::Server) knows. Under other servers the contract
-    /// is unchanged. So no request can decide where other clients are sent, even through a cache.
+    /// local address of the connection. Only a [`Server`](super::Server) knows that address; under other servers the
+    /// contract is then unchanged. So no request can decide where other clients are sent, even through a cache.
     ///
     /// Behind a proxy, the requested URL is taken from the `trusted` headers. Without `hosts`, the host in these
     /// headers is used.
     Asked {
-        /// The scheme, which a request doesn't contain. On a TLS connection ([`TlsPeer`](super::TlsPeer)) it is always
-        /// `https`.
+        /// The scheme, which a request doesn't contain. It is used only if no trusted header names one. On a TLS
+        /// connection ([`TlsPeer`](super::TlsPeer)) it is `https` instead.
         scheme: Scheme,
         /// The hosts that clients may use, as in a URL: `example.org`, or `example.org:8080` with a port. Case doesn't
         /// matter.
@@ -60,7 +60,7 @@ pub(super) struct Local(pub(super) SocketAddr);
 #[derive(Clone, Copy)]
 pub(super) struct Stranger;
 
-/// A request extension: the other contracts that the server serves.
+/// A request extension: all contracts that the routes of the server serve.
 #[derive(Clone)]
 pub(super) struct Beside(pub(super) Vec<Served>);
 

@@ -338,7 +338,8 @@ mod tests {
     use super::super::{Endpoint, Server};
     use super::*;
 
-    /// A connection that another one makes room on after hyper has polled the body.
+    /// A stream that begins another request in its flush, after hyper has polled the body. Its own connection is then
+    /// dropped to make room.
     struct Crowded {
         stream: BufReader<DuplexStream>,
         shared: Arc<Shared>,
@@ -388,7 +389,8 @@ mod tests {
         }
     }
 
-    /// Regression: the connection was cut off if the order came between polling the body and checking the order.
+    /// Regression: the connection was cut off if it was to be dropped just between polling the body and checking for
+    /// that.
     #[tokio::test(start_paused = true)]
     async fn who_is_dropped_while_hyper_looks_is_answered() {
         let shared = Arc::new(Server::new().max_requests_receiving(1).into_shared());

@@ -195,9 +195,10 @@ impl Connections {
         self.drop_slowest(&self.slowest.connections, Wait::CLOSED, |_| true);
     }
 
-    /// Drops slow holders of much of a budget until `bytes` and an eighth of the budget are free. Does nothing if
-    /// `bytes` can't be freed. A request whose body is being received is answered; a connection whose answer is read
-    /// too slowly is closed. To hold much is to hold at least half of the average. `asks` itself is not dropped.
+    /// Drops slow holders of much of a budget until `bytes` are free, or an eighth of the budget if that is more. Does
+    /// nothing if `bytes` can't be freed. A request whose body is being received is answered; a connection whose answer
+    /// is read too slowly is closed. To hold much is to hold at least half of the average. `asks` itself is not
+    /// dropped.
     #[cold]
     pub(super) fn relieve(&self, asks: &Activity, budget: &Budget, bytes: usize) {
         // More than requested: other requests take some of it before `asks` returns, and a message needs memory for its
@@ -238,7 +239,7 @@ impl Connections {
         holders.sort_by_cached_key(|(_, other)| other.wait.pace(now));
         let mut freed = 0;
         for (held, holder) in holders {
-            // Another kind of wait would be ended as well.
+            // If the kind of wait has changed meanwhile, either way still ends it.
             let how = if holder.wait.is_for_body() { Wait::DROPPED } else { Wait::CLOSED };
             if holder.wait.drop_it(how) {
                 self.give_up(holder);

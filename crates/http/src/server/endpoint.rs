@@ -594,7 +594,7 @@ async fn begun(version: Version, response: Response<Body>) -> Response<Body> {
         Err(error) => match of_request(&*error).map(|error| package::refuse(version, error)) {
             Some(Ok(reply)) => message(reply),
             Some(Err(refusal)) => refusal.into_response(),
-            // The fault of the service.
+            // The request is not to blame, so this is a receiver fault.
             None => message(ReplyMessage::from_fault(version, &Fault::<NoDetail>::receiver("the answer broke off"))),
         },
     }
@@ -616,7 +616,7 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
     });
     let packed = match packed.transpose() {
         Ok(packed) => packed,
-        // Two parts with the same name, or no random numbers: the fault of the service.
+        // Two parts have the same name, or there are no random numbers. The request is not to blame.
         Err(error) => {
             let reason = Fault::<NoDetail>::receiver(format!("the answer can't be packed: {error}"));
             return message(ReplyMessage::from_fault(reply.version, &reason));

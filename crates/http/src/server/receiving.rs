@@ -138,7 +138,8 @@ impl Coming {
             let output = handler.as_mut().poll(cx);
             drop(polled);
             self.waits(ticket, |waits| {
-                // A handler that polls the body and stops waiting, as after a timeout, doesn't poll again.
+                // A handler may poll the body and stop waiting for it, as after a timeout. A second poll shows whether
+                // it still waits.
                 is_second_look = waits.body && !is_second_look;
                 match is_second_look {
                     true => cx.waker().wake_by_ref(),

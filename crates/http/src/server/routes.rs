@@ -30,7 +30,7 @@ pub struct Routes {
 #[derive(Clone, Default)]
 struct Table {
     endpoints: Vec<(String, Endpoint<dyn castile_soap::Service>)>,
-    /// Other services than endpoints.
+    /// Services that are not endpoints.
     services: Vec<(String, Plain)>,
     fallback: Option<Plain>,
     page: Option<Page>,

@@ -168,7 +168,7 @@ fn host(text: &str) -> Option<&str> {
     (!text.contains('@') && !authority.host().is_empty()).then_some(text)
 }
 
-/// Checks a path of segments that each follow a slash, without a slash at its end.
+/// Returns a path prefix without slashes at its end. `None` unless it is a path that starts with a single slash.
 fn prefix(text: &str) -> Option<&str> {
     let text = text.trim_end_matches('/');
     let path = text.parse::<PathAndQuery>().ok()?;

@@ -10,7 +10,7 @@ use tracing::{Instrument, Level, Span, field};
 use super::access_log::{fault_name, method, path};
 use super::{Exchange, HandshakeFailure, Observer, Outcome};
 
-/// A layer that runs each request of a service in a `tracing` span. Everything in the handler, also behind an `await`,
+/// A layer that runs each request of a service in a `tracing` span. Everything in the handler, also after an `await`,
 /// is in the span.
 ///
 /// The span is `soap`, at the level INFO. Its fields have the names of OpenTelemetry's conventions for RPC.

@@ -19,7 +19,7 @@
 //! # }
 //! ```
 //!
-//! This crate is the lowest one that does I/O. It doesn't read XML: it carries bytes, within limits of size and time.
+//! The crates below this one do no network I/O. This crate doesn't read XML: it carries bytes, within limits of size and time.
 
 // Without both features, some shared helpers are unused.
 #![cfg_attr(not(all(feature = "client", feature = "server")), allow(dead_code))]

@@ -5,29 +5,29 @@ pub const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
 macro_rules! builtins {
     ($($variant:ident $name:literal < $base:ident, $white_space:ident;)*) => {
-        /// The types that every schema has (XSD Part 2 §3, and the two ur-types of Part 1 §3.4.7 and §3.14.7).
+        /// The built-in types of every schema (XSD Part 2 §3, and the two ur-types of Part 1 §3.4.7 and §3.14.7).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Builtin {
             $(#[doc = concat!("`xs:", $name, "`")] $variant,)*
         }
 
         impl Builtin {
-            /// All of them, in the order of their ids.
+            /// All built-in types, in the order of their ids.
             pub const ALL: &'static [Builtin] = &[$(Builtin::$variant),*];
 
-            /// The local name, in [`XSD_NAMESPACE`].
+            /// Returns the local name, in [`XSD_NAMESPACE`].
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The type it is derived from; `anyType` is its own base.
+            /// Returns the base type. `anyType` is its own base.
             #[must_use]
             pub fn base(self) -> Builtin {
                 match self { $(Self::$variant => Builtin::$base),* }
             }
 
-            /// What its values do with white space before they are read (Part 2 §4.3.6).
+            /// Returns how white space in values is normalized before they are read (Part 2 §4.3.6).
             #[must_use]
             pub fn white_space(self) -> WhiteSpace {
                 match self { $(Self::$variant => WhiteSpace::$white_space),* }
@@ -86,13 +86,14 @@ builtins! {
 }
 
 impl Builtin {
-    /// The built-in type with this local name.
+    /// Returns the built-in type with this local name.
     #[must_use]
     pub fn from_name(local: &str) -> Option<Builtin> {
         Self::ALL.iter().copied().find(|builtin| builtin.name() == local)
     }
 
-    /// The primitive type it is derived from (Part 2 §3.2); the ur-types and the list types are their own.
+    /// Returns the primitive type that it is derived from (Part 2 §3.2). For the ur-types and the list types it returns
+    /// the type itself.
     #[must_use]
     pub fn primitive(self) -> Builtin {
         let mut builtin = self;
@@ -102,7 +103,7 @@ impl Builtin {
         builtin
     }
 
-    /// True if it is `other` or derived from it by restriction.
+    /// Returns true if it is `other` or is derived from it by restriction.
     #[must_use]
     pub fn is_derived_from(self, other: Builtin) -> bool {
         let mut builtin = self;

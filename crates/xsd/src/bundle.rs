@@ -1,4 +1,4 @@
-//! One file of a contract and all that it imports.
+//! Bundles: a contract and all documents that it imports, in one file.
 //!
 //! ```xml
 //! <bundle xmlns="urn:castile:bundle" main="http://www.example.com/orders.wsdl">
@@ -10,10 +10,11 @@
 //! </bundle>
 //! ```
 //!
-//! Each document stands as it was found, in UTF-8, with what became of each of its references: a bundle is read without
-//! looking anything up. The same contract gives the same file, byte for byte.
+//! A bundle has each document as it was found, converted to UTF-8, and the URI that each of its references leads to.
+//! Reading a bundle needs no lookups. Equal contracts give equal files, byte for byte.
 //!
-//! Behind the documents may stand what a program made of them ([`Made`]), so that it need not do so again.
+//! After the documents, a bundle may store data that a program computed from them ([`Made`]), so that the program need
+//! not compute it again.
 
 mod record;
 
@@ -28,27 +29,27 @@ use crate::{Diagnostic, Diagnostics, Location, Request, Resolver, encoding};
 
 const NAMESPACE: &str = "urn:castile:bundle";
 
-/// A contract and all that it imports: a [`Resolver`] that needs nothing else.
+/// A contract and all documents that it imports. A bundle is a [`Resolver`] for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     main: String,
     documents: Vec<Bundled>,
-    /// URI → index of `documents`
+    /// URI → index in `documents`.
     by_uri: HashMap<String, usize>,
-    /// (base, location, namespace) → URI
+    /// (base, location, namespace) → URI.
     references: HashMap<(String, Option<String>, String), String>,
-    /// What was made of the documents. Nobody but who made it knows what it is worth.
+    /// Data computed from the documents. Only the program that stored it can check whether it is still valid.
     pub made: Option<Made>,
 }
 
-/// What a program made of the documents of a bundle.
+/// Data that a program computed from the documents of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// The program that made it, and whatever it needs to know again.
+    /// The program that computed the data, and other details that it needs to recognize it.
     pub by: String,
-    /// What tells the documents that it was made of from others.
+    /// The fingerprint of the documents that the data was computed from.
     pub of: String,
-    /// A text that XML can carry, without white space at its ends.
+    /// The data: text that XML can contain, without leading or trailing white space.
     pub text: String,
 }
 
@@ -68,18 +69,18 @@ impl Bundle {
         self.documents.push(Bundled { uri, text });
     }
 
-    /// The URI of the contract itself.
+    /// Returns the URI of the contract itself.
     #[must_use]
     pub fn main(&self) -> &str {
         &self.main
     }
 
-    /// The URIs of all documents, the contract's first.
+    /// Returns the URIs of all documents, starting with the contract.
     pub fn uris(&self) -> impl ExactSizeIterator<Item = &str> {
         self.documents.iter().map(|document| &*document.uri)
     }
 
-    /// Hands out all that tells the documents and their references from others, piece by piece.
+    /// Passes the bytes that identify the documents and their references to `piece`, in several chunks, for a hash.
     pub fn identity(&self, mut piece: impl FnMut(&[u8])) {
         let mut text = |text: &str| {
             piece(&(text.len() as u64).to_le_bytes());
@@ -100,7 +101,7 @@ impl Bundle {
         }
     }
 
-    /// Whether `bytes` are those of a bundle, by how they begin.
+    /// Returns true if `bytes` start like a bundle.
     #[must_use]
     pub fn is_bundle(bytes: &[u8]) -> bool {
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(500)]);
@@ -108,7 +109,7 @@ impl Bundle {
         head.contains("<bundle") && head.contains(NAMESPACE)
     }
 
-    /// The file.
+    /// Returns the bundle as the text of a file.
     #[must_use]
     pub fn write(&self) -> String {
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -139,7 +140,7 @@ impl Bundle {
         out
     }
 
-    /// Reads the file `name`. There is no bundle only if something is wrong with it, which the diagnostics say.
+    /// Reads the bundle in the file `name`. Returns `None` if the file has errors, which are in the diagnostics.
     #[must_use]
     pub fn read(name: &str, bytes: &[u8]) -> (Option<Self>, Vec<Diagnostic>) {
         let mut diagnostics = Diagnostics::default();
@@ -196,7 +197,8 @@ impl Bundle {
                 let namespace = attribute(reference, "namespace").unwrap_or_default();
                 bundle.references.insert((uri.clone(), attribute(reference, "location"), namespace), to);
             }
-            // White space stands around the references, and none before the document.
+            // The line break and the references before the end tag add white space after the document's text, but never
+            // before it.
             let mut text = document.text();
             text.truncate(text.trim_end().len());
             bundle.add(uri, text);
@@ -224,7 +226,7 @@ impl Resolver for Bundle {
     }
 }
 
-/// For an attribute value in double quotes.
+/// Escapes text for an attribute value in double quotes.
 fn escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {

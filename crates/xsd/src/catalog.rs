@@ -1,4 +1,4 @@
-//! Where documents are kept: OASIS XML Catalogs 1.1, and tables of `URL<TAB>path`.
+//! Catalogs, which map URIs to documents: OASIS XML Catalogs 1.1, and tables of `URL<TAB>path`.
 //!
 //! ```xml
 //! <catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
@@ -16,40 +16,40 @@ use std::path::Path;
 use crate::resolver::normalise;
 use crate::{Diagnostic, Diagnostics, FileId};
 
-/// Says where the documents of URIs, and of namespaces that are imported without a location, are kept.
+/// Maps URIs, and namespaces that are imported without a location, to documents.
 ///
-/// Entries for system identifiers and for URIs are both looked at, for a schema's location is used as either. Entries
-/// for public identifiers are passed over: nothing in a contract has one.
+/// Entries for system identifiers and entries for URIs are both searched, because the location of a schema is used as
+/// either. Entries for public identifiers are ignored, because contracts have no public identifiers.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     files: Vec<File>,
 }
 
-/// One catalog file: its entries, by what they are about.
+/// A catalog file with its entries by kind.
 #[derive(Debug, Clone, Default)]
 struct File {
     uris: Entries,
     systems: Entries,
-    /// Indexes of `files`, in order.
+    /// Indexes into `files` of the next catalogs, in order.
     next: Vec<usize>,
 }
 
-/// What one of the two families of entries says (§6.5).
+/// The entries for URIs, or those for system identifiers (§6.5).
 #[derive(Debug, Clone, Default)]
 struct Entries {
     exact: HashMap<String, String>,
-    /// The other way round.
+    /// The reverse mapping.
     origins: HashMap<String, String>,
-    /// (start, replacement)
+    /// (start, replacement).
     rewrite: Vec<(String, String)>,
     suffix: Vec<(String, String)>,
-    /// (start, index of the catalog that is asked instead)
+    /// (start, index of the catalog to search instead).
     delegate: Vec<(String, usize)>,
 }
 
 impl Catalog {
-    /// Reads a catalog and those that it names. What can't be read is an error among the diagnostics, and the rest
-    /// stands.
+    /// Reads a catalog and the catalogs that it names. The diagnostics have an error for each part that can't be read;
+    /// the rest of the catalog can be used.
     #[must_use]
     pub fn read(path: &Path) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Diagnostics::default();
@@ -57,7 +57,7 @@ impl Catalog {
         (catalog, diagnostics.finish().1)
     }
 
-    /// Where the document of `uri` is: a path, or another URI. `http` and `https` are the same here.
+    /// Returns the location of the document for `uri`: a path, or another URI. `http` and `https` are treated as equal.
     #[must_use]
     pub fn resolve(&self, uri: &str) -> Option<String> {
         let other = match uri.split_once("://") {
@@ -68,8 +68,8 @@ impl Catalog {
         self.ask(0, uri).or_else(|| self.ask(0, &other))
     }
 
-    /// The URI whose document is at `path`, as far as entries say one by one or by their beginnings: what that document
-    /// refers to is relative to it.
+    /// Returns the URI whose document is at `path`, found through single entries and rewrite rules. References in that
+    /// document are relative to this URI.
     pub(crate) fn origin(&self, path: &str) -> Option<String> {
         let entries = self.files.iter().flat_map(|file| [&file.uris, &file.systems]);
         let exact = entries.clone().find_map(|entries| entries.origins.get(path).cloned());
@@ -79,7 +79,8 @@ impl Catalog {
         })
     }
 
-    /// Resolution (§7.2.2): within a file, then in those it delegates to or, if to none, in those that follow it.
+    /// Resolves `uri` (§7.2.2): in a file first, then in the catalogs that it delegates to or, without any, in the next
+    /// ones.
     fn ask(&self, first: usize, uri: &str) -> Option<String> {
         let mut open = vec![first];
         let mut asked = vec![false; self.files.len()];
@@ -94,7 +95,7 @@ impl Catalog {
             }
             let delegates: Vec<usize> = file.uris.delegates(uri).chain(file.systems.delegates(uri)).collect();
             if !delegates.is_empty() {
-                // Nothing but what they say counts now (§7.2.2, 6).
+                // Only the catalogs delegated to are searched from here on (§7.2.2, 6).
                 open = delegates;
                 open.reverse();
                 continue;
@@ -106,7 +107,7 @@ impl Catalog {
 }
 
 impl Entries {
-    /// The first entry for a name counts.
+    /// Adds an entry. If a name has several entries, the first one counts.
     fn add(&mut self, name: String, to: String) {
         self.origins.entry(to.clone()).or_insert_with(|| name.clone());
         self.exact.entry(name).or_insert(to);
@@ -126,7 +127,7 @@ impl Entries {
             })
     }
 
-    /// The catalogs to ask instead, that of the longest match first.
+    /// Returns the catalogs to search instead, longest match first.
     fn delegates(&self, uri: &str) -> impl Iterator<Item = usize> {
         let mut found: Vec<_> = self.delegate.iter().filter(|(start, _)| uri.starts_with(start.as_str())).collect();
         found.sort_by_key(|(start, _)| std::cmp::Reverse(start.len()));
@@ -134,7 +135,7 @@ impl Entries {
     }
 }
 
-/// The path that `reference` names, seen from a file or folder; a URI stays as it is.
+/// Resolves `reference` relative to a file or folder. A URI is returned unchanged.
 fn resolved(base: &str, reference: &str) -> String {
     let reference = reference.trim();
     if let Some(path) = reference.strip_prefix("file:") {
@@ -143,13 +144,13 @@ fn resolved(base: &str, reference: &str) -> String {
     if reference.contains("://") || reference.starts_with("urn:") || reference.starts_with('/') {
         return reference.to_owned();
     }
-    // What is relative to a URI stays one.
+    // A reference relative to a URI gives a URI.
     let folder = base.rfind('/').map_or("", |at| &base[..=at]);
     if base.contains("://") {
         return format!("{folder}{reference}");
     }
     let path = normalise(&Path::new(folder).join(reference));
-    // A prefix to rewrite to keeps its slash.
+    // The replacement prefix of a rewrite rule keeps its trailing slash.
     let slash = if reference.ends_with('/') && !path.to_string_lossy().ends_with('/') { "/" } else { "" };
     format!("{}{slash}", path.to_string_lossy())
 }

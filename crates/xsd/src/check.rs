@@ -1,5 +1,5 @@
-//! What XSD 1.0 Part 1 demands of components beyond that their references lead somewhere: the schema component
-//! constraints of Appendix C.3, checked once all is resolved. Nothing here changes a component.
+//! Checks the schema component constraints of XSD 1.0 Part 1 Appendix C.3, after all references are resolved. The
+//! checks don't change components.
 
 mod attributes;
 mod derivation;
@@ -21,7 +21,7 @@ use crate::{Builtin, Diagnostics, Schema};
 
 pub(crate) use derivation::is_derived;
 
-/// Checks all components. What follows from `missing` types, which have been reported, is not reported again.
+/// Checks all components. Errors that result from `missing` types are not reported, because the missing types were.
 pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versions, diagnostics: &mut Diagnostics) {
     let components = schema.types.len() + schema.elements.len() + schema.attributes.len();
     let steps = STEPS + components as u64 * STEPS_PER_COMPONENT;
@@ -37,7 +37,7 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versi
     };
     let depths = depths(schema);
     for (id, definition) in schema.types().skip(Builtin::ALL.len()) {
-        // What a type takes from its bases is gathered from all of them, some times over.
+        // The inherited parts of a type are collected from all its bases, several times.
         if !checker.step(depths[id.index()] as usize * 10) {
             break;
         }
@@ -60,12 +60,12 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versi
     }
 }
 
-/// How much work the checks may be, in particles and attributes that are looked at: linear in the size of the schema.
-/// Contracts take a thirtieth of it; one that is made to be slow doesn't get more.
+/// Limits the work of all checks, counted in particles and attributes that are examined. The limit is linear in the
+/// size of the schema. Real contracts use a thirtieth of it.
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_COMPONENT: u64 = 200;
 
-/// How many bases each type has.
+/// Returns the number of bases of each type.
 fn depths(schema: &Schema) -> Vec<u32> {
     let mut depths = vec![0; schema.types.len()];
     let mut known: Vec<bool> = (0..schema.types.len()).map(|slot| slot < Builtin::ALL.len()).collect();
@@ -91,27 +91,27 @@ struct Checker<'c> {
     versions: &'c Versions,
     diagnostics: &'c mut Diagnostics,
     steps: u64,
-    /// Elements that may stand for another, as far as that has been asked.
+    /// A cache of the elements that may replace another one.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
     definitions: Definitions,
-    /// Whether it was said that patterns, or values, cost too much to be checked.
+    /// Whether unchecked patterns or values were already reported.
     has_unchecked: bool,
 }
 
 impl Checker<'_> {
-    /// Counts work; false when there was enough.
+    /// Counts work. Returns false if the limit is reached.
     fn step(&mut self, work: usize) -> bool {
         self.steps = self.steps.saturating_sub(work as u64);
         self.steps > 0
     }
 
-    /// True if the type or one of its bases was not found, so that nothing can be said of it.
+    /// Returns true if the type or one of its bases is missing, so that it can't be checked.
     fn is_unknown(&self, id: TypeId) -> bool {
         !self.missing.is_empty() && self.schema.bases(id).any(|base| self.missing.contains(&base))
     }
 
-    /// True if the type or one of its bases is another one in another version of its schema, so that what refers to it may
-    /// mean that.
+    /// Returns true if the type or one of its bases has a different definition in another version of its schema, which
+    /// a reference may intend.
     fn is_of_two_versions(&self, id: TypeId) -> bool {
         let types = &self.versions.types;
         !types.is_empty() && self.schema.bases(id).any(|base| types.contains(&base))

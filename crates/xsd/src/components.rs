@@ -1,7 +1,7 @@
-//! Schema components as XSD 1.0 Part 1 names them, held in an arena and named by typed ids.
+//! Schema components as XSD 1.0 Part 1 defines them, stored in an arena and identified by typed ids.
 //!
-//! A component keeps what its own declaration says; what follows from others (the content of an extension with that
-//! of its base, inherited attributes, facets of all steps) is asked of the [`Schema`](crate::Schema).
+//! A component stores what its own declaration contains. Properties that depend on other components (the complete
+//! content of an extension, inherited attributes, the facets of all steps) are computed by [`Schema`](crate::Schema).
 
 mod declarations;
 mod particle;
@@ -25,7 +25,8 @@ macro_rules! ids {
         pub struct $id(pub(crate) u32);
 
         impl $id {
-            /// The component's number, from 0 and without gaps: an index for tables beside the schema.
+            /// Returns the component's number. Numbers start at 0 and have no gaps, so they can index tables beside the
+            /// schema.
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -35,15 +36,15 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Names a [`TypeDefinition`], simple or complex.
+    /// Identifies a [`TypeDefinition`], simple or complex.
     TypeId
-    /// Names an [`ElementDeclaration`], global or local.
+    /// Identifies an [`ElementDeclaration`], global or local.
     ElementId
-    /// Names an [`AttributeDeclaration`], global or local.
+    /// Identifies an [`AttributeDeclaration`], global or local.
     AttributeId
-    /// Names a [`ModelGroupDefinition`].
+    /// Identifies a [`ModelGroupDefinition`].
     GroupId
-    /// Names an [`AttributeGroupDefinition`].
+    /// Identifies an [`AttributeGroupDefinition`].
     AttributeGroupId
 }
 
@@ -54,25 +55,25 @@ impl From<Builtin> for TypeId {
 }
 
 impl TypeId {
-    /// The built-in type that this is, if it is one.
+    /// Returns the built-in type with this id, if it is one.
     #[must_use]
     pub fn builtin(self) -> Option<Builtin> {
         Builtin::ALL.get(self.index()).copied()
     }
 }
 
-/// What people and other tools wrote beside a component (Part 1 §3.13).
+/// The documentation and other information attached to a component (Part 1 §3.13).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotation {
-    /// The text of `xs:documentation`, common indentation taken off; several are joined by an empty line.
+    /// The text of `xs:documentation` without its common indentation. Several are joined by an empty line.
     pub documentation: Option<String>,
-    /// The content of `xs:appinfo`, as it stands in the document.
+    /// The content of `xs:appinfo`, as it is in the document.
     pub appinfo: Vec<String>,
     /// Attributes of other namespaces on the component itself, such as `xmime:expectedContentTypes`.
     pub attributes: Vec<(ExpandedName, String)>,
 }
 
-/// A set of ways to derive or to substitute, as `block`, `final` and their defaults give it.
+/// A set of methods of derivation or substitution, as in `block`, `final` and their defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DerivationSet {
     /// `extension`
@@ -88,10 +89,10 @@ pub struct DerivationSet {
 }
 
 impl DerivationSet {
-    /// `#all`
+    /// `#all`.
     pub const ALL: Self = Self { extension: true, restriction: true, substitution: true, list: true, union: true };
 
-    /// Adds the derivation of this name.
+    /// Adds the method with this name.
     pub(crate) fn insert(&mut self, name: &str) {
         match name {
             "extension" => self.extension = true,
@@ -102,7 +103,7 @@ impl DerivationSet {
         }
     }
 
-    /// Those whose names are listed.
+    /// Returns the subset of the methods in `names`.
     pub(crate) fn limited_to(self, names: &[&str]) -> Self {
         Self {
             extension: self.extension && names.contains(&"extension"),
@@ -114,5 +115,5 @@ impl DerivationSet {
     }
 }
 
-/// The place of the built-in components.
+/// The location of built-in components.
 pub(crate) const NOWHERE: Location = Location { file: crate::FileId::BUILTIN, offset: None };

@@ -1,4 +1,4 @@
-//! Simple types as what values can be read by.
+//! Simple types in the form that reads values.
 
 use std::collections::HashMap;
 
@@ -8,38 +8,43 @@ use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
 use crate::components::{Facet, FacetKind, SimpleType, TypeDefinition, Variety};
 use crate::{Builtin, Schema, TypeId};
 
-/// How many types a value may be tried with: a union of unions, each of them twice in the next, would take for ever.
+/// Maximum number of member types of a union, nested ones included. In unions of unions their number grows
+/// exponentially.
 const MOST_MEMBERS: usize = 10_000;
 
-/// What the patterns of a contract may cost together, in the characters, classes and repetitions that are compiled: a
-/// character that comes up to 500 times costs 500. Contracts of banks, which have most patterns, take a tenth of it.
+/// Maximum cost of all patterns of a contract: the number of compiled characters, classes and repetitions. A character
+/// that may occur up to 500 times costs 500. Contracts of banks, which have the most patterns, use a tenth of this
+/// limit.
 const MOST_PATTERN_COST: u64 = 500_000;
 
-/// What reading the values of a contract may cost together, those of facets and defaults: bytes of text, times the facets and
-/// member types that look at them. The contract of the corpus that takes most takes a fifth of it.
+/// Maximum cost of reading all values of a contract, such as facets and defaults: bytes of text, multiplied by the
+/// number of facets and member types that check them. The most expensive contract of the corpus uses a fifth of this
+/// limit.
 const MOST_READING_COST: u64 = 50_000_000;
 
-/// A value costs as many bytes more, however short it is.
+/// The fixed cost of a value, in bytes, in addition to its length.
 const COST_OF_VALUE: u64 = 8;
 
-/// A pattern counts as one reader more for so much of what it costs to compile.
+/// A pattern counts as one more reader for each 4 units of its compile cost.
 const COST_OF_READER: u64 = 4;
 
-/// So many listed values are compared with a text in the time that another facet takes.
+/// Comparing a text with this many enumeration values takes as long as checking another facet.
 const VALUES_AT_ONCE: usize = 16;
 
 impl Schema {
-    /// A simple type with all that it is derived from, ready to read values. A complex type counts as
-    /// `xs:anySimpleType`. For many types [`SimpleTypes`] does it with less work.
+    /// Returns a simple type, with everything that it is derived from, in the form that reads values.
+    ///
+    /// A complex type is treated as `xs:anySimpleType`. For many types, [`SimpleTypes`] is faster.
     ///
     /// # Errors
-    /// A facet whose value is none: a pattern that is no regular expression, a bound that is not of the type.
+    /// A facet has an invalid value, for example a pattern that is not a regular expression or a bound that is not of
+    /// the type.
     pub fn simple_type_definition(&self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
         SimpleTypes::new(self).definition(type_id)
     }
 }
 
-/// The simple types of a schema, ready to read values; each is made once.
+/// The simple types of a schema in the form that reads values. Each type is converted once.
 #[derive(Debug)]
 pub struct SimpleTypes<'s> {
     schema: &'s Schema,
@@ -47,17 +52,17 @@ pub struct SimpleTypes<'s> {
 }
 
 impl<'s> SimpleTypes<'s> {
-    /// None made so far.
+    /// Creates a cache without types.
     #[must_use]
     pub fn new(schema: &'s Schema) -> Self {
         Self { schema, definitions: Definitions::default() }
     }
 
-    /// The definition of a simple type, as [`Schema::simple_type_definition`] gives it.
+    /// Returns the definition of a simple type. A complex type is treated as `xs:anySimpleType`.
     ///
     /// # Errors
-    /// A facet whose value is none, of this type or of what it is made of; or the patterns, or the values of facets, of all
-    /// types so far take too much.
+    /// A facet of this type, or of a type that it is made of, has an invalid value. Or the patterns or facet values of
+    /// all types so far exceed a cost limit.
     pub fn definition(&mut self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
         let made = self.definitions.of(self.schema, type_id);
         match &made.any_problem {
@@ -66,42 +71,44 @@ impl<'s> SimpleTypes<'s> {
         }
     }
 
-    /// A text of the contract as a value of a simple type. `None` if all texts that were read so far take too much.
+    /// Reads a text of the contract as a value of a simple type. Returns `None` if the texts read so far exceed the
+    /// cost limit.
     pub fn read(&mut self, type_id: TypeId, text: &str, scope: &dyn Scope) -> Option<Result<Value, Invalid>> {
         self.definitions.read(self.schema, type_id, text, scope)
     }
 }
 
-/// Simple types as definitions, each made once.
+/// A cache of the definitions of simple types.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     known: HashMap<TypeId, Made>,
-    /// What the patterns that were compiled cost.
+    /// The cost of the patterns compiled so far.
     pattern_cost: u64,
-    /// What the values that were read cost.
+    /// The cost of the values read so far.
     reading_cost: u64,
 }
 
-/// A type as a definition. If there is a problem with its facets it reads what its base does, so that the rest of a
-/// contract stands.
+/// The definition of a type. If its facets have an error, it reads the values of its base, so that the rest of the
+/// contract can be used.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) definition: SimpleTypeDefinition,
-    /// What is wrong with its own facets.
+    /// The error in its own facets.
     pub(crate) problem: Option<Invalid>,
-    /// What is wrong with its facets, or what is wrong with a type that it is made of.
+    /// The error in its facets or in a type that it is made of.
     any_problem: Option<Invalid>,
-    /// Whether its facets were not looked at, since all that were before cost too much.
+    /// Whether its facets were not checked, because the cost limit was reached.
     pub(crate) is_unchecked: bool,
-    /// Whether that is so of its facets, or of a type that it is made of.
+    /// Whether its facets, or those of a type that it is made of, were not checked because of the cost limit.
     has_unchecked: bool,
     members: usize,
-    /// How many facets and member types look at a text, those of items and members counted.
+    /// How many facets and member types check a text, including those of items and members.
     readers: u64,
 }
 
 impl Definitions {
-    /// The definition of a type; a complex type counts as `xs:anySimpleType`. Nothing recurses: chains may be long.
+    /// Returns the definition of a type; a complex type is treated as `xs:anySimpleType`. It doesn't recurse, because
+    /// derivation chains can be long.
     pub(crate) fn of(&mut self, schema: &Schema, type_id: TypeId) -> &Made {
         let mut open = vec![type_id];
         while let Some(&id) = open.last() {
@@ -123,7 +130,7 @@ impl Definitions {
         &self.known[&type_id]
     }
 
-    /// Makes a type whose parts are known.
+    /// Creates the definition of a type whose parts are in the cache.
     fn make(&mut self, schema: &Schema, id: TypeId) -> Made {
         let Some(simple) = restrictable(schema, id) else {
             return Made::of(built_in(id.builtin().unwrap_or(Builtin::AnySimpleType)), 1);
@@ -172,10 +179,10 @@ impl Definitions {
         }
     }
 
-    /// Counts what the facets of a type cost.
+    /// Adds the cost of the facets of a type.
     ///
     /// # Errors
-    /// All facets so far cost too much.
+    /// The facets so far exceed a cost limit.
     fn afford(&mut self, simple: &SimpleType, name: &str) -> Result<(), String> {
         if simple.facets.is_empty() {
             return Ok(());
@@ -194,8 +201,8 @@ impl Definitions {
         }
     }
 
-    /// Counts what it costs that so many `readers` look at texts of these lengths, in bytes; false if that is too much with all
-    /// that were read before.
+    /// Adds the cost of checking texts with these lengths in bytes by `readers`. Returns false if the total exceeds the
+    /// limit.
     fn can_read(&mut self, texts: impl Iterator<Item = usize>, readers: u64) -> bool {
         let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
         let cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
@@ -206,7 +213,7 @@ impl Definitions {
         can_read
     }
 
-    /// A text of a contract as a value of a type; none if all such values cost too much.
+    /// Reads a text of the contract as a value of a type. Returns `None` if the total cost exceeds the limit.
     pub(crate) fn read(
         &mut self,
         schema: &Schema,
@@ -219,7 +226,7 @@ impl Definitions {
         can_read.then(|| self.known[&type_id].definition.read(text, scope))
     }
 
-    /// A text of a document as a value of a type. Types that are not checked have none.
+    /// Reads a text of a document as a value of a type. Fails for types whose facets were not checked.
     pub(crate) fn judge(
         &mut self,
         schema: &Schema,
@@ -251,15 +258,15 @@ impl Made {
     }
 }
 
-/// About how much a pattern takes to compile: one for each character, more for classes of characters, and what may repeat
-/// as often as it may.
+/// Estimates the cost of compiling a pattern: one for each character and more for character classes, multiplied by the
+/// maximum repetitions.
 pub(crate) fn pattern_cost(pattern: &str) -> u64 {
-    /// What `\p{L}` and its like stand for are hundreds of ranges.
+    /// `\p{L}` and similar classes expand to hundreds of ranges.
     const CLASS: u64 = 200;
-    /// And any pattern takes as much as a hundred characters.
+    /// The fixed cost of a pattern.
     const EACH: u64 = 100;
     let mut outside: Vec<u64> = vec![EACH];
-    // Of the group so far, and of its last part.
+    // The cost of the current group and of its last part.
     let (mut sum, mut last) = (0_u64, 0_u64);
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
@@ -294,7 +301,7 @@ pub(crate) fn pattern_cost(pattern: &str) -> u64 {
     outside.into_iter().fold(sum.saturating_add(last), u64::saturating_add)
 }
 
-/// How many readers the facets of one step are: a pattern is more of them the larger it is.
+/// Returns how many readers the facets of one step count as. A large pattern counts as several.
 fn readers_of(facets: &[Facet]) -> u64 {
     let listed = facets.iter().filter(|facet| facet.kind == FacetKind::Enumeration).count();
     let others = facets.iter().filter(|facet| facet.kind != FacetKind::Enumeration).map(|facet| match facet.kind {
@@ -304,12 +311,12 @@ fn readers_of(facets: &[Facet]) -> u64 {
     others.fold(listed.div_ceil(VALUES_AT_ONCE) as u64, u64::saturating_add)
 }
 
-/// The facets of one step, for the checker of values.
+/// Converts the facets of one step for the facet checker.
 pub(crate) fn constraints(facets: &[Facet]) -> Vec<Constraint<'_>> {
     facets.iter().map(|facet| Constraint { facet: facet.kind.name(), value: &facet.value, scope: facet }).collect()
 }
 
-/// The types that a type is made of.
+/// Returns the types that a type is made of.
 fn parts(schema: &Schema, id: TypeId) -> Vec<TypeId> {
     match restrictable(schema, id) {
         None => Vec::new(),
@@ -321,7 +328,7 @@ fn parts(schema: &Schema, id: TypeId) -> Vec<TypeId> {
     }
 }
 
-/// The simple type, unless it is built in.
+/// Returns the simple type, unless it is built in.
 fn restrictable(schema: &Schema, id: TypeId) -> Option<&SimpleType> {
     match &schema[id] {
         TypeDefinition::Simple(simple) if id.builtin().is_none() => Some(simple),
@@ -329,7 +336,7 @@ fn restrictable(schema: &Schema, id: TypeId) -> Option<&SimpleType> {
     }
 }
 
-/// A list or a union is made of other types, unless it restricts one that is.
+/// Returns true if a list or union is defined by its parts, and not as a restriction of another list or union.
 fn is_primary(simple: &SimpleType) -> bool {
     simple.base.builtin() == Some(Builtin::AnySimpleType)
 }

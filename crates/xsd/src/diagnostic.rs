@@ -7,21 +7,21 @@ use castile_xml::visible;
 
 use crate::Limits;
 
-/// How much a [`Diagnostic`] matters.
+/// How serious a [`Diagnostic`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something was passed over that doesn't change what is generated.
+    /// Something was ignored that doesn't change what is generated.
     Note,
-    /// The contract breaks a rule, but what it means is clear.
+    /// The contract breaks a rule, but its meaning is clear.
     Warning,
-    /// A part of the contract is broken or not understood; the rest stands.
+    /// A part of the contract is broken or not understood; the rest can be used.
     Error,
 }
 
-/// One problem of a contract: what was found, what was expected, where.
+/// A problem in a contract: what was found, what was expected, and where.
 ///
-/// Its `Display` is laid out as the compiler's own messages are, and safe to print: what could steer a terminal or change
-/// the direction of writing is escaped ([`visible`]).
+/// Its `Display` has the layout of the Rust compiler's messages. It is safe to print: characters that could control a
+/// terminal or change the direction of text are escaped ([`visible`]).
 ///
 /// ```text
 /// error[src-resolve]: type {urn:t}Nothing is not defined
@@ -33,31 +33,31 @@ pub enum Severity {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// How serious the problem is.
     pub severity: Severity,
-    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C calls it (`cos-nonambig`), or WS-I Basic Profile 1.1 (`R2204`).
-    /// None where there is no such name, or where no rule is broken: a document that isn't at hand.
+    /// The rule that is broken: its name in XSD 1.0 Part 1 Appendix C (`cos-nonambig`), or in WS-I Basic Profile 1.1
+    /// (`R2204`). `None` if the rule has no such name, or if no rule is broken, as for a document that isn't available.
     pub rule: Option<&'static str>,
-    /// The document, as it was named when it was read.
+    /// The document's name, as given when it was read.
     pub file: Arc<str>,
-    /// The line, from 1; 0 if the document as a whole is meant.
+    /// The line, from 1; 0 if the diagnostic concerns the whole document.
     pub line: u32,
-    /// The column in characters, from 1; 0 if the document as a whole is meant.
+    /// The column in characters, from 1; 0 if the diagnostic concerns the whole document.
     pub column: u32,
     /// What is wrong.
     pub message: String,
-    /// What to do, or why it is so.
+    /// A hint how to fix the problem, or its reason.
     pub note: Option<String>,
-    /// The text of the line, or of what is near the column if the line is long: some contracts come on one.
+    /// The text of the line. Of a long line it is the part around the column, because some contracts are a single line.
     pub source_line: String,
-    /// How many characters of `source_line` stand before the place.
+    /// How many characters of `source_line` precede the position.
     pub caret: usize,
-    /// How many characters the tag or the attribute has that is meant; 1 if it is another place.
+    /// Length in characters of the tag or attribute at the position; 1 for any other position.
     pub length: usize,
 }
 
 impl Diagnostic {
-    /// A problem of a document as a whole.
+    /// Creates a diagnostic that concerns the whole document.
     #[must_use]
     pub fn of_document(severity: Severity, file: &str, message: impl Into<String>) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl fmt::Display for Diagnostic {
         if self.line == 0 {
             write!(f, "{margin}--> {file}")?;
         } else {
-            // What is escaped has another width.
+            // Escaping changes the width of the text.
             let (before, behind) = split_at(&self.source_line, self.caret);
             let (meant, behind) = split_at(behind, self.length.max(1));
             let (before, meant, behind) = (visible(before), visible(meant), visible(behind));
@@ -110,15 +110,15 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The first so many characters of a text, and the rest.
+/// Splits a text after `count` characters.
 fn split_at(text: &str, count: usize) -> (&str, &str) {
     text.split_at(text.char_indices().nth(count).map_or(text.len(), |(at, _)| at))
 }
 
-/// How much of a message or a note is kept, in bytes: names of a contract may be of any length.
+/// Maximum length of a message or a note in bytes. It is limited because names in a contract can have any length.
 const LONGEST: usize = 2_000;
 
-/// The text, or its beginning.
+/// Shortens the text if it is longer than [`LONGEST`].
 fn cut(mut text: String) -> String {
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary(LONGEST));
@@ -127,8 +127,8 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// The part of a line to show, of a text with the line's first byte and the byte that is meant, and how many characters from
-/// its start the caret stands.
+/// Returns the excerpt of a line to show, and the caret's position in it in characters. `start` is the first byte of
+/// the line in `text`, and `at` the byte that the caret points to.
 fn excerpt(text: &str, start: usize, at: usize) -> (String, usize) {
     const WIDTH: usize = 120;
     const BEFORE: usize = 40;
@@ -144,30 +144,30 @@ fn excerpt(text: &str, start: usize, at: usize) -> (String, usize) {
     if shown.ends_with('\r') {
         shown.pop();
     }
-    // A place behind a carriage return is shown at the end of the line.
+    // A position after a carriage return is shown at the end of the line.
     let caret = (before[from..].chars().count() + usize::from(from > 0)).min(shown.chars().count());
     (shown, caret)
 }
 
-/// A place in one of the documents a [`Sources`] holds: [`Sources::position`] has its line and column.
+/// A position in one of the documents in [`Sources`]. [`Sources::position`] returns its line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    /// Which document.
+    /// The document.
     pub file: FileId,
-    /// The byte in it; none means the document as a whole.
+    /// The byte offset in the document; `None` for the whole document.
     pub offset: Option<u32>,
 }
 
-/// Names a document of a [`Sources`].
+/// Identifies a document in [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// The built-in components, which stand in no document.
+    /// The id of built-in components, which are in no document.
     pub const BUILTIN: FileId = FileId(0);
 }
 
-/// The documents that were read, to say where something stands.
+/// The documents that were read. They are used to turn a [`Location`] into a line and a column.
 #[derive(Debug, Clone)]
 pub struct Sources {
     files: Vec<Source>,
@@ -177,7 +177,7 @@ pub struct Sources {
 struct Source {
     name: Arc<str>,
     text: Arc<str>,
-    /// Found when somebody asks for a position.
+    /// Computed when a position is first requested.
     lines: OnceLock<Lines>,
     /// The documents that it imports.
     imports: BTreeMap<Reference, FileId>,
@@ -189,7 +189,7 @@ impl Source {
     }
 }
 
-/// How a document names another one that it imports or includes.
+/// How a document refers to a document that it imports or includes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reference {
     /// By its location.
@@ -213,65 +213,65 @@ impl Sources {
         FileId(self.files.len() as u32 - 1)
     }
 
-    /// What a document is called.
+    /// Returns the name of a document.
     #[must_use]
     pub fn name(&self, file: FileId) -> &Arc<str> {
         &self.files[file.0 as usize].name
     }
 
-    /// All documents, in the order they were read.
+    /// Returns the names of all documents, in the order in which they were read.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().skip(1).map(|source| &*source.name)
     }
 
-    /// The texts of all documents, in the order they were read.
+    /// Returns the texts of all documents, in the order in which they were read.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.files.iter().skip(1).map(|source| &*source.text)
     }
 
-    /// All documents, in the order they were read.
+    /// Returns the ids of all documents, in the order in which they were read.
     pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
         (1..self.files.len() as u32).map(FileId)
     }
 
-    /// Notes that a document imports or includes another one.
+    /// Records that a document imports or includes another one.
     pub fn add_import(&mut self, from: FileId, by: Reference, to: FileId) {
-        // A document that is included into several namespaces is followed for each.
+        // A document that is included into several namespaces is followed once for each.
         self.files[from.0 as usize].imports.entry(by).or_insert(to);
     }
 
-    /// The document that was read first.
+    /// Returns the document that was read first.
     #[must_use]
     pub fn first(&self) -> Option<FileId> {
         (self.files.len() > 1).then_some(FileId(1))
     }
 
-    /// The documents that a document imports or includes.
+    /// Returns the documents that a document imports or includes.
     pub fn imports(&self, file: FileId) -> impl Iterator<Item = (&Reference, FileId)> {
         self.files[file.0 as usize].imports.iter().map(|(by, to)| (by, *to))
     }
 
-    /// The text of a document.
+    /// Returns the text of a document.
     #[must_use]
     pub fn text(&self, file: FileId) -> &str {
         &self.files[file.0 as usize].text
     }
 
-    /// Line and column, unless the document as a whole is meant.
+    /// Returns the line and column of a location, or `None` if it is a whole document.
     #[must_use]
     pub fn position(&self, location: Location) -> Option<Position> {
         let (source, offset) = (&self.files[location.file.0 as usize], location.offset?);
         Some(source.lines().position(&source.text, offset as usize))
     }
 
-    /// `file, line n`
+    /// Formats a location as `file, line n`.
     #[must_use]
     pub fn describe(&self, location: Location) -> String {
         let name = self.name(location.file);
         self.position(location).map_or_else(|| name.to_string(), |position| format!("{name}, line {}", position.line))
     }
 
-    /// A diagnostic at `location`.
+    /// Creates a diagnostic at `location`.
     pub fn diagnostic(&self, severity: Severity, location: Location, message: impl Into<String>) -> Diagnostic {
         let source = &self.files[location.file.0 as usize];
         let position = self.position(location);
@@ -298,8 +298,8 @@ impl Sources {
     }
 }
 
-/// How many characters the tag or the attribute has that `text` begins with, on its line: `<xs:element` or
-/// `type="t:Nothing"`.
+/// Returns the length in characters, up to the end of the line, of the tag or attribute at the start of `text`:
+/// `<xs:element` or `type="t:Nothing"`.
 fn extent(text: &str) -> usize {
     let line = text.lines().next().unwrap_or_default();
     if line.starts_with('<') {
@@ -319,53 +319,54 @@ fn extent(text: &str) -> usize {
 }
 
 impl Location {
-    /// A document as a whole.
+    /// Returns the location of a whole document.
     #[must_use]
     pub fn file(file: FileId) -> Self {
         Self { file, offset: None }
     }
 
-    /// The start tag of an element.
+    /// Returns the location of an element's start tag.
     #[must_use]
     pub fn of(file: FileId, element: Element<'_>) -> Self {
         Self::at(file, element.offset())
     }
 
-    /// A byte offset in a document.
+    /// Returns the location of a byte offset in a document.
     #[must_use]
     pub fn at(file: FileId, offset: usize) -> Self {
-        // A tree's offsets are 32 bits wide.
+        // Offsets in a document tree have 32 bits.
         Self { file, offset: u32::try_from(offset).ok() }
     }
 }
 
-/// Gathers the problems of a contract: the front end doesn't stop at the first. Of each severity it keeps
-/// [`Limits::diagnostics`] and counts the rest.
+/// Collects the problems of a contract, since the front end doesn't stop at the first one. It stores up to
+/// [`Limits::diagnostics`] problems of each severity and only counts further ones.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
-    /// The documents that locations name.
+    /// The documents that locations refer to.
     pub sources: Sources,
     list: Vec<Diagnostic>,
-    /// How many there were of each severity.
+    /// How many problems of each severity were added.
     counts: [usize; 3],
-    /// How many are kept of each.
+    /// How many problems of each severity are stored.
     limit: usize,
-    /// What becomes of those that are only counted.
+    /// Returned to callers instead of a diagnostic that is only counted.
     uncounted: Diagnostic,
-    /// The errors on which something may depend, in the order in which they were found.
+    /// The errors that other components may depend on, in the order in which they were found.
     defects: Vec<Defect>,
-    /// The namespaces of which no document is at hand, with their first errors and how many references there are.
+    /// The namespaces for which no document is available, with the index of the first error and the number of
+    /// references.
     lost: BTreeMap<String, (Option<usize>, usize)>,
-    /// Whether a limit was passed.
+    /// Whether a limit was exceeded.
     is_cut: bool,
 }
 
-/// An error of a contract, as the reason why what depends on it can't be used.
+/// An error in a contract that makes everything that depends on it unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Defect {
-    /// Where it is.
+    /// The position of the error.
     pub location: Location,
-    /// What is wrong. Empty for one of so many that they are only counted.
+    /// The error message. Empty for an error that is only counted.
     pub message: Arc<str>,
 }
 
@@ -376,7 +377,7 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// None so far; as many are kept as `limits` says.
+    /// Creates an empty collection that stores as many diagnostics as `limits` allows.
     #[must_use]
     pub fn within(limits: &Limits) -> Self {
         Self {
@@ -406,15 +407,15 @@ impl Diagnostics {
         self.add(Severity::Note, location, message)
     }
 
-    /// Adds an error that says that a limit was passed: what was read is not the whole contract, so nothing of it can be
+    /// Adds an error that reports an exceeded limit. The contract was not read completely, so nothing in it can be
     /// used.
     pub fn cut(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         self.is_cut = true;
         self.error(location, message)
     }
 
-    /// Adds an error of a reference to something of a namespace of which no document is at hand. The first stands for all of that
-    /// namespace.
+    /// Adds an error for a reference into a namespace for which no document is available. Only the first reference into
+    /// a namespace becomes an error; further ones are counted in its note.
     pub fn lost(&mut self, location: Location, namespace: &str, message: impl Into<String>) {
         if let Some((_, references)) = self.lost.get_mut(namespace) {
             *references += 1;
@@ -427,48 +428,48 @@ impl Diagnostics {
         self.lost.insert(namespace.to_owned(), (first, 1));
     }
 
-    /// Whether a limit was passed.
+    /// Returns true if a limit was exceeded.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// A point in time, for [`defect_since`](Self::defect_since) and [`forgive`](Self::forgive).
+    /// Returns the current position, for [`defect_since`](Self::defect_since) and [`forgive`](Self::forgive).
     #[must_use]
     pub fn mark(&self) -> usize {
         self.defects.len()
     }
 
-    /// The first error since `mark` on which something may depend.
+    /// Returns the first error since `mark` that something may depend on.
     #[must_use]
     pub fn defect_since(&self, mark: usize) -> Option<Defect> {
         self.defects.get(mark).cloned()
     }
 
-    /// Notes that what stands at `location` depends on something of which an error has been said.
+    /// Records that the component at `location` depends on something whose error was already reported.
     pub fn depends(&mut self, location: Location, message: impl Into<Arc<str>>) {
         self.defects.push(Defect { location, message: message.into() });
     }
 
-    /// Says that nothing depends on the errors since `mark`. They stay errors.
+    /// Records that nothing depends on the errors since `mark`. They remain errors.
     pub fn forgive(&mut self, mark: usize) {
         self.defects.truncate(mark);
     }
 
-    /// The errors on which something may depend, by place.
+    /// Returns the errors that something may depend on, sorted by position.
     pub(crate) fn defects_by_place(&self) -> Vec<Defect> {
         let mut defects = self.defects.clone();
         defects.sort_by_key(|defect| defect.location);
         defects
     }
 
-    /// How many there are so far, those counted that are not kept.
+    /// Returns how many diagnostics were added, including those that were only counted.
     pub(crate) fn len(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// What was gathered, by place, errors and notes mixed as a reader of the document meets them. Behind them stands how
-    /// many more there were of each severity.
+    /// Returns the documents and the diagnostics, sorted by position regardless of severity. If diagnostics were only
+    /// counted, the last entries state how many of each severity.
     #[must_use]
     pub fn finish(mut self) -> (Sources, Vec<Diagnostic>) {
         for (first, references) in self.lost.values() {
@@ -493,13 +494,13 @@ impl Diagnostics {
         (self.sources, self.list)
     }
 
-    /// Where the first of two is that have one name, as a note.
+    /// Returns a note with the position of the first of two definitions that have the same name.
     #[must_use]
     pub fn the_first(&self, first: Location) -> String {
         format!("the first is in {}", self.sources.describe(first))
     }
 
-    /// Adds a diagnostic.
+    /// Creates a diagnostic which states how many diagnostics of a severity were found beyond the `limit`.
     pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let count = &mut self.counts[severity as usize];
         *count += 1;
@@ -533,13 +534,13 @@ impl Diagnostic {
         Self::of_document(severity, file, format!("{more} more {what}{plural}: {limit} are listed at most"))
     }
 
-    /// Says what to do, or why it is so.
+    /// Sets the note: a hint how to fix the problem, or its reason.
     pub fn with_note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = Some(cut(note.into()));
         self
     }
 
-    /// Says which rule of the specification is broken.
+    /// Sets the rule of the specification that is broken.
     pub fn with_rule(&mut self, rule: &'static str) -> &mut Self {
         self.rule = Some(rule);
         self

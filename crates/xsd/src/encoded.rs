@@ -1,50 +1,50 @@
-//! Types of a schema as SOAP encoding takes them (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): structs and arrays of a graph.
+//! Schema types in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): the structs and arrays of a graph.
 
 pub use castile_databinding::encoded::Encoding;
 
 use crate::components::{ArrayType, Compositor, Content, Particle, Term};
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
-/// The namespaces of the encodings of both versions of SOAP.
+/// The encoding namespaces of both SOAP versions.
 const ENCODINGS: [&str; 2] = [Encoding::Soap11.namespace(), Encoding::Soap12.namespace()];
 
-/// What a type is in SOAP encoding.
+/// The kind of a type in SOAP encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// Text: a simple type, or one of the encoding's own that has attributes too, such as `soapenc:string`.
+    /// Text: a simple type, or a type of the encoding that also has attributes, such as `soapenc:string`.
     Simple,
-    /// Anything, of which each value says what it is.
+    /// Any value. Each value declares its own type.
     Any,
-    /// Accessors, which are elements that stand for themselves, in no choice.
+    /// Accessors: elements without substitutes, not in a choice.
     Struct(Vec<Accessor>),
-    /// Items.
+    /// An array of items.
     Array(Items),
-    /// What SOAP encoding has no rules for, attributes or a choice: it stands as in literal use.
+    /// Content that SOAP encoding has no rules for, such as attributes or a choice. It is written as in literal use.
     Literal,
 }
 
 /// An element of a struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accessor {
-    /// Its declaration.
+    /// The element's declaration.
     pub element: ElementId,
-    /// The element as a particle: how often it occurs.
+    /// The element as a particle, which has its occurrence.
     pub particle: Particle,
 }
 
-/// What the items of an array are.
+/// The items of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Items {
     /// The type of the items, or of the innermost ones.
     pub type_id: TypeId,
     /// The brackets of `wsdl:arrayType` before the last ones: `[]` or `[,][]` if the items are arrays without a name.
     pub ranks: String,
-    /// How many dimensions the array has.
+    /// The number of dimensions of the array.
     pub rank: usize,
 }
 
 impl Kind {
-    /// What `type_id` is.
+    /// Returns the kind of `type_id`.
     #[must_use]
     pub fn of(schema: &Schema, type_id: TypeId) -> Self {
         if schema[type_id].as_complex().is_none() {
@@ -72,14 +72,14 @@ impl Kind {
     }
 }
 
-/// The local name of a type of an encoding: `Array`, `Struct`, `string`.
+/// Returns the local name of a type of an encoding namespace: `Array`, `Struct`, `string`.
 #[must_use]
 pub fn encoding_type(name: &ExpandedName) -> Option<&str> {
     ENCODINGS.contains(&name.namespace()).then(|| name.local())
 }
 
-/// The items of a type that is derived from `soapenc:Array`: `wsdl:arrayType` says what they are (WSDL 1.1 §2.2), or the one
-/// element that the type has.
+/// Returns the items of a type derived from `soapenc:Array`. They are declared by `wsdl:arrayType` (WSDL 1.1 §2.2), or
+/// by the only element of the type.
 fn items(schema: &Schema, type_id: TypeId) -> Option<Items> {
     let is_array = |id: TypeId| schema[id].name().and_then(encoding_type).is_some_and(|local| local == "Array");
     if !schema.bases(type_id).any(is_array) {
@@ -91,7 +91,7 @@ fn items(schema: &Schema, type_id: TypeId) -> Option<Items> {
     {
         let last = dimensions.rfind('[').unwrap_or_default();
         let rank = dimensions[last..].matches(',').count() + 1;
-        // Sizes in a contract say no more than how many dimensions there are.
+        // Sizes in a contract only show the number of dimensions.
         let ranks = dimensions[..last].chars().filter(|c| matches!(c, '[' | ',' | ']')).collect();
         return Some(Items { type_id, ranks, rank });
     }
@@ -104,13 +104,13 @@ fn items(schema: &Schema, type_id: TypeId) -> Option<Items> {
 
 fn find_type(schema: &Schema, name: &ExpandedName) -> Option<TypeId> {
     schema.find_type(name).or_else(|| match (name.namespace(), name.local()) {
-        // Drafts of XML Schema had this name.
+        // Drafts of XML Schema used this name.
         (XSD_NAMESPACE, "ur-type") => Some(Builtin::AnyType.into()),
         _ => None,
     })
 }
 
-/// The elements of a type that has nothing else.
+/// Returns the elements of a type that has only elements.
 fn accessors(schema: &Schema, type_id: TypeId) -> Option<Vec<Accessor>> {
     let particle = match schema.content(type_id) {
         Content::Empty => return Some(Vec::new()),
@@ -128,7 +128,7 @@ fn accessors(schema: &Schema, type_id: TypeId) -> Option<Vec<Accessor>> {
     group.particles.into_iter().map(accessor).collect()
 }
 
-/// Whether no other element may stand in the place of one.
+/// Returns true if no other element may replace this one.
 fn stands_for_itself(schema: &Schema, id: ElementId) -> bool {
     schema[id].block.substitution || schema.substitutes(id).into_iter().all(|id| schema[id].is_abstract)
 }

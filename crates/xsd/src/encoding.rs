@@ -1,12 +1,12 @@
 use std::borrow::Cow;
 
-/// The text of a contract, without its byte order mark.
+/// Decodes the text of a contract and removes the byte order mark.
 ///
-/// Some contracts say UTF-16 of bytes that are UTF-8: a file that was re-encoded and whose declaration was left
-/// behind. Bytes that are UTF-8 are read as such, whatever the declaration says, if they are not what it says.
+/// Some contracts declare UTF-16 but are UTF-8, because the file was converted and the declaration was not changed. If
+/// the bytes don't match the declared encoding but are valid UTF-8, they are read as UTF-8.
 ///
 /// # Errors
-/// What is wrong with the encoding, see [`castile_xml::decode`].
+/// The bytes are invalid in their encoding or the encoding is not supported, see [`castile_xml::decode`].
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     let text = castile_xml::decode(bytes, None).or_else(|error| {
         castile_xml::decode(bytes, Some(castile_xml::Charset::UTF_8)).map_err(|_| error.to_string())

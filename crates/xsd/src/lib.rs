@@ -1,8 +1,8 @@
-//! Schema documents to schema components (XML Schema 1.0 Part 1: Structures).
+//! Reads schema documents into schema components (XML Schema 1.0 Part 1: Structures).
 //!
-//! [`read`] takes a schema document and all that it imports, and gives back a [`Schema`], with every problem that was
-//! found on the way. What is broken doesn't lose the rest: each reference leads to a component, if need be to one
-//! that allows anything.
+//! [`read`] reads a schema document and all documents that it imports. It returns a [`Schema`] and every problem that
+//! it found. A broken part doesn't affect the rest: each reference leads to a component. If the component is missing,
+//! the reference leads to one that allows anything.
 //!
 //! ```
 //! use castile_xsd::components::{Compositor, Term};
@@ -85,13 +85,13 @@ pub use schema::Schema;
 pub use similar::{candidates, edits, similar};
 pub use wellknown::builtin_namespaces;
 
-/// Reads the schema document `uri` and all that it imports and includes.
+/// Reads the schema document `uri` and all documents that it imports and includes.
 #[must_use]
 pub fn read(uri: &str, resolver: &dyn Resolver) -> (Schema, Vec<Diagnostic>) {
     read_within(uri, resolver, Limits::default())
 }
 
-/// Reads a schema and all that it imports, as [`read`] does, within other limits.
+/// Reads the schema document `uri` and all documents that it imports and includes, within the given limits.
 #[must_use]
 pub fn read_within(uri: &str, resolver: &dyn Resolver, limits: Limits) -> (Schema, Vec<Diagnostic>) {
     let mut loader = Loader::within(resolver, limits);

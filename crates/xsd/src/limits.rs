@@ -1,42 +1,47 @@
-/// A text counts as one more for each so many bytes: it is copied wherever it is used.
+/// A text counts as one more for each 64 bytes, because it is copied wherever it is used.
 pub(crate) const BYTES_OF_TEXT: usize = 64;
 
-/// What a contract may cost at most. The defaults are many times what the largest contracts in use need, and keep a
-/// contract of a megabyte, however it is made, within seconds and some hundred megabytes.
+/// Limits on the resources that a contract may use.
 ///
-/// A contract that goes beyond one gets a diagnostic that names the limit, what was found and where; what follows is left
-/// out. One is no limit of this struct: elements nest 512 deep at most, as in every XML document that is read here.
+/// The defaults are many times what the largest contracts in use need. They keep the cost of any contract of one
+/// megabyte within seconds and some hundred megabytes.
+///
+/// If a contract exceeds a limit, a diagnostic names the limit, the actual count and the position, and the rest of the
+/// contract is ignored. One limit is not in this struct: elements nest at most 512 deep, as in every XML document that
+/// is read here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many documents a contract may have, those that it imports counted.
+    /// Maximum number of documents, including imported ones.
     pub documents: usize,
-    /// How many bytes all documents may have together.
+    /// Maximum total size of all documents in bytes.
     pub document_bytes: usize,
-    /// How many schemas a contract may have: a document that is included into several namespaces is one for each.
+    /// Maximum number of schemas. A document that is included into several namespaces counts once for each.
     pub schemas: usize,
-    /// How many types, elements, attributes and groups there may be; and how many imports and includes, those of an included
-    /// document once for each namespace. A document that is included into a further namespace counts one for each 64 bytes.
+    /// Maximum number of types, elements, attributes and groups; and, counted separately, of imports and includes. A
+    /// document that is included into several namespaces counts its references for each of them, and one per 64 bytes
+    /// for each further one.
     pub components: usize,
-    /// How many steps of derivation a type may be away from a built-in one, how many lists and unions may be made of one
-    /// another, and how many elements may stand for one another in turn.
+    /// Maximum number of derivation steps between a type and a built-in type, of lists and unions nested in one
+    /// another, and of elements that substitute for one another in a chain.
     pub derivation: usize,
-    /// How many particles, attributes, facets and member types one type may have, those of its bases and groups counted
-    /// as often as they are used, and with all elements that may stand for others. Names, default and fixed values, the
-    /// values of facets and documentation count one for each 64 bytes.
+    /// Maximum size of a type: the number of its particles, attributes, facets and member types.
+    ///
+    /// Those of bases and groups count as often as they are used, and substitutable elements count too. Names, default
+    /// and fixed values, facet values and documentation count one per 64 bytes.
     pub type_size: usize,
-    /// How many particles, attributes, facets and member types all types have together, counted as `type_size` does. For
-    /// each element it counts the elements and types that may stand in its place, too.
+    /// Maximum total size of all types, counted like `type_size`. It also counts, for each element, the elements and
+    /// types that can replace it.
     pub total_size: usize,
-    /// How many types may stand within one another: an element of a type that has an element of a type and so on. It
+    /// Maximum nesting depth of types: an element whose type has an element whose type has an element, and so on. It
     /// limits what is generated.
     pub type_depth: usize,
-    /// How many fields, variants, attributes, facets, operations, parts, header blocks and faults may be generated; a type
-    /// counts as ten of them, a service as fifty.
+    /// Maximum number of generated fields, variants, attributes, facets, operations, parts, header blocks and faults. A
+    /// type counts as ten, a service as fifty.
     pub generated: usize,
-    /// How many bytes may be shown of a contract, and how many bytes of its names, values and documentation may be generated.
+    /// Maximum number of bytes shown of a contract, and of bytes generated for its names, values and documentation.
     pub output: usize,
-    /// How many diagnostics of each severity are kept; further ones are counted.
+    /// Maximum number of diagnostics stored for each severity. Further ones are only counted.
     pub diagnostics: usize,
 }
 

@@ -1,5 +1,5 @@
-//! From a first schema document to all that it needs: imports, includes and redefinitions are followed, each document
-//! is read once, and only then are declarations made of them (§4.2).
+//! Loads a schema document and all documents that it needs: it follows imports, includes and redefinitions. Each
+//! document is read once. Declarations are made only after all documents are loaded (§4.2).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,46 +14,46 @@ use crate::{
     resolve, resolver, wellknown,
 };
 
-/// A document and where diagnostics say that it is.
+/// A parsed document with its name in diagnostics.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// Its tree.
+    /// The document tree.
     pub document: Arc<Document>,
-    /// Its name for locations.
+    /// The document's id in locations.
     pub file: FileId,
-    /// Its URI, for what it refers to.
+    /// The document's URI, which its references are relative to.
     pub uri: Arc<str>,
 }
 
-/// Gathers schema documents, by URI or from within WSDL documents, and makes one [`Schema`] of them.
+/// Collects schema documents, loaded by URI or embedded in WSDL documents, and builds one [`Schema`] from them.
 pub struct Loader<'r> {
     resolver: &'r dyn Resolver,
     limits: Limits,
     /// The problems found so far.
     pub diagnostics: Diagnostics,
-    /// How many bytes the documents have together.
+    /// Total size of all documents in bytes.
     bytes: usize,
-    /// How many imports and includes were followed, those of a document that is included into several namespaces once for
-    /// each; and the pieces of text of such a document, for each further namespace.
+    /// How many imports and includes were followed. A document that is included into several namespaces counts its
+    /// references again for each namespace, and for each further namespace one more per 64 bytes of its text.
     followed: usize,
-    /// Whether a limit was passed, which is said once.
+    /// Whether a limit was exceeded. This is reported once.
     is_full: bool,
     opened: HashMap<String, Option<Opened>>,
-    /// One document may lie in several places: the text tells.
+    /// Documents by their text: copies of one document at several locations are loaded once.
     by_text: HashMap<Arc<str>, Opened>,
     schemas: Vec<SchemaDocument>,
     known: HashSet<(FileId, NodeId, Arc<str>)>,
-    /// The schemas that were added, for whatever namespace.
+    /// The schemas that were added for any namespace.
     added: HashSet<(FileId, NodeId)>,
     /// The target namespaces of all schemas.
     namespaces: HashSet<Arc<str>>,
-    /// Imports of namespaces whose documents are not found by location.
+    /// Imports whose location led to no document, or that have no location.
     pending: Vec<Pending>,
-    /// The documents that were found by their namespaces.
+    /// The documents that were found by namespace.
     by_namespace: HashMap<String, FileId>,
 }
 
-/// A `<schema>` element, and the namespace that its declarations go to.
+/// A `<schema>` element and the namespace that its declarations belong to.
 struct SchemaDocument {
     opened: Opened,
     root: NodeId,
@@ -69,13 +69,13 @@ struct Pending {
 }
 
 impl<'r> Loader<'r> {
-    /// No documents yet; `resolver` finds those that are asked for.
+    /// Creates a loader without documents. `resolver` finds the documents that are requested.
     #[must_use]
     pub fn new(resolver: &'r dyn Resolver) -> Self {
         Self::within(resolver, Limits::default())
     }
 
-    /// A loader within other limits than the default ones.
+    /// Creates a loader with the given limits.
     #[must_use]
     pub fn within(resolver: &'r dyn Resolver, limits: Limits) -> Self {
         Self {
@@ -96,13 +96,13 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Where the document is that `request` asks for.
+    /// Returns the URI of the document that `request` asks for.
     #[must_use]
     pub fn locate(&self, request: &Request<'_>) -> Option<String> {
         resolver::locate(self.resolver, request)
     }
 
-    /// What may be done about a location that leads to no document.
+    /// Returns a hint for a location that leads to no document.
     #[must_use]
     pub fn where_it_may_be(&self, request: &Request<'_>) -> String {
         let Request { base, location, namespace } = *request;
@@ -119,13 +119,13 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Reads the document `uri`, which something at `from` asks for; nothing if it can't be read, which is an error
-    /// in the diagnostics. A document is read once however often it is opened.
+    /// Reads the document `uri`, which is requested at `from`. Returns `None` and adds an error to the diagnostics if
+    /// it can't be read. A document is read once, however often it is opened.
     pub fn open(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
         if let Some(known) = self.opened.get(uri) {
             return known.clone();
         }
-        // What is built in has its place whatever the contract has.
+        // Built-in documents don't count towards the limit.
         let (count, limit) = (self.by_text.len(), self.limits.documents);
         let is_own = !uri.starts_with(wellknown::SCHEME);
         if is_own && count >= limit && !self.is_within(count + 1, limit, "documents", from) {
@@ -136,7 +136,7 @@ impl<'r> Loader<'r> {
         opened
     }
 
-    /// Opens the document `uri`, which the document `from` asks for at `place`.
+    /// Opens the document `uri`, which the document `from` references at `place`.
     pub fn open_import(&mut self, uri: &str, from: FileId, by: Reference, place: Location) -> Option<Opened> {
         let opened = self.open(uri, Some(place))?;
         self.diagnostics.sources.add_import(from, by, opened.file);
@@ -154,7 +154,7 @@ impl<'r> Loader<'r> {
                 return None;
             }
         };
-        // A document that lies in several places counts in each.
+        // A document that is at several locations counts once for each.
         self.bytes = self.bytes.saturating_add(text.len());
         if !self.is_within(self.bytes, self.limits.document_bytes, "document_bytes", from) {
             return None;
@@ -177,7 +177,8 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Whether so many are no more than a limit of this name allows; says so once if they are not.
+    /// Returns true if `count` is within the `limit` called `name`. Otherwise reports the limit, unless one was
+    /// reported before.
     fn is_within(&mut self, count: usize, limit: usize, name: &str, from: Option<Location>) -> bool {
         if count <= limit {
             return true;
@@ -207,22 +208,22 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Adds the `<schema>` element `root` of a document, be it the document element or within a WSDL, and all that
-    /// it imports.
+    /// Adds the `<schema>` element `root`, which is a document element or part of a WSDL, and everything that it
+    /// imports.
     pub fn schema(&mut self, opened: &Opened, root: NodeId) {
         let mut queue = Vec::new();
         self.add(opened, root, None, None, &mut queue);
         self.follow(queue);
     }
 
-    /// What `import` elements of a WSDL ask for: a schema document of `namespace`, at `location`.
+    /// Follows an `import` element of a WSDL: a schema document of `namespace` at `location`.
     pub fn import(&mut self, base: &Opened, namespace: &str, location: Option<&str>, place: Location) {
         let mut queue = Vec::new();
         self.request(base, namespace, location, place, &mut queue);
         self.follow(queue);
     }
 
-    /// Makes the components of all documents and resolves what they refer to.
+    /// Builds the components of all documents and resolves their references.
     #[must_use]
     pub fn finish(mut self) -> (Schema, Diagnostics) {
         self.follow_pending();
@@ -269,7 +270,7 @@ impl<'r> Loader<'r> {
                 parser.schema(root);
             }
             next = self.schemas.len();
-            // Many contracts name SOAP's array type and never import its namespace.
+            // Many contracts use SOAP's array type without importing its namespace.
             for namespace in components.undefined_namespaces() {
                 self.need(&namespace);
             }
@@ -282,7 +283,7 @@ impl<'r> Loader<'r> {
         (schema, self.diagnostics)
     }
 
-    /// Adds the built-in schema of `namespace`, if there is one and no document of that namespace has been added.
+    /// Adds the built-in schema of `namespace`, if there is one and no document of that namespace was added.
     pub fn need(&mut self, namespace: &str) {
         let request = Request { base: "", location: None, namespace };
         if self.namespaces.contains(namespace) {
@@ -293,7 +294,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Follows imports and includes until there are no more.
+    /// Follows imports and includes until none are left.
     fn follow(&mut self, mut queue: Vec<usize>) {
         while let Some(index) = queue.pop() {
             let (opened, root) = (self.schemas[index].opened.clone(), self.schemas[index].root);
@@ -357,7 +358,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Adds an imported document: a schema document, or a WSDL with schemas of the namespace within.
+    /// Adds an imported document: a schema document, or a WSDL that contains schemas of the namespace.
     fn add_import(&mut self, opened: &Opened, namespace: &str, place: Location, queue: &mut Vec<usize>) {
         let root = opened.document.root();
         if root.namespace() == XSD_NAMESPACE || root.local() == "schema" {
@@ -395,8 +396,8 @@ impl<'r> Loader<'r> {
         };
         let request = Request { base: &from.uri, location: Some(location), namespace: target };
         let Some(uri) = self.resolver.locate(&request) else {
-            // §4.2.1: an include may lead nowhere, and so may a redefinition of nothing; what refers to components
-            // that are missing then is an error of its own.
+            // §4.2.1: an include may lead nowhere, and so may a redefinition that redefines nothing. References to the
+            // missing components are reported as errors of their own.
             let redefines = child.local() == "redefine" && child.elements().any(|inner| inner.local() != "annotation");
             let severity = if redefines { Severity::Error } else { Severity::Warning };
             let note = self.where_it_may_be(&request);
@@ -410,7 +411,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Adds one `<schema>` element: included into a namespace, imported as one, or neither.
+    /// Adds a `<schema>` element that is included into a namespace, imported, or neither.
     fn add(
         &mut self,
         opened: &Opened,
@@ -467,8 +468,8 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Imports without a usable location: another document may provide the namespace, or the resolver may know it by
-    /// its name, or it may be built in.
+    /// Follows imports without a usable location. The namespace may be provided by another document, known to the
+    /// resolver, or built in.
     fn follow_pending(&mut self) {
         while let Some(pending) = self.pending.pop() {
             let Pending { base, location, place, .. } = &pending;
@@ -500,7 +501,7 @@ impl<'r> Loader<'r> {
                     (message, "the import says no schemaLocation".to_owned())
                 }
             };
-            // An import may lead nowhere (§4.2.3); what refers to it is an error of its own.
+            // An import may lead nowhere (§4.2.3). References into its namespace are reported as errors of their own.
             self.diagnostics.warning(pending.place, message).with_note(note);
         }
     }
@@ -513,7 +514,7 @@ fn spoken(namespace: &str) -> String {
     }
 }
 
-/// The namespaces that a schema document may refer to, besides its own.
+/// Returns the namespaces that a schema document may refer to, besides its own.
 fn imports(schema: Element<'_>) -> HashSet<String> {
     schema
         .elements()

@@ -11,30 +11,30 @@ pub struct ExpandedName {
 }
 
 impl ExpandedName {
-    /// The name `local` in `namespace`; an empty namespace is none.
+    /// Creates the name `local` in `namespace`. An empty namespace means no namespace.
     pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<Arc<str>>) -> Self {
         Self { namespace: namespace.into(), local: local.into() }
     }
 
-    /// Resolves a QName in an attribute value or in content of `element`.
+    /// Resolves a QName in an attribute value or in the content of `element`.
     pub fn of_qname(element: Element<'_>, value: &str) -> Result<Self, QNameError> {
         element.resolve_qname(value).map(|(namespace, local)| Self::new(namespace, local))
     }
 
-    /// The namespace name, empty for none.
+    /// Returns the namespace name, which is empty for no namespace.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The local name.
+    /// Returns the local name.
     #[must_use]
     pub fn local(&self) -> &str {
         &self.local
     }
 }
 
-/// `{namespace}local`, or `local` alone when it is in no namespace.
+/// Formats as `{namespace}local`, or as `local` if the name is in no namespace.
 impl fmt::Display for ExpandedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.namespace {

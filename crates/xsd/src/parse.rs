@@ -1,5 +1,5 @@
-//! One schema document becomes declarations in the tables (XSD 1.0 Part 1 §3, the XML representation of each
-//! component). References between components become slots; that they are filled is seen later.
+//! Parses a schema document into declarations in the tables (XSD 1.0 Part 1 §3, the XML representation of each
+//! component). References between components become slots; missing components are detected later.
 
 mod attributes;
 mod complex;
@@ -32,7 +32,7 @@ use crate::{Builtin, Diagnostics, ExpandedName, FileId, Location};
 
 use versions::Clash;
 
-/// All components, while documents are read.
+/// All components found while documents are parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Components {
     pub(crate) types: Table<TypeDefinition>,
@@ -41,28 +41,28 @@ pub(crate) struct Components {
     pub(crate) groups: Table<ModelGroupDefinition>,
     pub(crate) attribute_groups: Table<AttributeGroupDefinition>,
     pub(crate) notations: Vec<Notation>,
-    /// Elements that take the type of the head of their substitution group.
+    /// Elements that take their type from the head of their substitution group.
     pub(crate) typed_by_head: Vec<ElementId>,
-    /// The places of global components, to tell which of them an error is in.
+    /// The positions of global components, to find the component that an error is in.
     pub(crate) extents: Vec<Extent>,
 }
 
-/// Where a global component stands.
+/// The position of a global component.
 #[derive(Debug)]
 pub(crate) struct Extent {
     pub(crate) component: (Kind, u32),
     pub(crate) file: FileId,
-    /// The bytes of its element.
+    /// The byte range of its element.
     pub(crate) bytes: Range<u32>,
 }
 
 impl Components {
-    /// How many there are, those counted that are only referred to so far.
+    /// Returns the number of components, including those that are only referred to so far.
     pub(crate) fn len(&self) -> usize {
         self.types.len() + self.elements.len() + self.attributes.len() + self.groups.len() + self.attribute_groups.len()
     }
 
-    /// The namespaces of names that are referred to and not defined so far.
+    /// Returns the namespaces of names that are referred to but not defined so far.
     pub(crate) fn undefined_namespaces(&self) -> std::collections::BTreeSet<String> {
         let types = self.types.undefined_namespaces().chain(self.elements.undefined_namespaces());
         let attributes = self.attributes.undefined_namespaces().chain(self.attribute_groups.undefined_namespaces());
@@ -70,33 +70,33 @@ impl Components {
     }
 }
 
-/// Reads one schema document into the tables.
+/// Parses one schema document into the tables.
 pub(crate) struct Parser<'p> {
     pub(crate) components: &'p mut Components,
     pub(crate) diagnostics: &'p mut Diagnostics,
     pub(crate) redefinitions: &'p Redefinitions,
-    /// The definitions that are already made, to tell a copy from a clash.
+    /// The definitions so far, to distinguish copies from conflicts.
     pub(crate) definitions: &'p mut Definitions,
-    /// Elements that are passed over, reported before.
+    /// Misplaced elements, which were already reported and are skipped.
     pub(crate) misplaced: &'p Misplaced,
     pub(crate) file: FileId,
-    /// The number of the `<schema>`: a WSDL may hold many.
+    /// The number of the `<schema>` element, since a WSDL may have many.
     pub(crate) schema: usize,
     pub(crate) target_namespace: Arc<str>,
-    /// The document has no target namespace of its own and takes that of the one that includes it (§4.2.1).
+    /// The document has no target namespace and takes that of the including document (§4.2.1).
     pub(crate) chameleon: bool,
     pub(crate) defaults: Defaults,
-    /// Where the defaults are broken, and with them all that the document defines.
+    /// The position of an error in the defaults, which affects all definitions of the document.
     pub(crate) defaults_defect: Option<Location>,
-    /// Namespaces that references may lead to (§4.2.3, src-resolve 4).
+    /// The namespaces that may be referred to (§4.2.3, src-resolve 4).
     pub(crate) imported: HashSet<String>,
-    /// The definition that is being redefined: references to this name lead to the original.
+    /// The definition that is being redefined. References to this name lead to the original.
     pub(crate) redefining: Option<(Kind, ExpandedName, u32)>,
-    /// How deep types and groups nest here.
+    /// The current nesting depth of types and groups.
     pub(crate) depth: usize,
 }
 
-/// Where each global component was first defined, and where again by another schema.
+/// Where each global component was first defined, and the conflicting definitions in other schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     first: HashMap<(Kind, ExpandedName), Definition>,
@@ -107,12 +107,12 @@ pub(crate) struct Definitions {
 struct Definition {
     schema: usize,
     location: Location,
-    /// Without white space.
+    /// The text without white space.
     text: String,
 }
 
 impl Parser<'_> {
-    /// Reads the children of `<schema>`; imports and includes have been followed before.
+    /// Parses the children of `<schema>`. Imports and includes were followed before.
     pub(crate) fn schema(&mut self, schema: Element<'_>) {
         for child in self.children(schema) {
             match child.local() {
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A child of `<schema>` that defines something.
+    /// Parses a child of `<schema>` that defines a component.
     fn global(&mut self, child: Element<'_>) {
         let kind = match child.local() {
             "simpleType" | "complexType" => Kind::Type,
@@ -162,9 +162,9 @@ impl Parser<'_> {
         self.define(child, kind, name, slot);
     }
 
-    /// Notes where a component stands.
+    /// Records the position of a component.
     fn stands(&mut self, child: Element<'_>, kind: Kind, slot: u32) {
-        // A tree's offsets are 32 bits wide.
+        // Offsets in a document tree have 32 bits.
         let start = u32::try_from(child.offset()).unwrap_or(u32::MAX);
         let end = start.saturating_add(u32::try_from(child.source().len()).unwrap_or(u32::MAX));
         let (component, file) = ((kind, slot), self.file);
@@ -176,7 +176,7 @@ impl Parser<'_> {
 
     fn define(&mut self, child: Element<'_>, kind: Kind, name: ExpandedName, slot: u32) {
         self.stands(child, kind, slot);
-        // A definition that is redefined keeps no name: it is part of what redefines it.
+        // A redefined definition loses its name, because it is part of its redefinition.
         let owner = self.redefinitions.owner(kind, slot).map(|slot| Owner::Type(TypeId(slot)));
         match kind {
             Kind::Type => {
@@ -213,7 +213,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Two definitions of one name: the first stands. Contracts often carry copies of one schema, which is no harm.
+    /// Returns true if the name is already defined; the first definition counts. Contracts often have copies of a
+    /// schema, which are harmless.
     fn is_duplicate(&mut self, child: Element<'_>, kind: Kind, name: &ExpandedName) -> bool {
         let location = self.location(child);
         if kind == Kind::Type && self.components.slot(kind, name) < Builtin::ALL.len() as u32 {
@@ -230,7 +231,8 @@ impl Parser<'_> {
         if first.schema != self.schema && first.text == text {
             return true;
         }
-        // Within one schema that is an error (sch-props-correct 2). Of two schemas it is told when all are read.
+        // Two definitions in one schema are an error (sch-props-correct 2). Conflicts between schemas are reported
+        // after all were read.
         if first.schema != self.schema {
             let (schemas, first) = ((first.schema, self.schema), first.location);
             let (name, slot) = (name.clone(), self.components.slot(kind, name));
@@ -245,14 +247,14 @@ impl Parser<'_> {
         if is_alike {
             self.diagnostics.forgive(mark);
         } else {
-            // Which is meant is not clear.
+            // It is unclear which of the two definitions is intended.
             let slot = self.components.slot(kind, name);
             self.stands(child, kind, slot);
         }
         true
     }
 
-    /// `<element name="…">` (§3.3.2).
+    /// Parses `<element name="…">` (§3.3.2).
     pub(crate) fn element_declaration(
         &mut self,
         element: Element<'_>,
@@ -301,7 +303,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A type without a name.
+    /// Parses a type without a name.
     pub(crate) fn anonymous_type(&mut self, element: Element<'_>, owner: Owner) -> TypeId {
         let id = TypeId(self.components.types.reserve());
         if element.attribute("name").is_some() {
@@ -315,7 +317,7 @@ impl Parser<'_> {
         id
     }
 
-    /// `<group name="…">` (§3.7.2).
+    /// Parses `<group name="…">` (§3.7.2).
     fn group_definition(&mut self, element: Element<'_>, name: ExpandedName) -> ModelGroupDefinition {
         let mut group = None;
         for child in self.children(element) {
@@ -341,7 +343,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<group ref="…">` (§3.7.2).
+    /// Parses `<group ref="…">` (§3.7.2).
     pub(crate) fn group_reference(&mut self, element: Element<'_>) -> Option<GroupId> {
         match self.reference(element, "ref", Kind::Group) {
             Some(slot) => Some(GroupId(slot)),
@@ -367,7 +369,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<key>`, `<keyref>`, `<unique>` (§3.11.2).
+    /// Parses `<key>`, `<keyref>` or `<unique>` (§3.11.2).
     fn identity_constraint(&mut self, element: Element<'_>) -> Option<IdentityConstraint> {
         let name = self.name_of(element)?;
         let category = match element.local() {
@@ -405,7 +407,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The path of a selector or a field.
+    /// Parses the path of a selector or a field.
     fn xpath(&mut self, element: Element<'_>) -> Path {
         let Some(path) = element.attribute("xpath") else {
             self.error(element, format!("<{}> has no `xpath`", element.local())).with_rule(structure::RULE);

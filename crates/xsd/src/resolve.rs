@@ -1,5 +1,5 @@
-//! What can only be seen once all documents are read: references that lead nowhere, circles, and what a component
-//! takes from another (§3.4.2, §3.4.6, §3.14.6, §5.3).
+//! Resolves what is known only after all documents were read: missing components, circular references, and properties
+//! that components inherit (§3.4.2, §3.4.6, §3.14.6, §5.3).
 
 mod circles;
 mod defects;
@@ -17,7 +17,7 @@ use crate::schema::any_type;
 use crate::table::Finished;
 use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, XSD_NAMESPACE, check};
 
-/// Makes the schema of the components.
+/// Builds the schema from the components.
 pub(crate) fn resolve(
     components: Components,
     versions: &Versions,
@@ -78,7 +78,7 @@ pub(crate) fn resolve(
     schema
 }
 
-/// An error for each reference that leads nowhere.
+/// Reports an error for each reference to a missing component.
 fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagnostics: &mut Diagnostics) {
     if table.dangling.is_empty() {
         return;
@@ -100,7 +100,7 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
     }
 }
 
-/// Names that differ in case or in their namespaces only: what was probably meant.
+/// Names that differ only in case or namespace, for hints.
 struct Similar<'n>(HashMap<String, &'n ExpandedName>);
 
 impl<'n> Similar<'n> {
@@ -118,8 +118,8 @@ impl<'n> Similar<'n> {
     }
 }
 
-/// An element without a type takes that of the head of its substitution group (§3.3.2), which may have to ask its
-/// own head. Circles have been cut.
+/// Gives each element without a type the type of the head of its substitution group (§3.3.2), which may itself take it
+/// from its own head. Circular groups have been cut.
 fn type_by_head(schema: &mut Schema, typed_by_head: &[ElementId]) {
     let mut untyped: HashSet<ElementId> = typed_by_head.iter().copied().collect();
     for &element in typed_by_head {
@@ -186,7 +186,7 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
     }
 }
 
-/// How a type is called in a diagnostic.
+/// Returns the name of a type for diagnostics.
 pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
     match schema[type_id].name() {
         Some(name) if name.namespace() == XSD_NAMESPACE => format!("type xs:{}", name.local()),

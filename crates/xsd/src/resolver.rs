@@ -4,67 +4,70 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{Catalog, similar, wellknown};
 
-/// Finds the documents that others import. Nothing in this crate opens a file or a connection but through it.
+/// Finds and reads the documents that other documents import. This crate opens files and connections only through it.
 pub trait Resolver {
-    /// The URI of the document that `request` means, or `None` if there is no such document here. Two requests for
-    /// one document must give one URI: cycles are found by it.
+    /// Returns the URI of the document that `request` asks for, or `None` if this resolver has no such document.
+    ///
+    /// Two requests for one document must return the same URI, because cycles are detected by URI.
     fn locate(&self, request: &Request<'_>) -> Option<String>;
 
-    /// The bytes of the document that `locate` named; the error says why there are none.
+    /// Returns the bytes of the document at `uri`, which `locate` returned. The error is the reason why it can't be
+    /// read.
     fn read(&self, uri: &str) -> Result<Vec<u8>, String>;
 
-    /// A location that is nearly the one of `request`, and leads to a document where that leads to none.
+    /// Returns an existing location that is similar to the one in `request`, for a hint when that one leads to no
+    /// document.
     fn nearly(&self, _request: &Request<'_>) -> Option<String> {
         None
     }
 }
 
-/// What an `import`, `include` or `redefine` asks for.
+/// The reference that an `import`, `include` or `redefine` makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The URI of the document that asks.
+    /// The URI of the document that contains the reference.
     pub base: &'a str,
-    /// The `schemaLocation` or `location` as written; imports may leave it out.
+    /// The `schemaLocation` or `location` as written. An import may leave it out.
     pub location: Option<&'a str>,
-    /// The namespace that is asked for, empty for none.
+    /// The namespace of the requested document; empty for no namespace.
     pub namespace: &'a str,
 }
 
-/// Documents of the local file system: relative to the document that asks, or where a catalog says.
-/// Never the network.
+/// Finds documents in the local file system: relative to the referring document, or where a catalog maps them. It never
+/// uses the network.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
-    /// Asked in order.
+    /// The catalogs, which are searched in order.
     catalogs: Vec<Catalog>,
-    /// What stands in no file, by its URI.
+    /// Documents that are not files, by URI.
     documents: HashMap<String, Vec<u8>>,
 }
 
 impl Files {
-    /// Relative locations and `file:` URIs only.
+    /// Creates a resolver that resolves relative locations and `file:` URIs only.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks `catalog` for documents, behind those that were added before.
+    /// Adds `catalog` after the catalogs that were added before.
     pub fn add_catalog(&mut self, catalog: Catalog) -> &mut Self {
         self.catalogs.push(catalog);
         self
     }
 
-    /// Gives the document of this URI, which stands in no file.
+    /// Adds a document that is not a file under this URI.
     pub fn add_document(&mut self, uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> &mut Self {
         self.documents.insert(uri.into(), bytes.into());
         self
     }
 
-    /// The URL that a catalog gives the document at `path` for.
+    /// Returns the URL that a catalog maps to the document at `path`.
     fn origin(&self, path: &str) -> Option<String> {
         self.catalogs.iter().find_map(|catalog| catalog.origin(path)).filter(|uri| uri.contains("://"))
     }
 
-    /// The file that a catalog names for `uri`, which says nothing of files itself.
+    /// Returns the file that a catalog maps `uri` to.
     #[must_use]
     pub fn catalogued(&self, uri: &str) -> Option<String> {
         self.mapped(uri).map(|path| spelled(&path))
@@ -72,7 +75,7 @@ impl Files {
 
     fn mapped(&self, uri: &str) -> Option<PathBuf> {
         let found = self.catalogs.iter().find_map(|catalog| catalog.resolve(uri))?;
-        // A catalog may name a URL, and nothing is fetched.
+        // A catalog may map to a URL, which is ignored because nothing is fetched.
         (!found.contains("://")).then(|| PathBuf::from(found))
     }
 
@@ -80,13 +83,14 @@ impl Files {
         if let Some(path) = location.strip_prefix("file:") {
             return existing(Path::new(path.strip_prefix("//").unwrap_or(path)));
         }
-        // A scheme is longer than a drive letter.
+        // A scheme has more than one letter; a single letter is a drive.
         if location.split_once(':').is_some_and(|(scheme, _)| scheme.len() > 1 && !scheme.contains(['/', '.'])) {
             return None;
         }
         let folder = Path::new(base).parent().unwrap_or(Path::new(""));
         let location = location.split(['#', '?']).next().unwrap_or_default().replace('\\', "/");
-        // What leaves the site (`/schema/a.xsd`) is looked for upwards, where an unpacked archive would have it.
+        // An absolute path (`/schema/a.xsd`) is searched for in the parent folders, as in an unpacked archive of the
+        // site.
         match location.strip_prefix('/') {
             None => existing(&folder.join(&location)),
             Some(below) => existing(Path::new(&location))
@@ -116,7 +120,7 @@ impl Resolver for Files {
     }
 
     fn nearly(&self, request: &Request<'_>) -> Option<String> {
-        /// How many files of a folder are looked at.
+        /// How many files of a folder are compared.
         const MOST: usize = 10_000;
         let location = Path::new(request.location?.trim());
         let (folder, name) = (location.parent()?, location.file_name()?.to_str()?);
@@ -129,14 +133,14 @@ impl Resolver for Files {
     }
 }
 
-/// Documents that are held in memory, by URI: for tests and for bundles.
+/// Documents held in memory by URI, for tests and bundles.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     documents: HashMap<String, Vec<u8>>,
 }
 
 impl Documents {
-    /// No documents.
+    /// Creates a resolver without documents.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -163,12 +167,12 @@ impl Resolver for Documents {
     }
 }
 
-/// Asks `resolver` first, then the schemas that are built in.
+/// Asks `resolver` first, then the built-in schemas.
 pub(crate) fn locate(resolver: &dyn Resolver, request: &Request<'_>) -> Option<String> {
     resolver.locate(request).or_else(|| wellknown::locate(request))
 }
 
-/// Reads what [`locate`] named.
+/// Reads the document that [`locate`] returned.
 pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String> {
     match wellknown::read(uri) {
         Some(text) => Ok(text.into()),
@@ -176,7 +180,7 @@ pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String
     }
 }
 
-/// The URL that `reference` means in the document `base`, a URL too (RFC 3986 §5.2).
+/// Resolves `reference` against the base URL `base` (RFC 3986 §5.2).
 #[must_use]
 pub fn join(base: &str, reference: &str) -> String {
     let is_of_scheme = |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);
@@ -210,12 +214,12 @@ pub fn join(base: &str, reference: &str) -> String {
     format!("{}/{}{tail}", &base[..root], segments.join("/"))
 }
 
-/// A path as documents are named by it.
+/// Returns the normalized path as the name of a document.
 fn spelled(path: &Path) -> String {
     normalise(path).to_string_lossy().into_owned()
 }
 
-/// The path itself, or what its percent-escapes stand for, whichever is a file.
+/// Returns the path or its percent-decoded form, whichever is an existing file.
 fn existing(path: &Path) -> Option<PathBuf> {
     if path.is_file() {
         return Some(path.to_owned());
@@ -252,7 +256,7 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Takes `.` and `dir/..` out, so that one file has one name whichever way it is reached.
+/// Removes `.` and `dir/..`, so that a file has one name however it is reached.
 pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {

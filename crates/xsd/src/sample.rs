@@ -1,4 +1,4 @@
-//! Instances made from a schema, which together show all that it allows.
+//! Sample instances of an element, generated from a schema. Together they show everything that the schema allows.
 //!
 //! ```
 //! use castile_xsd::sample::Samples;
@@ -48,98 +48,103 @@ use values::Text;
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// What SOAP 1.1 calls its encoding.
+/// The namespace of SOAP 1.1 encoding.
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 
-/// From this depth on, and this many elements, what needs least is taken.
+/// From this depth, or after `MANY` elements, the smallest alternative is chosen.
 const DEEP: usize = 12;
 const MANY: usize = 400;
-/// How many instances are made at most.
+/// Maximum number of instances.
 const MOST: usize = 200;
-/// How many instances in a row may show nothing new, in SOAP encoding and where there are keys.
+/// How many instances in a row may show nothing new, in SOAP encoding and if there are keys.
 const TRIES: usize = 4;
-/// How many steps one instance may take, and all together: one for each element, attribute, particle and alternative that is
-/// looked at, and for each 8 bytes of text.
+/// Maximum number of steps for one instance and for all instances. One step is an element, an attribute, a particle or
+/// an alternative that is examined, or 8 bytes of text.
 const MOST_STEPS: usize = 1_000_000;
 const MOST_STEPS_OF_ALL: usize = 10_000_000;
 const BYTES_OF_A_STEP: usize = 8;
 
-/// Instances of an element, as text. The first has one of everything, and then whatever was chosen least often before
-/// is chosen: every part present, absent and repeated, every branch, every type in place of its base, nil and values of
-/// all kinds. They end when every alternative was chosen that can be, or after 200.
+/// An iterator over sample instances of an element, as text.
 ///
-/// Keys, references to keys and unique constraints hold; the `ID` that an `IDREF` refers to is not looked at.
+/// The first instance has one of everything. Each following one takes the alternatives that were chosen least often:
+/// optional parts present, absent and repeated, all branches of choices, all types that may replace a base type, nil,
+/// and various values. The iterator ends when every reachable alternative was chosen, or after 200 instances.
+///
+/// Keys, key references and unique constraints hold. Whether an `IDREF` refers to an existing `ID` is not ensured.
 pub struct Samples<'s> {
     schema: &'s Schema,
     of: Subject,
-    /// From this depth on what needs least is taken.
+    /// From this depth the smallest alternative is chosen.
     deep: usize,
-    /// Each type has one value.
+    /// Whether all elements and attributes of a type get the same value.
     is_plain: bool,
     coverage: Coverage,
     heights: Heights<'s>,
     keys: Keys<'s>,
     contents: HashMap<TypeId, Rc<Content>>,
     values: HashMap<TypeId, Rc<[Text]>>,
-    /// What may stand where an element is declared, and the types that an element may have.
+    /// The elements that may replace a declared element, and the types that an element may have.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
     types: HashMap<ElementId, Rc<[TypeId]>>,
-    /// What types are in SOAP encoding.
+    /// The kinds of types in SOAP encoding.
     kinds: HashMap<TypeId, Rc<Kind>>,
-    /// The elements that are being written, outermost first.
+    /// The open elements, outermost first.
     open: Vec<ElementId>,
-    /// How many IDs there are in the instance, and how many elements.
+    /// The number of IDs and of elements in the current instance.
     ids: usize,
     elements: usize,
-    /// How many steps had been taken when the instance was begun.
+    /// The step count at the start of the current instance.
     begun: usize,
-    /// Of what is in SOAP encoding.
+    /// The state of SOAP encoding.
     graph: Graph,
     made: usize,
-    /// Whether any was given, or why there is none.
+    /// Whether an instance, or an error instead, was returned.
     is_given: bool,
     is_done: bool,
 }
 
-/// What is made.
+/// The subject of the samples.
 #[derive(Clone, Debug)]
 enum Subject {
     Element(ElementId),
-    /// An element of this name and type.
+    /// An element with this name and type.
     Typed(ExpandedName, TypeId),
-    /// An element of this name and type in SOAP encoding.
+    /// An element with this name and type in SOAP encoding.
     Encoded(ExpandedName, TypeId),
     /// A call in SOAP encoding: its name, and the names and types of its parts.
     Call(ExpandedName, Rc<[(String, TypeId)]>),
 }
 
 impl<'s> Samples<'s> {
-    /// Instances of `element`, which is a global one of `schema`.
+    /// Creates samples of `element`, a global element of `schema`.
     pub fn new(schema: &'s Schema, element: ElementId) -> Self {
         Self::of(schema, Subject::Element(element))
     }
 
-    /// Instances of an element that the schema doesn't declare, of this name and type: what WSDL makes of a part.
+    /// Creates samples of an element with this name and type that the schema doesn't declare. WSDL derives such
+    /// elements from message parts.
     pub fn of_type(schema: &'s Schema, name: ExpandedName, type_id: TypeId) -> Self {
         Self::of(schema, Subject::Typed(name, type_id))
     }
 
-    /// These samples, where from this depth on what needs least is taken, so that they stay small: optional parts are left out
-    /// there. It is 12 otherwise.
+    /// Sets the depth from which the smallest alternative is chosen and optional parts are left out, so that samples
+    /// stay small. The default is 12.
     #[must_use]
     pub fn with_depth(self, deep: usize) -> Self {
         Samples { deep, ..self }
     }
 
-    /// Makes values that people would write, each time the same one for a type, and no attributes that refer to something, where these may be
-    /// left out. Without this they come in turn, up to those at
-    /// the edges of what a type allows: the least and the greatest, the longest, texts with markup in them and without anything.
+    /// Uses plausible values, always the same one for a type, and leaves out optional attributes that refer to
+    /// something.
+    ///
+    /// By default values vary. They include the boundaries of what a type allows: the least, the greatest and the
+    /// longest value, text with markup, and empty text.
     #[must_use]
     pub fn with_plain_values(self) -> Self {
         Samples { is_plain: true, ..self }
     }
 
-    /// How many steps were taken so far, whatever came of them: some millions take a second.
+    /// Returns how many steps were taken so far, including those of discarded instances. Some millions take a second.
     pub fn steps(&self) -> usize {
         self.heights.steps()
     }
@@ -169,7 +174,7 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// The next instance; nothing if its keys can't hold.
+    /// Makes the next instance. Returns `None` if its keys can't be satisfied.
     fn instance(&mut self) -> Result<Option<String>, Error> {
         if !self.has_keys() {
             return self.made().map(Some);
@@ -192,7 +197,7 @@ impl<'s> Samples<'s> {
         Ok(instance)
     }
 
-    /// Whether identity constraints are looked at. SOAP encoding has none.
+    /// Returns true if identity constraints apply. They don't in SOAP encoding.
     fn has_keys(&self) -> bool {
         self.keys.are_there && matches!(self.of, Subject::Element(_) | Subject::Typed(..))
     }
@@ -214,7 +219,7 @@ impl<'s> Samples<'s> {
         text(&mut out)
     }
 
-    /// Takes so many steps, if there are as many left.
+    /// Counts steps. Fails if the instance exceeds its limit.
     fn step(&self, count: usize) -> Result<(), Error> {
         self.heights.step(count);
         if self.heights.steps() - self.begun > MOST_STEPS {
@@ -247,7 +252,7 @@ impl<'s> Samples<'s> {
         Ok(out.end()?)
     }
 
-    /// Writes an element where `declared` is referred to: it, or one that may substitute for it.
+    /// Writes an element where `declared` is referred to: `declared` itself, or an element that may substitute for it.
     fn element(&mut self, out: &mut Writer, declared: ElementId, depth: usize) -> Result<(), Error> {
         let schema = self.schema;
         let candidates = self.substitutes.entry(declared);
@@ -293,14 +298,14 @@ impl<'s> Samples<'s> {
         self.end(out)
     }
 
-    /// Why there is no instance of an element, whatever is chosen within it.
+    /// Returns the error for an element that has no finite instance.
     fn endless(&self, name: &ExpandedName) -> Error {
-        // Whether it ends may not have been found out.
+        // The search for a finite instance may have been cut off by the step limit; then that is the error.
         let never = || Error::new(name, "never ends: whatever is in it needs another element within it, without end");
         self.step(0).err().unwrap_or_else(never)
     }
 
-    /// Attributes and content of an element of a type.
+    /// Writes the attributes and the content of an element with this type.
     fn inside(
         &mut self,
         out: &mut Writer,
@@ -309,14 +314,14 @@ impl<'s> Samples<'s> {
         type_id: TypeId,
         depth: usize,
     ) -> Result<(), Error> {
-        // Which it has of these, it says where it says what is in it.
+        // For `xs:anyType` the attributes are written together with the content.
         if type_id.builtin() != Some(Builtin::AnyType) {
             self.attributes(out, type_id)?;
         }
         self.content(out, name, declared, type_id, depth)
     }
 
-    /// Chooses in turn, or what needs least when it gets deep.
+    /// Chooses among the candidates in turn, or the smallest one at a large depth.
     fn pick<T: Copy>(
         &mut self,
         decision: Decision,
@@ -331,7 +336,7 @@ impl<'s> Samples<'s> {
             return least.filter(|(height, _)| *height < usize::MAX).map(|(_, candidate)| candidate);
         }
         let heights: Vec<usize> = candidates.iter().map(|candidate| height(&mut self.heights, candidate)).collect();
-        // What isn't declared is a last resort.
+        // Undeclared elements are chosen only if there is no declared one.
         let has_declared = heights.iter().any(|&height| height < UNDECLARED);
         let end = if has_declared { UNDECLARED } else { usize::MAX };
         let finite: Vec<T> = candidates
@@ -377,7 +382,8 @@ impl<'s> Samples<'s> {
         Ok(())
     }
 
-    /// Whether an attribute refers to something that a sample has not: an ID, or in SOAP encoding another element.
+    /// Returns true if an attribute refers to something that a sample doesn't have: an ID or, in SOAP encoding, another
+    /// element.
     fn leads_elsewhere(&self, type_id: TypeId, declaration: &AttributeDeclaration) -> bool {
         let is_href = declaration.name.namespace().is_empty() && declaration.name.local() == "href";
         let is_encoded = |id: TypeId| self.schema[id].name().is_some_and(|name| name.namespace() == SOAP_ENCODING);
@@ -462,7 +468,7 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// `xs:anyType`: text, a value that says its type, an element, an attribute, nothing.
+    /// Writes `xs:anyType` in turn as text, a value with its type, an element, an attribute, or nothing.
     fn any_type(&mut self, out: &mut Writer, id: Option<ElementId>) -> Result<(), Error> {
         match self.coverage.choose(Decision::AnyType(id), 5) {
             0 => out.text("any type")?,
@@ -485,8 +491,9 @@ impl<'s> Samples<'s> {
         self.contents.entry(type_id).or_insert_with(|| Rc::new(schema.content(type_id))).clone()
     }
 
-    /// Writes a particle, on a new piece of stack if there is little left. `index` counts those of the type, in the order of the
-    /// schema, so that each has its own number.
+    /// Writes a particle, on a new stack segment if the current one is nearly full.
+    ///
+    /// `index` numbers the particles of a type in the order of the schema.
     fn particle(
         &mut self,
         out: &mut Writer,
@@ -495,7 +502,7 @@ impl<'s> Samples<'s> {
         index: &mut usize,
         depth: usize,
     ) -> Result<(), Error> {
-        /// What it may take up to the next particle within, and how large a piece is.
+        /// The stack that may be needed until the next nested particle, and the size of a new segment.
         const LEFT: usize = 128 << 10;
         const PIECE: usize = 1 << 20;
         self.step(1)?;
@@ -549,7 +556,7 @@ impl<'s> Samples<'s> {
         Ok(())
     }
 
-    /// How often a particle comes: once, at least, more often, at most.
+    /// Chooses how often a particle occurs, in turn: once, the minimum, more often, the maximum.
     fn count(&mut self, particle: &Particle, decision: Decision, depth: usize) -> u32 {
         let (min, max) = (particle.min_occurs, particle.max_occurs);
         if self.is_enough(depth) || self.heights.particle_once(particle) >= UNDECLARED {
@@ -567,7 +574,7 @@ impl<'s> Samples<'s> {
         distinct.get(self.coverage.choose(decision, distinct.len())).copied().unwrap_or(min)
     }
 
-    /// An element that a wildcard allows: one that is declared, if it must be.
+    /// Writes an element that a wildcard allows. If the wildcard is strict the element is a declared one.
     fn wildcard(&mut self, out: &mut Writer, wildcard: &Wildcard, depth: usize) -> Result<(), Error> {
         if wildcard.process_contents != ProcessContents::Strict
             && let Some(namespace) = namespace_for(wildcard)
@@ -585,7 +592,7 @@ impl<'s> Samples<'s> {
             let message = "no element comes to an end that a strict wildcard allows".to_owned();
             return Err(Error { message });
         };
-        // That is judged by the type that it says it has (Part 1 §3.10.4).
+        // An undeclared element is valid by its `xsi:type` (Part 1 §3.10.4).
         self.start(out, &name, None)?;
         self.keys.undeclared(XSI_NAMESPACE, "type");
         out.qname_attribute(XSI_NAMESPACE, "type", (XSD_NAMESPACE, "string"))?;
@@ -632,7 +639,8 @@ impl Iterator for Samples<'_> {
         if self.is_done {
             return None;
         }
-        // What is nil hides all that it would hold, but not for long; and what keys ask for stands in place of what was chosen.
+        // A nil value hides its content, but only for a few instances. Values that keys require replace the chosen
+        // ones. So an instance that shows nothing new doesn't mean that nothing new follows.
         let is_encoded = matches!(self.of, Subject::Call(..) | Subject::Encoded(..));
         let tries = if is_encoded || self.has_keys() { TRIES } else { 1 };
         let mut tried = 0;
@@ -651,12 +659,12 @@ impl Iterator for Samples<'_> {
                     return Some(instance);
                 }
                 _ if self.is_done => break,
-                // What was chosen in it may hold together with something else.
+                // The instance was discarded, but its new choices may work in other combinations.
                 None if is_something_new => {}
                 _ => tried += 1,
             }
         }
-        // Deep inside only what needs least is chosen: some alternatives may never come.
+        // At a large depth only the smallest alternative is chosen, so some alternatives may never be reached.
         self.is_done = true;
         match self.is_given {
             true => None,
@@ -665,7 +673,7 @@ impl Iterator for Samples<'_> {
     }
 }
 
-/// How many particles there are in a particle, itself counted.
+/// Counts the particles in a particle, including itself.
 fn particles_in(particle: &Particle) -> usize {
     match &particle.term {
         Term::Group(group) => 1 + group.particles.iter().map(particles_in).sum::<usize>(),
@@ -673,7 +681,7 @@ fn particles_in(particle: &Particle) -> usize {
     }
 }
 
-/// A namespace that a wildcard allows, best one in which nothing is declared.
+/// Returns a namespace that a wildcard allows, preferably one without declarations.
 fn namespace_for(wildcard: &Wildcard) -> Option<&'static str> {
     ["urn:sample", ""].into_iter().find(|namespace| wildcard.namespaces.allows(namespace))
 }
@@ -683,19 +691,19 @@ fn writer() -> Result<Writer, Error> {
     Ok(Writer::new(prefixes, Limits::default()))
 }
 
-/// What was written, which was text before.
+/// Returns the written text.
 fn text(out: &mut Writer) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
 }
 
-/// Why no instance can be made.
+/// The reason why no instance can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     message: String,
 }
 
 impl Error {
-    /// An error in other words.
+    /// Creates an error with this message.
     pub fn of(message: &str) -> Self {
         Error { message: message.to_owned() }
     }

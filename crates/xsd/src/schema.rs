@@ -1,4 +1,4 @@
-//! All components of a set of documents, and what follows from them together.
+//! All components of a set of documents, and the properties that are computed from several components.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,10 +14,10 @@ use crate::components::{
 use crate::parse::{Components, Kind};
 use crate::{Builtin, Defect, ExpandedName, Limits, XSD_NAMESPACE};
 
-/// A schema in the sense of Part 1 §2.2: a set of components, from however many documents and namespaces.
+/// A schema in the sense of Part 1 §2.2: a set of components from any number of documents and namespaces.
 ///
-/// Every id that it gives out, or that a component in it holds, is good for indexing: `schema[type_id]`. Types,
-/// groups and substitution groups that go round in circles have been reported and cut, so whatever follows them ends.
+/// Every id that a schema returns, or that one of its components holds, can index it: `schema[type_id]`. Circular
+/// types, groups and substitution groups have been reported and cut, so following references always ends.
 #[derive(Debug, Clone)]
 pub struct Schema {
     pub(crate) limits: Limits,
@@ -37,12 +37,12 @@ pub struct Schema {
     pub(crate) global_types: Vec<u32>,
     pub(crate) global_elements: Vec<u32>,
     pub(crate) global_attributes: Vec<u32>,
-    /// Types by base, elements by head of their substitution group.
+    /// Types by base type, and elements by the head of their substitution group.
     pub(crate) derived: HashMap<TypeId, Vec<TypeId>>,
     pub(crate) substitutes: HashMap<ElementId, Vec<ElementId>>,
-    /// Why a component can't be used: what is wrong with it, or with one that it depends on.
+    /// Why a component can't be used: an error in it, or in a component that it depends on.
     pub(crate) defects: HashMap<(Kind, u32), Arc<Defect>>,
-    /// Whether a limit was passed.
+    /// Whether a limit was exceeded.
     pub(crate) is_cut: bool,
 }
 
@@ -66,108 +66,110 @@ index! {
     AttributeGroupId attribute_groups AttributeGroupDefinition;
 }
 
-/// Components by name and all together.
+/// Access to components by name and as lists.
 impl Schema {
-    /// The limits within which the contract was read, for what is made of it.
+    /// Returns the limits that the contract was read with. They also apply to what is generated from it.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Whether there is a component of this namespace.
+    /// Returns true if the schema has a component in this namespace.
     #[must_use]
     pub fn has_namespace(&self, namespace: &str) -> bool {
         self.namespaces.contains(namespace)
     }
 
-    /// The type of this name.
+    /// Returns the type with this name.
     #[must_use]
     pub fn find_type(&self, name: &ExpandedName) -> Option<TypeId> {
         self.type_names.get(name).copied().map(TypeId)
     }
 
-    /// The global element of this name.
+    /// Returns the global element with this name.
     #[must_use]
     pub fn find_element(&self, name: &ExpandedName) -> Option<ElementId> {
         self.element_names.get(name).copied().map(ElementId)
     }
 
-    /// The global attribute of this name.
+    /// Returns the global attribute with this name.
     #[must_use]
     pub fn find_attribute(&self, name: &ExpandedName) -> Option<AttributeId> {
         self.attribute_names.get(name).copied().map(AttributeId)
     }
 
-    /// The model group of this name.
+    /// Returns the model group with this name.
     #[must_use]
     pub fn find_group(&self, name: &ExpandedName) -> Option<GroupId> {
         self.group_names.get(name).copied().map(GroupId)
     }
 
-    /// The attribute group of this name.
+    /// Returns the attribute group with this name.
     #[must_use]
     pub fn find_attribute_group(&self, name: &ExpandedName) -> Option<AttributeGroupId> {
         self.attribute_group_names.get(name).copied().map(AttributeGroupId)
     }
 
-    /// The types that have a name, in the order of their definitions, without the built-in ones.
+    /// Returns the named types in the order of their definitions, without the built-in types.
     pub fn global_types(&self) -> impl ExactSizeIterator<Item = TypeId> + '_ {
         self.global_types.iter().copied().map(TypeId)
     }
 
-    /// The global elements, in the order of their declarations.
+    /// Returns the global elements in the order of their declarations.
     pub fn global_elements(&self) -> impl ExactSizeIterator<Item = ElementId> + '_ {
         self.global_elements.iter().copied().map(ElementId)
     }
 
-    /// The global attributes, in the order of their declarations.
+    /// Returns the global attributes in the order of their declarations.
     pub fn global_attributes(&self) -> impl ExactSizeIterator<Item = AttributeId> + '_ {
         self.global_attributes.iter().copied().map(AttributeId)
     }
 
-    /// All types, those built in and those without a name too.
+    /// Returns all types, including built-in and anonymous ones.
     pub fn types(&self) -> impl ExactSizeIterator<Item = (TypeId, &TypeDefinition)> {
         self.types.iter().enumerate().map(|(index, definition)| (TypeId(index as u32), definition))
     }
 
-    /// All elements, local ones too.
+    /// Returns all elements, including local ones.
     pub fn elements(&self) -> impl ExactSizeIterator<Item = (ElementId, &ElementDeclaration)> {
         self.elements.iter().enumerate().map(|(index, declaration)| (ElementId(index as u32), declaration))
     }
 
-    /// The notations.
+    /// Returns the notations.
     #[must_use]
     pub fn notations(&self) -> &[Notation] {
         &self.notations
     }
 
-    /// Why values of this type can't be read as the contract means them: an error in it, or in what it depends on.
+    /// Returns the error that makes this type unusable: an error in the type, or in a component that it depends on.
     #[must_use]
     pub fn type_defect(&self, id: TypeId) -> Option<&Defect> {
         self.defects.get(&(Kind::Type, id.0)).map(|defect| &**defect)
     }
 
-    /// Why this element can't be read as the contract means it: an error in it, or in what it depends on.
+    /// Returns the error that makes this element unusable: an error in the element, or in a component that it depends
+    /// on.
     #[must_use]
     pub fn element_defect(&self, id: ElementId) -> Option<&Defect> {
         self.defects.get(&(Kind::Element, id.0)).map(|defect| &**defect)
     }
 
-    /// Whether a limit was passed: it is not the whole contract, and nothing of it can be used.
+    /// Returns true if a limit was exceeded. The schema is then incomplete, and nothing in it can be used.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The types whose base is this one, without those that have a [defect](Self::type_defect).
+    /// Returns the types whose base is this type, without those that have a [defect](Self::type_defect).
     #[must_use]
     pub fn derived_types(&self, base: TypeId) -> &[TypeId] {
         self.derived.get(&base).map_or(&[], Vec::as_slice)
     }
 
-    /// All elements that may stand where `head` is referred to, itself left out (§3.3.6, substitution groups):
-    /// those that `block` excludes and abstract ones are among them, those that have a [defect](Self::element_defect) are
-    /// not.
+    /// Returns all elements in the substitution group of `head`, without `head` itself (§3.3.6).
+    ///
+    /// The list includes abstract elements and elements that `block` excludes. It leaves out elements that have a
+    /// [defect](Self::element_defect).
     #[must_use]
     pub fn substitutes(&self, head: ElementId) -> Vec<ElementId> {
         let mut found = Vec::new();
@@ -182,13 +184,13 @@ impl Schema {
         found
     }
 
-    /// True if `type_id` is `base` or derived from it.
+    /// Returns true if `type_id` is `base` or is derived from it.
     #[must_use]
     pub fn is_derived_from(&self, type_id: TypeId, base: TypeId) -> bool {
         self.bases(type_id).any(|ancestor| ancestor == base)
     }
 
-    /// The type itself, its base, the base of that and so on to `xs:anyType`.
+    /// Returns the type itself, its base, the base's base and so on up to `xs:anyType`.
     pub fn bases(&self, type_id: TypeId) -> impl Iterator<Item = TypeId> + '_ {
         std::iter::successors(Some(type_id), |&id| {
             let base = self[id].base();
@@ -197,17 +199,18 @@ impl Schema {
     }
 }
 
-/// Complex types with what they take from their bases.
+/// Complex types, together with what they inherit from their bases.
 impl Schema {
-    /// The {content type} of a type (§3.4.2): that of the base first, then what each extension adds; references to
-    /// groups are replaced by the groups, and groups that say nothing are dissolved ([`Schema::flatten`]).
-    /// The term of its particle is always a group. A simple type is its own simple content.
+    /// Returns the {content type} of a type (§3.4.2): the content of the base, followed by what each extension adds.
+    ///
+    /// References to groups are replaced by the groups, and redundant groups are removed ([`Schema::flatten`]). The
+    /// term of the particle is always a group. A simple type is its own simple content.
     #[must_use]
     pub fn content(&self, type_id: TypeId) -> Content {
         self.content_by(type_id, Self::flatten)
     }
 
-    /// The {content type} of a type, in which only pointless groups are dissolved ([`Schema::without_pointless`]).
+    /// Returns the {content type} of a type, without pointless groups ([`Schema::without_pointless`]).
     pub(crate) fn content_as_declared(&self, type_id: TypeId) -> Content {
         self.content_by(type_id, Self::without_pointless)
     }
@@ -242,8 +245,8 @@ impl Schema {
         }
     }
 
-    /// The content of a base and of what extends it: one after the other, or together where both are an `<all>`,
-    /// which XSD 1.1 allows.
+    /// Joins the content of a base and the content of its extensions. They become a sequence, or one `<all>` if both
+    /// are an `<all>` (allowed in XSD 1.1).
     fn joined(&self, steps: Vec<Particle>, flatten: fn(&Self, &Particle) -> Particle) -> Particle {
         let all = |step: &Particle| match &step.term {
             Term::Group(group) => group.compositor == Compositor::All && step.is_once(),
@@ -261,16 +264,20 @@ impl Schema {
         Particle::once(Term::Group(group))
     }
 
-    /// A particle with every group in the place of its reference and without groups that say nothing: a
-    /// sequence in a sequence or a choice in a choice that occurs once, a group of one. What is valid stays the same.
-    /// The outermost term is a group.
+    /// Returns an equivalent particle in which references to groups are replaced by the groups and redundant groups are
+    /// removed.
+    ///
+    /// A group is redundant if it is empty, if it has one particle, or if it occurs once directly in a group of the
+    /// same kind (a sequence in a sequence, a choice in a choice). The outermost term is a group.
     #[must_use]
     pub fn flatten(&self, particle: &Particle) -> Particle {
         self.flattened(particle, true)
     }
 
-    /// A particle with every group in the place of its reference and without pointless groups (XSD 1.0 Part 1 §3.9.6). A
-    /// group of one is pointless only where it occurs once. The outermost term is a group.
+    /// Returns a particle in which references to groups are replaced by the groups and pointless groups are removed
+    /// (XSD 1.0 Part 1 §3.9.6).
+    ///
+    /// A group with one particle is pointless only if it occurs once. The outermost term is a group.
     pub(crate) fn without_pointless(&self, particle: &Particle) -> Particle {
         self.flattened(particle, false)
     }
@@ -283,7 +290,8 @@ impl Schema {
         }
     }
 
-    /// `moves` says whether a group of one that occurs more or less than once gives its occurrence to that one.
+    /// Flattens a particle. If `moves` is set, a group with a single particle that occurs once is replaced by that
+    /// particle, which takes over the group's occurrence.
     fn flat(&self, particle: &Particle, moves: bool) -> Particle {
         let group = match &particle.term {
             Term::Element(_) | Term::Wildcard(_) => return particle.clone(),
@@ -314,7 +322,7 @@ impl Schema {
             min_occurs = 0;
         }
         if let [one] = particles.as_slice() {
-            // (a{i,j}){m,n} is a{im,jn} when one of the two occurs once, and not in general.
+            // (a{i,j}){m,n} equals a{im,jn} if one of the two occurs once, but not in general.
             if moves && one.is_once() {
                 return Particle { min_occurs, max_occurs: particle.max_occurs, term: one.term.clone() };
             }
@@ -326,8 +334,8 @@ impl Schema {
         Particle { min_occurs, max_occurs: particle.max_occurs, term: Term::Group(group) }
     }
 
-    /// All attributes of a type: those of its bases first, those of attribute groups in place; prohibited ones are
-    /// gone (§3.4.2).
+    /// Returns all attributes of a type: those of its bases first, with attribute groups replaced by their attributes.
+    /// Prohibited attributes are left out (§3.4.2).
     #[must_use]
     pub fn attribute_uses(&self, type_id: TypeId) -> Vec<AttributeUse> {
         let mut chain: Vec<&ComplexType> = self.bases(type_id).map_while(|id| self[id].as_complex()).collect();
@@ -337,7 +345,7 @@ impl Schema {
         for attribute_use in chain.into_iter().flat_map(|complex| self.own_attribute_uses(complex)) {
             let is_prohibited = attribute_use.use_ == Use::Prohibited;
             match known.entry(&self[attribute_use.attribute].name) {
-                // A prohibited attribute takes that of the base away, and says nothing when it has none.
+                // A prohibited attribute removes the inherited one. Without an inherited one it has no effect.
                 Entry::Occupied(index) if is_prohibited => uses[index.remove()] = None,
                 Entry::Occupied(index) => uses[*index.get()] = Some(attribute_use),
                 Entry::Vacant(_) if is_prohibited => {}
@@ -350,8 +358,8 @@ impl Schema {
         uses.into_iter().flatten().collect()
     }
 
-    /// The {attribute wildcard} of a type (§3.4.2): within a type all that are given must agree, and an extension
-    /// takes what either it or its base takes.
+    /// Returns the {attribute wildcard} of a type (§3.4.2). Within one type it is the intersection of all wildcards; an
+    /// extension allows what the type or its base allows.
     #[must_use]
     pub fn attribute_wildcard(&self, type_id: TypeId) -> Option<Wildcard> {
         let mut result: Option<Wildcard> = None;
@@ -371,7 +379,7 @@ impl Schema {
         result
     }
 
-    /// The attributes that a type itself gives, those of attribute groups too.
+    /// Returns the attributes that the type's own definition declares, including those of its attribute groups.
     pub(crate) fn own_attribute_uses(&self, complex: &ComplexType) -> Vec<AttributeUse> {
         let mut own = complex.attribute_uses.clone();
         for group in self.attribute_groups_of(&complex.attribute_groups) {
@@ -380,7 +388,7 @@ impl Schema {
         own
     }
 
-    /// The wildcard that a type itself gives (§3.4.2, the complete wildcard).
+    /// Returns the wildcard that the type's own definition declares (§3.4.2, the complete wildcard).
     pub(crate) fn own_attribute_wildcard(&self, complex: &ComplexType) -> Option<Wildcard> {
         let groups = self.attribute_groups_of(&complex.attribute_groups);
         let parts =
@@ -391,7 +399,7 @@ impl Schema {
         })
     }
 
-    /// The attribute groups of these ids and those that they refer to, each once.
+    /// Returns these attribute groups and those that they refer to, each once.
     fn attribute_groups_of(&self, ids: &[AttributeGroupId]) -> Vec<&AttributeGroupDefinition> {
         let mut seen = HashSet::new();
         let mut open: Vec<_> = ids.iter().rev().copied().collect();
@@ -406,16 +414,18 @@ impl Schema {
     }
 }
 
-/// Simple types with what they take from their bases.
+/// Simple types, together with what they inherit from their bases.
 impl Schema {
-    /// The nearest built-in type that a type is derived from: what its values are read as if it is atomic.
+    /// Returns the nearest built-in type that a type is derived from. It determines how an atomic value is read.
     #[must_use]
     pub fn builtin(&self, type_id: TypeId) -> Builtin {
         self.bases(type_id).find_map(TypeId::builtin).unwrap_or(Builtin::AnyType)
     }
 
-    /// The facets of a simple type, all steps of derivation together: of each kind the innermost, but every pattern.
-    /// Patterns of one step, which [`patterns`](Self::patterns) tells apart, are alternatives.
+    /// Returns the facets of a simple type from all steps of derivation: the innermost facet of each kind, and all
+    /// patterns.
+    ///
+    /// The patterns of one step are alternatives; [`patterns`](Self::patterns) returns them grouped by step.
     #[must_use]
     pub fn facets(&self, type_id: TypeId) -> Vec<&Facet> {
         let mut facets: Vec<&Facet> = Vec::new();
@@ -428,7 +438,7 @@ impl Schema {
         facets
     }
 
-    /// The values that a simple type is restricted to, those of its innermost enumeration; none if it isn't.
+    /// Returns the values of the innermost enumeration of a simple type. The list is empty if there is no enumeration.
     #[must_use]
     pub fn enumeration(&self, type_id: TypeId) -> Vec<&Facet> {
         let mut facets = self.facets(type_id);
@@ -436,7 +446,7 @@ impl Schema {
         facets
     }
 
-    /// The patterns of a simple type: a value matches one of each inner list.
+    /// Returns the patterns of a simple type. A value must match at least one pattern of each inner list.
     #[must_use]
     pub fn patterns(&self, type_id: TypeId) -> Vec<Vec<&str>> {
         let mut steps: Vec<Vec<&str>> = Vec::new();
@@ -450,7 +460,7 @@ impl Schema {
         steps
     }
 
-    /// What becomes of white space before a value of a simple type is read.
+    /// Returns how white space is normalized before a value of a simple type is read.
     #[must_use]
     pub fn white_space(&self, type_id: TypeId) -> WhiteSpace {
         for simple in self.simple_steps(type_id) {
@@ -468,16 +478,16 @@ impl Schema {
         }
     }
 
-    /// The steps of derivation of a simple type, innermost first.
+    /// Returns the steps of derivation of a simple type, innermost first.
     fn simple_steps(&self, type_id: TypeId) -> impl Iterator<Item = &SimpleType> {
         self.bases(type_id).map_while(|id| self[id].as_simple())
     }
 }
 
-/// True if nothing can match but nothing.
+/// Returns true if only empty content matches.
 fn is_nothing(particle: &Particle) -> bool {
     match &particle.term {
-        // A choice of nothing that must occur can't be satisfied (§3.8.4): that is not nothing.
+        // An empty choice that must occur can't be satisfied (§3.8.4), so it is not empty content.
         Term::Group(group) => {
             group.particles.is_empty() && (group.compositor != Compositor::Choice || particle.min_occurs == 0)
         }
@@ -485,7 +495,7 @@ fn is_nothing(particle: &Particle) -> bool {
     }
 }
 
-/// Fills the first slots with the built-in types.
+/// Defines the built-in types in the first slots.
 pub(crate) fn define_builtins(components: &mut Components) {
     for &builtin in Builtin::ALL {
         let name = Some(ExpandedName::new(XSD_NAMESPACE, builtin.name()));
@@ -505,13 +515,13 @@ pub(crate) fn define_builtins(components: &mut Components) {
         };
         components.types.define(slot, definition);
     }
-    // .NET's data sets say `<element ref="xs:schema"/>` for a schema within the message.
+    // The data sets of .NET use `<element ref="xs:schema"/>` for a schema within a message.
     let name = ExpandedName::new(XSD_NAMESPACE, "schema");
     let slot = components.elements.named(&name);
     components.elements.define(slot, ElementDeclaration::of_any_type(name));
 }
 
-/// The ur-type (§3.4.7), or what stands in for a type that isn't defined.
+/// Returns the ur-type (§3.4.7), which also replaces a type that isn't defined.
 pub(crate) fn any_type(name: Option<ExpandedName>) -> ComplexType {
     let any = Wildcard { namespaces: NamespaceConstraint::Any, process_contents: ProcessContents::Lax };
     let elements = Particle { min_occurs: 0, max_occurs: None, term: Term::Wildcard(any.clone()) };

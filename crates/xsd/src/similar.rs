@@ -1,13 +1,13 @@
-//! Names that are nearly alike: what somebody may have meant.
+//! Finds similar names, for hints about misspelled ones.
 
-/// With how many edits (a character more, less, or another one) one text becomes the other, if `most` are enough.
+/// Returns the edit distance of two texts (inserted, removed and replaced characters), or `None` if it exceeds `most`.
 #[must_use]
 pub fn edits(one: &str, other: &str, most: usize) -> Option<usize> {
     let one: Vec<char> = one.chars().collect();
     if one.len().abs_diff(other.chars().count()) > most {
         return None;
     }
-    // The edits from each beginning of `one` to the beginning of `other` that was read (Wagner and Fischer 1974).
+    // Distances between each prefix of `one` and the part of `other` read so far (Wagner and Fischer 1974).
     let mut edits: Vec<usize> = (0..=one.len()).collect();
     for (row, c) in other.chars().enumerate() {
         let mut diagonal = std::mem::replace(&mut edits[0], row + 1);
@@ -20,12 +20,12 @@ pub fn edits(one: &str, other: &str, most: usize) -> Option<usize> {
     edits.last().copied().filter(|edits| *edits <= most)
 }
 
-/// Those of the known names that are nearly like `name`, the nearest first, and no more than `count`: they differ in case or by few
-/// edits, or hold it.
+/// Returns up to `count` known names that are similar to `name`, most similar first. Similar names differ in case or by
+/// a few edits, or contain `name`.
 pub fn similar<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
     let lower = name.to_lowercase();
     let most = (lower.chars().count() / 4).clamp(1, 3);
-    // Of those that hold it the shortest come first, and before them those that begin with it.
+    // Among the names that contain it, those that begin with it are first, then the shortest.
     let rank = |known: &str| {
         let known = known.to_lowercase();
         let holds = lower.len() > 2 && known.contains(&lower);
@@ -41,8 +41,8 @@ pub fn similar<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, count: 
     found.into_iter().take(count).map(|(_, known)| known).collect()
 }
 
-/// The known names, for a message that says that `name` is none of them. Of many it is those that are nearly like it and the first
-/// others, and how many more there are.
+/// Lists the known names for a message about the unknown `name`. If there are many, it lists the similar ones and the
+/// first of the rest, and states how many more there are.
 #[must_use]
 pub fn candidates(name: &str, known: &[&str]) -> String {
     const LISTED: usize = 20;

@@ -1,7 +1,7 @@
-//! Which elements and attributes may stand where in a schema document: the schema for schemas (XSD 1.0 Part 1
-//! Appendix A), as a table. What it says of values is checked where they are read.
+//! A table of which elements and attributes are allowed where in a schema document: the schema for schemas (XSD 1.0
+//! Part 1 Appendix A). Attribute values are checked where they are parsed.
 //!
-//! Elements that stand in a wrong place are reported here, once, and passed over by all that follows.
+//! Misplaced elements are reported here, once. All later steps skip them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use castile_xml::tree::{Element, ElementId as NodeId, Node, is_ncname};
 
 use crate::{Diagnostics, ExpandedName, FileId, Location, Severity, XSD_NAMESPACE};
 
-/// The name under which diagnostics quote Appendix A, which has no name for its own rules.
+/// The name that diagnostics use for Appendix A, whose rules have no names.
 pub(crate) const RULE: &str = "schema-for-schemas";
 
-/// Elements that stand where they may not, by document.
+/// The misplaced elements of each document.
 #[derive(Debug, Default)]
 pub(crate) struct Misplaced {
     elements: HashSet<(FileId, NodeId)>,
@@ -25,7 +25,7 @@ impl Misplaced {
         self.elements.contains(&(file, element.id()))
     }
 
-    /// Checks a `<schema>` and all in it, once however often it is included.
+    /// Checks a `<schema>` and its content. It is checked once, however often it is included.
     pub(crate) fn check(&mut self, schema: Element<'_>, file: FileId, diagnostics: &mut Diagnostics) {
         if !self.checked.insert((file, schema.id())) {
             return;
@@ -39,7 +39,7 @@ impl Misplaced {
             check.attributes();
             check.id(&mut ids);
             let (inner, misplaced) = check.content();
-            // What stands in a wrong place there is nothing that a component has.
+            // An error in `<schema>` or `<annotation>` itself doesn't affect a component.
             if matches!(element.local(), "schema" | "annotation") {
                 diagnostics.forgive(mark);
             }
@@ -49,25 +49,27 @@ impl Misplaced {
     }
 }
 
-/// What one element may have.
+/// What an element may contain.
 struct Rule {
     attributes: Vec<&'static str>,
     content: Vec<Slot>,
-    /// Anything may stand in it.
+    /// Whether any content is allowed.
     open: bool,
 }
 
-/// A part of a content model: these elements, once or as often as one likes.
+/// A part of a content model: a choice of elements, which occurs once or any number of times.
 struct Slot {
-    /// Local name and the name of its rule.
+    /// The local name, and the name of its rule.
     names: Vec<(&'static str, &'static str)>,
     many: bool,
-    /// Nothing may follow.
+    /// Whether nothing may follow.
     last: bool,
 }
 
-/// (rule, attributes, content), in the notation of a DTD; `a!` is the last there may be, and `a@b` the element `a`, for
-/// which the rule of that name holds. Each may have an `id` too, and attributes of other namespaces.
+/// (rule, attributes, content), in the notation of a DTD.
+///
+/// `a!` means that nothing may follow `a`. `a@b` is the element `a` with the rule called `a@b`. Each element may also
+/// have an `id`, and attributes of other namespaces.
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "schema",
@@ -183,7 +185,7 @@ impl Slot {
 
     fn rule(&self, element: Element<'_>) -> Option<&'static str> {
         let (_, rule) = self.names.iter().find(|(local, _)| *local == element.local())?;
-        // A reference may have less than a declaration.
+        // A reference may have fewer attributes and children than a declaration.
         Some(match *rule {
             "element" if element.attribute("ref").is_some() => "element@ref",
             "attribute" if element.attribute("ref").is_some() => "attribute@ref",
@@ -224,9 +226,9 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// `id` is of type ID: a name that no other element of the schema has.
+    /// Checks `id`, which has type ID: its value must be unique in the schema.
     fn id(&mut self, ids: &mut HashMap<&'d str, Element<'d>>) {
-        // Those of documentation are its own business.
+        // The content of documentation is not checked.
         let Some(attribute) = self.element.find_attribute("", "id") else { return };
         let id = attribute.value().trim();
         if !is_ncname(id) {
@@ -239,7 +241,7 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// The child elements with their rules, and those that stand in a wrong place.
+    /// Returns the child elements with their rules, and the misplaced ones.
     fn content(&mut self) -> (Vec<(Element<'d>, &'static str)>, Vec<NodeId>) {
         let (mut inner, mut misplaced) = (Vec::new(), Vec::new());
         if self.rule.open {
@@ -269,7 +271,7 @@ impl<'d> Check<'_, 'd> {
                 inner.push((child, rule));
                 continue;
             }
-            // Out of order, but as clear as in order.
+            // It is out of order, but its meaning is clear.
             let late = slots[..next.min(slots.len())].iter().find_map(|slot| slot.rule(child));
             match child.local() {
                 "annotation" => {

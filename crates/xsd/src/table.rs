@@ -2,13 +2,15 @@ use std::collections::HashMap;
 
 use crate::{ExpandedName, Location};
 
-/// Components of one kind while documents are read: a component may be referred to before it is defined, so a
-/// reference makes the slot that the definition fills later, and ids never change.
+/// Components of one kind while documents are parsed.
+///
+/// A component may be referred to before it is defined. The reference creates a slot, which the definition fills later,
+/// so ids never change.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     slots: Vec<Option<T>>,
     names: HashMap<ExpandedName, u32>,
-    /// Every reference by name, for those that turn out to lead nowhere.
+    /// All references by name, to report those to missing components.
     references: Vec<(u32, Location)>,
     /// The slots of global components, in the order of their definitions.
     globals: Vec<u32>,
@@ -21,14 +23,14 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// The slot of the global component `name`, which something at `location` refers to.
+    /// Returns the slot of the global component `name`, and records a reference to it at `location`.
     pub(crate) fn refer(&mut self, name: &ExpandedName, location: Location) -> u32 {
         let slot = self.named(name);
         self.references.push((slot, location));
         slot
     }
 
-    /// The slot of the global component `name`.
+    /// Returns the slot of the global component `name`.
     pub(crate) fn named(&mut self, name: &ExpandedName) -> u32 {
         if let Some(&slot) = self.names.get(name) {
             return slot;
@@ -38,13 +40,13 @@ impl<T> Table<T> {
         slot
     }
 
-    /// A slot for a component without a name.
+    /// Creates a slot for a component without a name.
     pub(crate) fn reserve(&mut self) -> u32 {
         self.slots.push(None);
         self.slots.len() as u32 - 1
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -60,13 +62,13 @@ impl<T> Table<T> {
         self.globals.push(slot);
     }
 
-    /// The namespaces of names that are referred to and not defined so far.
+    /// Returns the namespaces of names that are referred to but not defined so far.
     pub(crate) fn undefined_namespaces(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter(|&(_, &slot)| self.slots[slot as usize].is_none()).map(|(name, _)| name.namespace())
     }
 
-    /// The components, with `missing` in each slot that nothing filled, the names, the globals in order and every
-    /// reference that leads nowhere.
+    /// Returns the components, the names, the globals in order and the references to missing components. Empty slots
+    /// are filled by `missing`.
     pub(crate) fn finish(self, missing: impl Fn(Option<&ExpandedName>) -> T) -> Finished<T> {
         let Self { slots, mut names, references, globals } = self;
         let name_of: HashMap<u32, ExpandedName> = names.iter().map(|(name, &slot)| (slot, name.clone())).collect();
@@ -85,7 +87,7 @@ impl<T> Table<T> {
     }
 }
 
-/// A [`Table`] whose every slot is filled.
+/// A [`Table`] with all slots filled.
 pub(crate) struct Finished<T> {
     pub(crate) components: Vec<T>,
     pub(crate) names: HashMap<ExpandedName, u32>,

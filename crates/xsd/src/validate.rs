@@ -1,4 +1,4 @@
-//! Documents judged by a schema (Part 1 §4, the validation rules of Appendix C.1).
+//! Validates documents against a schema (Part 1 §4, the validation rules of Appendix C.1).
 //!
 //! ```
 //! use castile_xsd::validate::Validator;
@@ -26,10 +26,12 @@
 //! ]);
 //! ```
 //!
-//! The document is read once, from its beginning to its end, and never held as a tree. What is kept is what is open, the
-//! values of the IDs and keys, and one position in a content model for each open element: occurrence is counted, not
-//! unrolled. Where a document stands on its own, `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` say where
-//! schemas are; here the schema is given, and they are ignored. Whether an `xs:ENTITY` is declared is not looked at.
+//! A document is read once, from start to end, and no tree of it is built. The validator stores the open elements, the
+//! values of IDs and keys, and one position in a content model for each open element. Occurrences are counted, not
+//! unrolled.
+//!
+//! `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` are ignored, because the schema is given. Whether an
+//! `xs:ENTITY` is declared is not checked.
 
 mod attributes;
 mod elements;
@@ -51,12 +53,13 @@ use crate::{Schema, TypeId};
 use elements::Run;
 use types::Types;
 
-/// The namespace of `xsi:type`, `xsi:nil` and the hints where schemas are.
+/// The namespace of `xsi:type`, `xsi:nil` and the schema location hints.
 pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
-/// How many problems of one document are told, unless another number is given.
+/// The default number of problems reported for a document.
 const MOST_PROBLEMS: usize = 100;
 
-/// Judges documents by a schema. What it needs of the schema it makes once, when a document first asks for it.
+/// Validates documents against a schema. What it derives from the schema is computed once, when a document first needs
+/// it.
 #[derive(Debug)]
 pub struct Validator<'s> {
     types: Types<'s>,
@@ -65,32 +68,35 @@ pub struct Validator<'s> {
 }
 
 impl<'s> Validator<'s> {
-    /// A validator by `schema`.
+    /// Creates a validator for `schema`.
     #[must_use]
     pub fn new(schema: &'s Schema) -> Self {
         Validator { types: Types::new(schema), limits: Limits::default(), most_problems: MOST_PROBLEMS }
     }
 
-    /// This validator with other limits on what is read.
+    /// Sets the limits for reading documents.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Validator { limits, ..self }
     }
 
-    /// This validator with another number of problems, 100 otherwise, after which the rest of a document is not looked at.
+    /// Sets the number of problems after which the rest of a document is not checked. The default is 100.
     #[must_use]
     pub fn with_most_problems(self, most_problems: usize) -> Self {
         Validator { most_problems: most_problems.max(1), ..self }
     }
 
-    /// Ignores the attributes of a namespace from now on. SOAP puts attributes on header blocks, whose schemas don't declare them. `None`
-    /// ignores none.
+    /// Ignores attributes of a namespace from now on; `None` ignores none.
+    ///
+    /// SOAP puts attributes on header blocks, and their schemas don't declare them.
     pub fn pass_attributes_of(&mut self, namespace: Option<&str>) {
         self.types.passed = namespace.map(str::to_owned);
     }
 
-    /// Judges a document in any encoding that [`castile_xml::decode`] knows: all problems, in the order in which they
-    /// stand in it. A document type declaration is refused, as messages have none.
+    /// Validates a document in any encoding that [`castile_xml::decode`] supports. Returns all problems in document
+    /// order.
+    ///
+    /// A document type declaration is a problem, as it is in messages.
     pub fn validate(&mut self, document: &[u8]) -> Vec<Problem> {
         match castile_xml::decode(document, None) {
             Ok(text) => self.validate_within(&text, |_, _, _| Chosen::Declared),
@@ -98,20 +104,22 @@ impl<'s> Validator<'s> {
         }
     }
 
-    /// Judges a document that may have a document type declaration, whose entities and defaults apply.
+    /// Validates a document that may have a document type declaration. Its entities and defaults apply.
     pub fn validate_document(&mut self, document: &DocumentEntity<'_>) -> Vec<Problem> {
         self.judge(|| Ok(document.reader()), |_, _, _| Chosen::Declared)
     }
 
-    /// Judges parts of a decoded document that the schema doesn't know as a whole, as a message in its envelope. `choose` is told
-    /// of the outermost elements that are judged or not looked into, and of those around them: how many are open around
-    /// it, its namespace and its local name.
+    /// Validates parts of a decoded document that the schema doesn't describe as a whole, such as a message in its
+    /// envelope.
+    ///
+    /// `choose` decides how each element outside the validated parts is treated. Its arguments are the number of open
+    /// elements around the element, its namespace and its local name.
     pub fn validate_within(&mut self, document: &str, choose: impl FnMut(usize, &str, &str) -> Chosen) -> Vec<Problem> {
         let limits = self.limits;
         self.judge(|| Reader::decoded(document, limits, &mut Memory::default()), choose)
     }
 
-    /// Judges what `choose` chooses of a document.
+    /// Validates the parts of a document that `choose` selects.
     fn judge<'d>(
         &mut self,
         reader: impl Fn() -> Result<Reader<'d>, Error>,
@@ -158,16 +166,16 @@ impl<'s> Validator<'s> {
     }
 }
 
-/// What becomes of an element outside of all that is judged.
+/// How an element outside the validated parts is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// It is not judged, but maybe what is in it.
+    /// It is not validated, but elements in it may be.
     Within,
-    /// Neither it nor what is in it is judged.
+    /// Neither it nor its content is validated.
     Skip,
-    /// It is judged by its declaration, which must be there.
+    /// It is validated by its declaration, which must exist.
     Declared,
-    /// It is judged by this type.
+    /// It is validated by this type.
     OfType(TypeId),
 }
 

@@ -1,10 +1,10 @@
-//! Schemas that contracts import without a usable location, written here from their specifications.
+//! Built-in schemas that contracts often import without a usable location, written from their specifications.
 
 use crate::Request;
 
 pub(crate) const SCHEME: &str = "castile:";
 
-/// (namespace, text)
+/// (namespace, text).
 const SCHEMAS: &[(&str, &str)] = &[
     ("http://www.w3.org/XML/1998/namespace", include_str!("../schemas/xml.xsd")),
     ("http://schemas.xmlsoap.org/soap/encoding/", include_str!("../schemas/soap-encoding-1.1.xsd")),
@@ -30,8 +30,8 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("http://xml.apache.org/xml-soap", include_str!("../schemas/apache-soap.xsd")),
 ];
 
-/// The namespaces whose schemas are built in: an import of them without a usable location leads there. A contract's own
-/// copy goes before.
+/// Returns the namespaces of the built-in schemas. An import of such a namespace without a usable location uses the
+/// built-in schema, unless the contract has its own copy.
 pub fn builtin_namespaces() -> impl ExactSizeIterator<Item = &'static str> {
     SCHEMAS.iter().map(|(namespace, _)| *namespace)
 }

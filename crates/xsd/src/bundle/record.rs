@@ -8,8 +8,8 @@ use super::Bundle;
 use crate::resolver::join;
 use crate::{Request, Resolver, encoding};
 
-/// Passes on to another resolver and keeps what came back: when a contract has been read with it, all that it needed is
-/// known.
+/// A resolver that forwards to another resolver and records the results. After a contract was read with it, it has all
+/// documents that the contract needs.
 pub struct Recorder<'r> {
     resolver: &'r dyn Resolver,
     log: RefCell<Log>,
@@ -17,25 +17,25 @@ pub struct Recorder<'r> {
 
 #[derive(Default)]
 struct Log {
-    /// URI and text, in the order they were read.
+    /// URI and text of the documents, in the order in which they were read.
     documents: Vec<(String, String)>,
     read: HashSet<String>,
     references: HashMap<(String, Option<String>, String), String>,
-    /// The URL that a document was asked for by, if it was one or relative to one.
+    /// The URL of each document that was requested by a URL, or by a location relative to one.
     asked_by: HashMap<String, String>,
 }
 
 impl<'r> Recorder<'r> {
-    /// Nothing kept yet.
+    /// Creates a recorder that has recorded nothing yet.
     #[must_use]
     pub fn new(resolver: &'r dyn Resolver) -> Self {
         Self { resolver, log: RefCell::default() }
     }
 
-    /// What was read, as a bundle of the contract `main`; none if that was not read.
+    /// Returns the recorded documents as a bundle of the contract `main`, or `None` if `main` was not read.
     ///
-    /// A document is called by the URL that it was asked for by. One that lies in a file and was not asked for by a URL
-    /// is called by its path as seen from the contract, so that a bundle says nothing of the machine it was made on.
+    /// A document is named by the URL that it was requested by. A file that was not requested by a URL is named by its
+    /// path relative to the contract, so that a bundle doesn't reveal paths of the machine that it was made on.
     #[must_use]
     pub fn bundle(self, main: &str) -> Option<Bundle> {
         let Log { documents, references, asked_by, .. } = self.log.into_inner();
@@ -59,7 +59,7 @@ impl<'r> Recorder<'r> {
         }
         let named = |uri: &str| names.get(uri).cloned();
         let references = references.into_iter().filter_map(|((base, location, namespace), uri)| {
-            // What a built-in schema asks for is asked again when the bundle is read.
+            // References from built-in schemas are not recorded. They are resolved again when the bundle is read.
             Some(((named(&base)?, location, namespace), named(&uri)?))
         });
         bundle.references = references.collect();
@@ -86,7 +86,7 @@ impl Resolver for Recorder<'_> {
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
         let bytes = self.resolver.read(uri)?;
-        // What XML can't carry is no document, and would make the bundle none.
+        // Text with characters that XML can't contain is no document. It would make the bundle invalid.
         if let Ok(text) = encoding::decode(&bytes)
             && text.chars().all(is_char)
         {
@@ -103,13 +103,13 @@ impl Resolver for Recorder<'_> {
     }
 }
 
-/// A name of a file without the characters that XML can't carry: they are written as in a URI.
+/// Percent-encodes the characters of a file name that XML can't contain.
 fn as_xml(name: &str) -> String {
     let escape = |c: char| if is_char(c) { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
     name.chars().map(escape).collect()
 }
 
-/// A path as seen from the folder of another; a URL stays as it is.
+/// Returns a path relative to the folder of another path. A URL is returned unchanged.
 fn seen_from(main: &str, uri: &str) -> String {
     if uri.contains("://") {
         return uri.to_owned();
@@ -122,7 +122,7 @@ fn seen_from(main: &str, uri: &str) -> String {
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
-/// The document says the encoding that it is in now, if it says any, and has one kind of line ends.
+/// Converts a document's line ends to `\n`, and its declared encoding, if any, to UTF-8.
 fn in_utf8(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let declared = text.strip_prefix("<?xml").filter(|rest| rest.starts_with([' ', '\t', '\n']));

@@ -9,7 +9,7 @@ use crate::{Diagnostics, Location, encoding};
 
 const NAMESPACE: &str = "urn:oasis:names:tc:entity:xmlns:xml:catalog";
 
-/// So many files may a catalog have with all that it names.
+/// Maximum number of files in a catalog, including those that it names.
 const MAX_FILES: usize = 1_000;
 
 /// Reads `path` and the catalogs that it names, each once.
@@ -32,7 +32,7 @@ struct Reading<'d> {
 }
 
 impl Reading<'_> {
-    /// The number of the catalog at `path`, which is read in its turn.
+    /// Returns the index of the catalog at `path`, which is queued for reading.
     fn index(&mut self, path: &str, from: Option<Location>) -> Option<usize> {
         if let Some(&index) = self.paths.get(path) {
             return Some(index);
@@ -63,7 +63,7 @@ impl Reading<'_> {
         if text.trim_start().starts_with('<') { self.xml(path, &text, id) } else { self.table(path, &text, id) }
     }
 
-    /// `URL<TAB>path`, and whatever is behind another tab; lines that begin with `#` are passed over.
+    /// Reads a table. Each line is `URL<TAB>path`; text after another tab and lines that begin with `#` are ignored.
     fn table(&mut self, path: &str, text: &str, id: FileId) -> File {
         let mut file = File::default();
         let mut offset = 0;
@@ -130,7 +130,7 @@ impl Reading<'_> {
             "delegateURI" => ("uriStartString", "catalog"),
             "delegateSystem" => ("systemIdStartString", "catalog"),
             "nextCatalog" => ("catalog", "catalog"),
-            // There are no public identifiers in contracts.
+            // Contracts have no public identifiers.
             "public" | "delegatePublic" => return,
             _ => {
                 self.diagnostics.warning(place, format!("<{local}> is no entry of a catalog, and is passed over"));
@@ -153,7 +153,7 @@ impl Reading<'_> {
     }
 }
 
-/// What the references in `element` are relative to (`xml:base`).
+/// Returns the base URI of references in `element` (`xml:base`).
 fn base_of(element: Element<'_>, base: &str) -> String {
     match element.find_attribute(XML_NAMESPACE, "base") {
         Some(own) => resolved(base, own.value()),

@@ -6,7 +6,7 @@ use crate::{Builtin, ExpandedName, Location};
 /// An element declaration (Part 1 §3.3).
 #[derive(Debug, Clone)]
 pub struct ElementDeclaration {
-    /// The name as it stands on the wire: `form` and `elementFormDefault` are worked in.
+    /// The name in instances, after applying `form` and `elementFormDefault`.
     pub name: ExpandedName,
     /// {scope}
     pub scope: Scope,
@@ -18,7 +18,7 @@ pub struct ElementDeclaration {
     pub value_constraint: Option<ValueConstraint>,
     /// {identity-constraint definitions}
     pub identity_constraints: Vec<IdentityConstraint>,
-    /// {substitution group affiliation}: the head that this element may stand for.
+    /// {substitution group affiliation}: the head that this element may replace.
     pub substitution_group: Option<ElementId>,
     /// {abstract}
     pub is_abstract: bool,
@@ -26,14 +26,14 @@ pub struct ElementDeclaration {
     pub block: DerivationSet,
     /// {substitution group exclusions}
     pub final_: DerivationSet,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
 impl ElementDeclaration {
-    /// A global element that may hold anything, declared in no document.
+    /// Creates a global element of any type that no document declares.
     pub(crate) fn of_any_type(name: ExpandedName) -> Self {
         Self {
             name,
@@ -55,43 +55,43 @@ impl ElementDeclaration {
 /// Where a declaration can be referred to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Anywhere, by its name.
+    /// Anywhere, by name.
     Global,
-    /// Nowhere but in its own type or group.
+    /// Only in its own type or group.
     Local,
 }
 
 /// An attribute declaration (Part 1 §3.2).
 #[derive(Debug, Clone)]
 pub struct AttributeDeclaration {
-    /// The name as it stands on the wire: `form` and `attributeFormDefault` are worked in.
+    /// The name in instances, after applying `form` and `attributeFormDefault`.
     pub name: ExpandedName,
     /// {scope}
     pub scope: Scope,
     /// {type definition}, a simple type.
     pub type_id: TypeId,
-    /// {value constraint}; that of an [`AttributeUse`] goes before it.
+    /// {value constraint}; the one of an [`AttributeUse`] takes precedence.
     pub value_constraint: Option<ValueConstraint>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// What a type says of one of its attributes (Part 1 §3.5).
+/// How a type uses an attribute (Part 1 §3.5).
 #[derive(Debug, Clone)]
 pub struct AttributeUse {
     /// {attribute declaration}
     pub attribute: AttributeId,
-    /// {required}, and `prohibited`, which a restriction takes away an attribute with.
+    /// {required}, or `prohibited`, by which a restriction removes an attribute.
     pub use_: Use,
-    /// {value constraint}; that of the declaration if there is none here.
+    /// {value constraint}; without one, that of the declaration applies.
     pub value_constraint: Option<ValueConstraint>,
-    /// What `wsdl:arrayType` beside a reference to `soapenc:arrayType` says (WSDL 1.1 §2.2).
+    /// The value of `wsdl:arrayType` beside a reference to `soapenc:arrayType` (WSDL 1.1 §2.2).
     pub array_type: Option<ArrayType>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -100,27 +100,27 @@ pub struct AttributeUse {
 pub struct ArrayType {
     /// The type of the items.
     pub item: ExpandedName,
-    /// What follows it, from the first `[`.
+    /// The dimensions after the type, from the first `[`.
     pub dimensions: String,
 }
 
-/// Whether an attribute is asked for.
+/// Whether an attribute is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Use {
     /// It may be left out.
     Optional,
-    /// It must be there.
+    /// It must be present.
     Required,
-    /// It must not be there.
+    /// It must not be present.
     Prohibited,
 }
 
-/// The value of an element or attribute that is empty or left out.
+/// The value of an element that is empty, or of an attribute that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ValueConstraint {
-    /// This, unless another is given.
+    /// This value, unless another one is given.
     Default(String),
-    /// This, and no other may be given.
+    /// This value; no other one is allowed.
     Fixed(String),
 }
 
@@ -131,9 +131,9 @@ pub struct ModelGroupDefinition {
     pub name: ExpandedName,
     /// {model group}
     pub group: ModelGroup,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -142,15 +142,15 @@ pub struct ModelGroupDefinition {
 pub struct AttributeGroupDefinition {
     /// {name} and {target namespace}
     pub name: ExpandedName,
-    /// {attribute uses}, those of the groups it refers to left out.
+    /// {attribute uses}, without those of referenced groups.
     pub attribute_uses: Vec<AttributeUse>,
-    /// The groups it refers to.
+    /// The referenced attribute groups.
     pub attribute_groups: Vec<AttributeGroupId>,
-    /// {attribute wildcard}, its own.
+    /// {attribute wildcard} of the group itself.
     pub attribute_wildcard: Option<Wildcard>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -163,9 +163,9 @@ pub struct Notation {
     pub public: Option<String>,
     /// {system identifier}
     pub system: Option<String>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -180,31 +180,31 @@ pub struct IdentityConstraint {
     pub selector: Path,
     /// {fields}
     pub fields: Vec<Path>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
 /// An XPath of the subset in §3.11.6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
-    /// As it is written.
+    /// The expression as written.
     pub text: String,
-    /// The prefixes that it may use, with their namespace names.
+    /// The prefixes in scope, with their namespace names.
     pub namespaces: Vec<(String, String)>,
 }
 
-/// Which identity constraint.
+/// The category of an identity constraint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityConstraintCategory {
-    /// The fields are there, and no two nodes have the same.
+    /// The fields must be present, and each combination of values must be unique.
     Key,
-    /// The fields are those of a node of another key.
+    /// The fields must match those of another key.
     Keyref {
         /// {referenced key}
         refer: ExpandedName,
     },
-    /// No two nodes that have the fields have the same.
+    /// Among the nodes that have all fields, each combination of values must be unique.
     Unique,
 }

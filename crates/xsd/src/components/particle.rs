@@ -15,45 +15,45 @@ pub struct Particle {
 }
 
 impl Particle {
-    /// `term`, exactly once.
+    /// Creates a particle that occurs exactly once.
     #[must_use]
     pub fn once(term: Term) -> Self {
         Self { min_occurs: 1, max_occurs: Some(1), term }
     }
 
-    /// True if it occurs exactly once.
+    /// Returns true if it occurs exactly once.
     #[must_use]
     pub fn is_once(&self) -> bool {
         self.min_occurs == 1 && self.max_occurs == Some(1)
     }
 
-    /// True if it may be left out.
+    /// Returns true if it may be left out.
     #[must_use]
     pub fn is_optional(&self) -> bool {
         self.min_occurs == 0
     }
 
-    /// True if it may occur more than once.
+    /// Returns true if it may occur more than once.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         self.max_occurs.is_none_or(|max| max > 1)
     }
 }
 
-/// What a particle repeats.
+/// The term of a particle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
-    /// An element: its own declaration, or a global one that is referred to.
+    /// An element: a local declaration, or a reference to a global one.
     Element(ElementId),
-    /// A group written in place.
+    /// A group written inline.
     Group(ModelGroup),
-    /// `<group ref="…">`; [`Schema::content`](crate::Schema::content) puts the group itself in its place.
+    /// `<group ref="…">`; [`Schema::content`](crate::Schema::content) replaces it by the group.
     GroupReference(GroupId),
-    /// `<any>`
+    /// `<any>`.
     Wildcard(Wildcard),
 }
 
-/// Several particles and how they stand together (Part 1 §3.8).
+/// A group of particles with a compositor (Part 1 §3.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelGroup {
     /// {compositor}
@@ -63,26 +63,26 @@ pub struct ModelGroup {
 }
 
 impl ModelGroup {
-    /// A sequence of nothing.
+    /// Creates an empty sequence.
     #[must_use]
     pub fn empty() -> Self {
         Self { compositor: Compositor::Sequence, particles: Vec::new() }
     }
 }
 
-/// How the particles of a group stand together.
+/// How the particles of a group are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compositor {
-    /// One after another.
+    /// All, one after another.
     Sequence,
     /// One of them.
     Choice,
-    /// Each, in any order.
+    /// All, in any order.
     All,
 }
 
 impl Compositor {
-    /// The name of its element.
+    /// Returns the local name of its element.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Compositor {
     }
 }
 
-/// Any element, or any attribute, of some namespaces (Part 1 §3.10).
+/// Any element or any attribute of some namespaces (Part 1 §3.10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wildcard {
     /// {namespace constraint}
@@ -102,19 +102,19 @@ pub struct Wildcard {
     pub process_contents: ProcessContents,
 }
 
-/// Which namespaces a wildcard takes.
+/// The namespaces that a wildcard allows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NamespaceConstraint {
-    /// `##any`
+    /// `##any`.
     Any,
-    /// `##other`: any but this one and none.
+    /// `##other`: any namespace except this one; names without a namespace are not allowed.
     Not(Arc<str>),
-    /// Those listed; the empty one is none.
+    /// The listed namespaces; an empty string means no namespace.
     OneOf(Vec<Arc<str>>),
 }
 
 impl NamespaceConstraint {
-    /// Whether a name in `namespace` (empty for none) is taken (Part 1 §3.10.4).
+    /// Returns true if names in `namespace` (empty for no namespace) are allowed (Part 1 §3.10.4).
     #[must_use]
     pub fn allows(&self, namespace: &str) -> bool {
         match self {
@@ -124,7 +124,8 @@ impl NamespaceConstraint {
         }
     }
 
-    /// A function that says whether a namespace is allowed, for many namespaces: a list may be as long as its document.
+    /// Returns a function that checks whether a namespace is allowed. It is faster for many namespaces, because the
+    /// list may be as long as its document.
     pub(crate) fn allows_each(&self) -> impl Fn(&str) -> bool + '_ {
         let listed: Option<HashSet<&str>> = match self {
             Self::OneOf(list) if list.len() > 8 => Some(list.iter().map(|one| &**one).collect()),
@@ -136,7 +137,7 @@ impl NamespaceConstraint {
         }
     }
 
-    /// How many namespaces are listed.
+    /// Returns the number of listed namespaces.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::OneOf(list) => list.len(),
@@ -144,7 +145,7 @@ impl NamespaceConstraint {
         }
     }
 
-    /// Whether `other` takes all that this takes (Part 1 §3.10.6, wildcard subset).
+    /// Returns true if `other` allows everything that `self` allows (Part 1 §3.10.6, wildcard subset).
     #[must_use]
     pub fn is_subset_of(&self, other: &Self) -> bool {
         match (self, other) {
@@ -158,7 +159,7 @@ impl NamespaceConstraint {
         }
     }
 
-    /// Whether there is a namespace that both take.
+    /// Returns true if there is a namespace that both allow.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
@@ -166,12 +167,12 @@ impl NamespaceConstraint {
                 let allows = constraint.allows_each();
                 list.iter().any(|namespace| allows(namespace))
             }
-            // There are more namespaces than two can leave out.
+            // Two negations can't exclude all namespaces.
             _ => true,
         }
     }
 
-    /// The namespaces that both take (Part 1 §3.10.6, attribute wildcard intersection).
+    /// Returns the namespaces that both allow (Part 1 §3.10.6, attribute wildcard intersection).
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
@@ -180,12 +181,13 @@ impl NamespaceConstraint {
                 let allows = constraint.allows_each();
                 Self::OneOf(list.iter().filter(|namespace| allows(namespace)).cloned().collect())
             }
-            // "not absent" is the weaker of two negations; two different names can't be expressed (§3.10.6, 5).
+            // "not absent" is the weaker of two negations. Two different excluded names can't be expressed (§3.10.6,
+            // 5).
             (Self::Not(one), Self::Not(two)) => Self::Not(if one.is_empty() { two.clone() } else { one.clone() }),
         }
     }
 
-    /// The namespaces that either takes (Part 1 §3.10.6, attribute wildcard union).
+    /// Returns the namespaces that either allows (Part 1 §3.10.6, attribute wildcard union).
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         match (self, other) {
@@ -201,7 +203,8 @@ impl NamespaceConstraint {
                 match (list.contains(target), list.iter().any(|namespace| namespace.is_empty())) {
                     (true, true) => Self::Any,
                     (true, false) => Self::Not("".into()),
-                    // "Any but this one" can't be expressed where none is taken too; none is the lesser loss (5.3).
+                    // "Any except this one" can't be expressed together with no namespace. Leaving out no namespace
+                    // loses less (5.3).
                     (false, _) => Self::Not(target.clone()),
                 }
             }
@@ -209,14 +212,14 @@ impl NamespaceConstraint {
     }
 }
 
-/// What is asked of an element or attribute that a wildcard takes.
+/// How an element or attribute that matches a wildcard is validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProcessContents {
-    /// It is declared and valid.
+    /// It must be declared and valid.
     Strict,
-    /// It is valid if it is declared.
+    /// It must be valid if it is declared.
     Lax,
-    /// Nothing.
+    /// It is not validated.
     Skip,
 }
 

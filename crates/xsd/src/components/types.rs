@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{Builtin, ExpandedName, Location};
 
-/// A simple or a complex type: they share one set of names (Part 1 §2.5).
+/// A simple or a complex type. Both share one symbol space (Part 1 §2.5).
 #[derive(Debug, Clone)]
 pub enum TypeDefinition {
     /// Character data only, no attributes.
@@ -15,7 +15,7 @@ pub enum TypeDefinition {
 }
 
 impl TypeDefinition {
-    /// Its name; an anonymous type has an [`owner`](Self::owner) instead.
+    /// Returns the name. An anonymous type has an [`owner`](Self::owner) instead.
     #[must_use]
     pub fn name(&self) -> Option<&ExpandedName> {
         match self {
@@ -24,7 +24,7 @@ impl TypeDefinition {
         }
     }
 
-    /// What an anonymous type is written in.
+    /// Returns the component that contains an anonymous type.
     #[must_use]
     pub fn owner(&self) -> Option<Owner> {
         match self {
@@ -33,7 +33,7 @@ impl TypeDefinition {
         }
     }
 
-    /// {base type definition}
+    /// Returns the {base type definition}.
     #[must_use]
     pub fn base(&self) -> TypeId {
         match self {
@@ -42,7 +42,7 @@ impl TypeDefinition {
         }
     }
 
-    /// Where it stands.
+    /// Returns the location in the document.
     #[must_use]
     pub fn location(&self) -> Location {
         match self {
@@ -51,7 +51,7 @@ impl TypeDefinition {
         }
     }
 
-    /// Its documentation.
+    /// Returns the documentation.
     #[must_use]
     pub fn annotation(&self) -> &Annotation {
         match self {
@@ -60,7 +60,7 @@ impl TypeDefinition {
         }
     }
 
-    /// The complex type, if it is one.
+    /// Returns the complex type, if it is one.
     #[must_use]
     pub fn as_complex(&self) -> Option<&ComplexType> {
         match self {
@@ -69,7 +69,7 @@ impl TypeDefinition {
         }
     }
 
-    /// The simple type, if it is one.
+    /// Returns the simple type, if it is one.
     #[must_use]
     pub fn as_simple(&self) -> Option<&SimpleType> {
         match self {
@@ -79,15 +79,15 @@ impl TypeDefinition {
     }
 }
 
-/// What an anonymous type is written in.
+/// The component that contains an anonymous type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Owner {
-    /// The declaration of an element.
+    /// An element declaration.
     Element(ElementId),
-    /// The declaration of an attribute.
+    /// An attribute declaration.
     Attribute(AttributeId),
-    /// Another type: the item of a list, a member of a union, the base of a restriction, simple content; or the
-    /// definition that this one redefines.
+    /// Another type, for the item of a list, a member of a union, the base of a restriction, or simple content; or the
+    /// definition that redefines this one.
     Type(TypeId),
 }
 
@@ -96,9 +96,9 @@ pub enum Owner {
 pub struct ComplexType {
     /// {name} and {target namespace}, unless it is anonymous.
     pub name: Option<ExpandedName>,
-    /// What it is written in, if it is anonymous.
+    /// The component that contains an anonymous type.
     pub owner: Option<Owner>,
-    /// {base type definition}; `xs:anyType` when nothing is said.
+    /// {base type definition}; `xs:anyType` if none is declared.
     pub base: TypeId,
     /// {derivation method}
     pub derivation: Derivation,
@@ -108,23 +108,24 @@ pub struct ComplexType {
     pub final_: DerivationSet,
     /// {prohibited substitutions}
     pub block: DerivationSet,
-    /// The content that this definition itself gives. For an extension that is what it adds:
-    /// [`Schema::content`](crate::Schema::content) has the whole.
+    /// The content that this definition itself declares. For an extension it is the added content;
+    /// [`Schema::content`](crate::Schema::content) returns the complete content.
     pub content: Content,
-    /// The attributes that this definition itself gives:
-    /// [`Schema::attribute_uses`](crate::Schema::attribute_uses) has them all.
+    /// The attributes that this definition itself declares. [`Schema::attribute_uses`](crate::Schema::attribute_uses)
+    /// returns all.
     pub attribute_uses: Vec<AttributeUse>,
-    /// The attribute groups it refers to.
+    /// The referenced attribute groups.
     pub attribute_groups: Vec<AttributeGroupId>,
-    /// Its own `<anyAttribute>`: [`Schema::attribute_wildcard`](crate::Schema::attribute_wildcard) has the whole.
+    /// Its own `<anyAttribute>`. [`Schema::attribute_wildcard`](crate::Schema::attribute_wildcard) returns the complete
+    /// one.
     pub attribute_wildcard: Option<Wildcard>,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// What may stand between the tags.
+/// The content that a type allows between the tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// Nothing.
@@ -133,12 +134,12 @@ pub enum Content {
     Simple(TypeId),
     /// Elements.
     ElementOnly(Particle),
-    /// Elements and character data among them.
+    /// Elements with character data between them.
     Mixed(Particle),
 }
 
 impl Content {
-    /// The particle of element-only and mixed content.
+    /// Returns the particle of element-only and mixed content.
     #[must_use]
     pub fn particle(&self) -> Option<&Particle> {
         match self {
@@ -148,12 +149,12 @@ impl Content {
     }
 }
 
-/// How a type comes from its base.
+/// How a type is derived from its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Derivation {
-    /// Its instances are instances of the base too.
+    /// Its instances are also instances of the base.
     Restriction,
-    /// It adds to the base.
+    /// It adds content or attributes to the base.
     Extension,
 }
 
@@ -162,33 +163,33 @@ pub enum Derivation {
 pub struct SimpleType {
     /// {name} and {target namespace}, unless it is anonymous.
     pub name: Option<ExpandedName>,
-    /// What it is written in, if it is anonymous.
+    /// The component that contains an anonymous type.
     pub owner: Option<Owner>,
     /// {base type definition}; `xs:anySimpleType` for a list or a union.
     pub base: TypeId,
-    /// {variety}; that of the base for a restriction.
+    /// {variety}; a restriction has that of its base.
     pub variety: Variety,
-    /// The facets of this step: [`Schema::facets`](crate::Schema::facets) has those of the base too.
+    /// The facets of this step. [`Schema::facets`](crate::Schema::facets) also returns those of the bases.
     pub facets: Vec<Facet>,
     /// {final}
     pub final_: DerivationSet,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// What the values of a simple type are made of (Part 2 §2.5.1).
+/// The structure of the values of a simple type (Part 2 §2.5.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Variety {
-    /// One value.
+    /// A single value.
     Atomic,
-    /// Values with white space between.
+    /// Values separated by white space.
     List {
         /// {item type definition}
         item: TypeId,
     },
-    /// A value of the first member type that it is valid for.
+    /// A value of the first member type that accepts it.
     Union {
         /// {member type definitions}, in order.
         members: Vec<TypeId>,
@@ -198,22 +199,22 @@ pub enum Variety {
 /// A constraint on the values of a simple type (Part 2 §4.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facet {
-    /// Which.
+    /// Which facet it is.
     pub kind: FacetKind,
     /// {value}, as written.
     pub value: String,
-    /// The prefixes in an enumeration value with the namespaces that they are bound to where it stands: what it needs if
-    /// it is, or has in it, a qualified name.
+    /// The prefixes in scope of an enumeration value and their namespaces. They are needed if the value is or contains
+    /// a qualified name.
     pub namespaces: Vec<(String, String)>,
-    /// {fixed}: further restrictions may not change it.
+    /// {fixed}: further restrictions must not change it.
     pub fixed: bool,
-    /// Its documentation.
+    /// The documentation.
     pub annotation: Annotation,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// Which facet.
+/// The kinds of facets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FacetKind {
     /// `length`
@@ -222,7 +223,7 @@ pub enum FacetKind {
     MinLength,
     /// `maxLength`
     MaxLength,
-    /// `pattern`: those of one step are alternatives, those of different steps all hold.
+    /// `pattern`: the patterns of one step are alternatives; the patterns of different steps must all match.
     Pattern,
     /// `enumeration`
     Enumeration,
@@ -243,7 +244,7 @@ pub enum FacetKind {
 }
 
 impl Facet {
-    /// The expanded name that an enumeration value stands for, if it is of a type derived from QName or NOTATION.
+    /// Returns the expanded name of an enumeration value, if the type is derived from QName or NOTATION.
     #[must_use]
     pub fn name(&self) -> Option<ExpandedName> {
         let value = self.value.trim();
@@ -269,19 +270,19 @@ impl FacetKind {
         (Self::FractionDigits, "fractionDigits"),
     ];
 
-    /// The facet whose element has this local name.
+    /// Returns the facet whose element has this local name.
     #[must_use]
     pub fn from_name(local: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(_, name)| *name == local).map(|(kind, _)| *kind)
     }
 
-    /// The local name of its element.
+    /// Returns the local name of its element.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
-    /// Whether types derived from `builtin`, atomic ones, may have it (Part 2 §4.1.5).
+    /// Returns true if the facet applies to atomic types derived from `builtin` (Part 2 §4.1.5).
     #[must_use]
     pub fn applies_to(self, builtin: Builtin) -> bool {
         use Builtin as B;
@@ -327,13 +328,13 @@ impl fmt::Display for FacetKind {
     }
 }
 
-/// What happens to white space before a value is read (Part 2 §4.3.6), from the weakest to the strongest.
+/// How white space is normalized before a value is read (Part 2 §4.3.6), from weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WhiteSpace {
-    /// It stays.
+    /// White space is not changed.
     Preserve,
-    /// Each tab and line end becomes a space.
+    /// Each tab and each line end becomes a space.
     Replace,
-    /// And runs become one space, those at the ends go.
+    /// Additionally, sequences of spaces become one space, and leading and trailing spaces are removed.
     Collapse,
 }

@@ -11,7 +11,7 @@ use crate::components::{
 use crate::{Builtin, ExpandedName, Location};
 
 impl Checker<'_> {
-    /// What a type says of attributes (ct-props-correct 4 and 5, derivation-ok-restriction 2 to 4, au-props-correct).
+    /// Checks the attributes of a type (ct-props-correct 4 and 5, derivation-ok-restriction 2 to 4, au-props-correct).
     pub(super) fn attributes(&mut self, id: TypeId, complex: &ComplexType) {
         let schema = self.schema;
         let own = schema.own_attribute_uses(complex);
@@ -50,7 +50,7 @@ impl Checker<'_> {
         self.one_id(complex, &schema.attribute_uses(id));
     }
 
-    /// At most one attribute is of type ID.
+    /// Checks that at most one attribute has type ID.
     fn one_id(&mut self, complex: &ComplexType, uses: &[AttributeUse]) {
         let schema = self.schema;
         let is_id = |attribute_use: &&AttributeUse| {
@@ -63,7 +63,8 @@ impl Checker<'_> {
         }
     }
 
-    /// §3.2.6 a-props-correct 3 and §3.5.6 au-props-correct 2: an ID has no default, and a fixed value stays.
+    /// Checks that an ID has no default and that a fixed value is kept (§3.2.6 a-props-correct 3, §3.5.6
+    /// au-props-correct 2).
     fn value_of_use(&mut self, attribute_use: &AttributeUse) {
         let declaration = &self.schema[attribute_use.attribute];
         if let Some(constraint) = &attribute_use.value_constraint {
@@ -92,7 +93,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Global declarations.
+    /// Checks global attribute declarations.
     pub(super) fn attribute_declarations(&mut self) {
         let schema = self.schema;
         for declaration in &schema.attributes {
@@ -101,7 +102,7 @@ impl Checker<'_> {
                 let (name, location) = (&declaration.name, declaration.location);
                 self.value_of_type(name, declaration.type_id, constraint, location, "a-props-correct");
             }
-            // xsi:type and its like are declared by the specification itself.
+            // The specification itself declares `xsi:type` and the other attributes of this namespace.
             if declaration.name.namespace() == "http://www.w3.org/2001/XMLSchema-instance" {
                 let message = format!("attribute {} is declared, which XML Schema itself does", declaration.name);
                 self.diagnostics.warning(declaration.location, message).with_rule("no-xsi");
@@ -120,7 +121,7 @@ impl Checker<'_> {
         }
     }
 
-    /// derivation-ok-restriction 2, 3 and 4.
+    /// Checks derivation-ok-restriction 2, 3 and 4.
     fn restricted_attributes(
         &mut self,
         id: TypeId,
@@ -191,7 +192,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The wildcards of an extension and its base can be said as one (cos-aw-union).
+    /// Checks that the wildcards of an extension and its base have an expressible union (cos-aw-union).
     fn wildcards_together(&mut self, id: TypeId, complex: &ComplexType) {
         let base = self.schema.attribute_wildcard(complex.base);
         let own = self.schema.own_attribute_wildcard(complex);
@@ -204,7 +205,7 @@ impl Checker<'_> {
     }
 }
 
-/// True if `own` asks for less than `base`.
+/// Returns true if `own` is less strict than `base`.
 pub(super) fn is_weaker(own: ProcessContents, base: ProcessContents) -> bool {
     let strength = |contents| match contents {
         ProcessContents::Skip => 0,
@@ -214,7 +215,7 @@ pub(super) fn is_weaker(own: ProcessContents, base: ProcessContents) -> bool {
     strength(own) < strength(base)
 }
 
-/// "Any but this one, and none" can't be expressed (§3.10.6, 5.3).
+/// Returns true if the union can be expressed. "Any except this one, and no namespace" can't (§3.10.6, 5.3).
 fn can_be_united(one: &Wildcard, two: &Wildcard) -> bool {
     match (&one.namespaces, &two.namespaces) {
         (NamespaceConstraint::OneOf(list), NamespaceConstraint::Not(target))

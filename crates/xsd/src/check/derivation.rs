@@ -5,8 +5,8 @@ use crate::components::{Derivation, DerivationSet, TypeDefinition, TypeId, Varie
 use crate::{Builtin, Schema};
 
 impl Checker<'_> {
-    /// Type Derivation OK (§3.4.6 cos-ct-derived-ok, §3.14.6 cos-st-derived-ok): `derived` is `base` or comes from it
-    /// without a step that `excluded` names.
+    /// Type Derivation OK (§3.4.6 cos-ct-derived-ok, §3.14.6 cos-st-derived-ok): returns true if `derived` is `base` or
+    /// is derived from it without a method in `excluded`.
     pub(super) fn is_derived(&self, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
         if self.is_unknown(derived) || self.is_unknown(base) {
             return true;
@@ -18,7 +18,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a type is derived from another one, of types that are all known.
+/// Returns true if `derived` is `base` or is derived from it. All types must be known.
 pub(crate) fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, excluded: DerivationSet) -> bool {
     let targets = with_members(schema, base);
     let mut id = derived;
@@ -41,12 +41,12 @@ pub(crate) fn is_derived(schema: &Schema, derived: TypeId, base: TypeId, exclude
     }
 }
 
-/// The type, and the members of a union that it is: what is derived from a member is derived from the union.
+/// Returns the type and, for a union, its members. A type derived from a member counts as derived from the union.
 fn with_members(schema: &Schema, base: TypeId) -> HashSet<TypeId> {
     let mut found = HashSet::from([base]);
     let mut open = vec![base];
     while let Some(id) = open.pop() {
-        // A restriction of a union with facets is not what its members are.
+        // The members of a union with facets don't count, because the facets restrict them.
         let Some(simple) = schema[id].as_simple() else { continue };
         let Variety::Union { members } = &simple.variety else { continue };
         if simple.facets.is_empty() && simple.base == TypeId::from(Builtin::AnySimpleType) {

@@ -6,7 +6,7 @@ use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, V
 use crate::resolve::called;
 
 impl Checker<'_> {
-    /// Element declarations (§3.3.6, e-props-correct).
+    /// Checks element declarations (§3.3.6, e-props-correct).
     pub(super) fn elements(&mut self) {
         let schema = self.schema;
         for element in &schema.elements {
@@ -15,7 +15,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A default needs a type that has character data (cos-valid-default), and IDs have none (e-props-correct 5).
+    /// Checks that an element with a default has a type with character data (cos-valid-default), which isn't an ID
+    /// (e-props-correct 5).
     fn default_of(&mut self, element: &ElementDeclaration) {
         let Some(constraint) = &element.value_constraint else { return };
         if self.is_unknown(element.type_id) {
@@ -42,7 +43,8 @@ impl Checker<'_> {
         self.value_of_type(&element.name, value_type, constraint, element.location, "e-props-correct");
     }
 
-    /// The type is that of the head or derived from it, as the head allows (e-props-correct 4).
+    /// Checks that the type is the type of the head or is derived from it in a way that the head allows
+    /// (e-props-correct 4).
     fn substitution_group(&mut self, element: &ElementDeclaration) {
         let Some(head) = element.substitution_group.map(|head| &self.schema[head]) else { return };
         if head.type_id == TypeId::from(Builtin::AnyType) && head.final_ == Default::default() {
@@ -63,8 +65,8 @@ impl Checker<'_> {
 }
 
 impl Checker<'_> {
-    /// The elements that may stand in the place of `head` in a document: its substitution group (§3.3.6) without those
-    /// that are abstract or that `block` keeps out.
+    /// Returns the elements that may replace `head` in a document: its substitution group (§3.3.6) without abstract
+    /// elements and those that `block` excludes.
     pub(super) fn actual_substitutes(&mut self, id: ElementId) -> Rc<[ElementId]> {
         if let Some(known) = self.substitutes.get(&id) {
             return known.clone();

@@ -1,5 +1,5 @@
-//! Facets among each other and against those of the base (Part 2 §4.3), as far as they are numbers of characters or
-//! digits: what is a value of the type itself is compared in `values`.
+//! Checks facets against each other and against those of the base (Part 2 §4.3), for facets that count characters or
+//! digits. Facets whose values are values of the type are compared in `values`.
 
 use super::Checker;
 use crate::components::{Facet, FacetKind as Kind, Owner, SimpleType, TypeDefinition, TypeId, Variety, WhiteSpace};
@@ -7,7 +7,7 @@ use crate::resolve::called;
 use crate::{Builtin, ExpandedName};
 
 impl Checker<'_> {
-    /// Simple type definitions (§3.14.6) and their facets.
+    /// Checks simple type definitions (§3.14.6) and their facets.
     pub(super) fn simple_type(&mut self, id: TypeId, simple: &SimpleType) {
         if self.is_unknown(id) {
             return;
@@ -24,13 +24,13 @@ impl Checker<'_> {
         self.white_space(simple);
         self.together(simple, &all);
         self.notations(id, simple);
-        // What is wrong with one value is told once.
+        // Each value gets at most one error.
         if self.diagnostics.len() == told {
             self.facet_values(id, simple);
         }
     }
 
-    /// cos-st-restricts 1.1: `anySimpleType` is no type that one restricts.
+    /// cos-st-restricts 1.1: `anySimpleType` can't be restricted.
     fn restricts_no_ur_type(&mut self, id: TypeId, simple: &SimpleType) {
         let is_restriction = simple.variety == Variety::Atomic && simple.base == Builtin::AnySimpleType.into();
         if !is_restriction {
@@ -65,7 +65,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The built-in integers have `fractionDigits` fixed to 0 (Part 2 §3.3.13).
+    /// Checks `fractionDigits` of built-in integers, which is fixed to 0 (Part 2 §3.3.13).
     fn fraction_of_integer(&mut self, id: TypeId, facet: &Facet) {
         let is_integer = || self.schema.builtin(id).is_derived_from(Builtin::Integer);
         if facet.kind == Kind::FractionDigits && !Number::of(facet).text.is_empty() && is_integer() {
@@ -74,7 +74,7 @@ impl Checker<'_> {
         }
     }
 
-    /// whiteSpace-valid-restriction (Part 2 §4.3.6.4); that of a list is fixed to collapse.
+    /// Checks whiteSpace-valid-restriction (Part 2 §4.3.6.4). For a list, `whiteSpace` is fixed to collapse.
     fn white_space(&mut self, simple: &SimpleType) {
         let Some(facet) = simple.facets.iter().find(|facet| facet.kind == Kind::WhiteSpace) else { return };
         let own = match facet.value.trim() {
@@ -101,7 +101,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Facets of one type that exclude each other.
+    /// Checks for facets of one type that exclude each other.
     fn together(&mut self, simple: &SimpleType, all: &[&Facet]) {
         let own = |kind| simple.facets.iter().find(|facet| facet.kind == kind);
         let any = |kind| all.iter().find(|facet| facet.kind == kind).copied();
@@ -112,7 +112,7 @@ impl Checker<'_> {
             (Kind::Length, Kind::MaxLength, "length-minLength-maxLength"),
         ];
         for (one, two, rule) in exclusive {
-            // A length may repeat the limits of the base (Part 2 §4.3.1.4).
+            // A length may be combined with limits that repeat those of the base (Part 2 §4.3.1.4).
             let repeats = |facet: &Facet| one == Kind::Length && self.has_limit(simple.base, facet);
             if let (Some(_), Some(facet)) = (own(one), own(two))
                 && !repeats(facet)
@@ -137,7 +137,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the base has this limit already. The built-in lists have one item at least.
+    /// Returns true if the base already has this limit. The built-in lists have at least one item.
     fn has_limit(&self, base: TypeId, facet: &Facet) -> bool {
         let built_in = facet.kind == Kind::MinLength
             && Number::of(facet).text == "1"
@@ -146,7 +146,7 @@ impl Checker<'_> {
         built_in || self.schema.facets(base).iter().any(is_it)
     }
 
-    /// The values of a type derived from NOTATION are names of notations (Part 2 §3.2.19).
+    /// Checks that the values of a type derived from NOTATION are names of notations (Part 2 §3.2.19).
     fn notations(&mut self, id: TypeId, simple: &SimpleType) {
         if simple.variety != Variety::Atomic || !self.schema.builtin(id).is_derived_from(Builtin::Notation) {
             return;
@@ -164,7 +164,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The value of simple content is derived from that of the base (derivation-ok-restriction 5.2.2).
+    /// Checks that the value of simple content is derived from that of the base (derivation-ok-restriction 5.2.2).
     pub(super) fn simple_content(&mut self, value: TypeId, base: TypeId, at: TypeId) {
         let TypeDefinition::Simple(own) = &self.schema[value] else { return };
         if !self.is_derived(value, base, Default::default()) {
@@ -176,7 +176,7 @@ impl Checker<'_> {
     }
 }
 
-/// A number without sign, however long: longer is larger.
+/// An unsigned decimal number with any number of digits. A longer one is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Number<'f> {
     digits: usize,

@@ -5,8 +5,8 @@ use crate::ExpandedName;
 use crate::components::{IdentityConstraint, IdentityConstraintCategory as Category};
 
 impl Checker<'_> {
-    /// Identity constraints have names of their own (sch-props-correct 2), and a keyref refers to a key or unique
-    /// constraint with as many fields (c-props-correct).
+    /// Checks that identity constraints have unique names (sch-props-correct 2), and that a keyref refers to a key or
+    /// unique constraint with the same number of fields (c-props-correct).
     pub(super) fn identity_constraints(&mut self) {
         let schema = self.schema;
         let all = || schema.elements.iter().flat_map(|element| &element.identity_constraints);

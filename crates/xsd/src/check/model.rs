@@ -1,9 +1,9 @@
-//! Content models: element declarations that share a name share a type (cos-element-consistent), and each child
-//! belongs to one particle without looking ahead (cos-nonambig).
+//! Checks content models: element declarations with the same name must have the same type (cos-element-consistent), and
+//! each child must match one particle without lookahead (cos-nonambig).
 //!
-//! Attribution is checked with the sets of Brüggemann-Klein's *first* and *followlast*, and occurrence is not unrolled:
-//! a particle of `maxOccurs="1000"` is one position that may be followed by itself. Work is linear in the particles,
-//! times how deep groups nest.
+//! Ambiguity is checked with the *first* and *followlast* sets of Brüggemann-Klein. Occurrences are not unrolled: a
+//! particle of `maxOccurs="1000"` is one position that may be followed by itself. The work is proportional to the
+//! number of particles, multiplied by the nesting depth of groups.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
     }
 
-    /// All elements that a particle may match, those that stand for others too.
+    /// Returns all elements that a particle may match, including substitutes.
     fn elements_of(&mut self, particle: &Particle) -> BTreeSet<ElementId> {
         let mut found = BTreeSet::new();
         let mut open = vec![particle];
@@ -72,7 +72,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Particle Emptiable (§3.9.6), of a particle without references to groups.
+    /// Particle Emptiable (§3.9.6), for a particle without references to groups.
     pub(super) fn is_emptiable(&self, particle: &Particle) -> bool {
         if particle.min_occurs == 0 {
             return true;
@@ -92,7 +92,8 @@ impl Checker<'_> {
     }
 }
 
-/// What may come first in a part of a content model, and what may follow its last child and still be within it.
+/// The positions that may be first in a part of a content model, and those that may follow its last child within the
+/// part.
 struct Part<'s> {
     nullable: bool,
     first: Positions<'s>,
@@ -101,7 +102,7 @@ struct Part<'s> {
 
 struct Attribution<'a, 'c> {
     checker: &'a mut Checker<'c>,
-    /// The first two particles that compete.
+    /// The first two particles that conflict.
     clash: Option<(String, String)>,
 }
 
@@ -117,9 +118,9 @@ impl<'c> Attribution<'_, 'c> {
         let nullable = inner.nullable || particle.min_occurs == 0;
         let mut follow_last = inner.follow_last;
         if particle.is_repeated() {
-            // Behind the last child may come the first of another round: at once it is clear which.
+            // The last child may be followed by the first child of the next repetition.
             self.compete(&follow_last, &inner.first);
-            // After exactly so many rounds there is no other.
+            // If the number of repetitions is fixed, no repetition can follow the last one.
             if inner.nullable || particle.max_occurs != Some(particle.min_occurs) {
                 self.join(&mut follow_last, &inner.first);
             }
@@ -127,7 +128,7 @@ impl<'c> Attribution<'_, 'c> {
         Part { nullable, first: inner.first, follow_last }
     }
 
-    /// An element and those that may stand for it.
+    /// Returns the positions of an element and its substitutes.
     fn element(&mut self, id: ElementId, particle: &Particle) -> Positions<'c> {
         let schema = self.checker.schema;
         let members = self.checker.actual_substitutes(id);
@@ -168,7 +169,7 @@ impl<'c> Attribution<'_, 'c> {
         let mut whole = Part::empty();
         for particle in particles {
             let part = self.part(particle);
-            // What may still come of the parts before competes with the first of this one.
+            // A child that may still belong to the previous parts conflicts with the first child of this part.
             self.compete(&whole.follow_last, &part.first);
             if whole.nullable {
                 self.join(&mut whole.first, &part.first);
@@ -198,7 +199,7 @@ impl<'c> Attribution<'_, 'c> {
 }
 
 impl<'s> Part<'s> {
-    /// Nothing.
+    /// Returns a part without positions.
     fn empty() -> Self {
         Self { nullable: true, first: Positions::default(), follow_last: Positions::default() }
     }

@@ -3,16 +3,16 @@ use std::collections::{HashMap, HashSet};
 use crate::ExpandedName;
 use crate::components::{Particle, Wildcard};
 
-/// Places of a content model, by what they match. Two places are one if they are of the same particle.
+/// Positions of a content model, by what they match. Two positions are equal if they belong to the same particle.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Positions<'s> {
-    /// Name → the particle, by its address, which tells particles of one element apart.
+    /// Name → address of the particle. The address distinguishes particles of the same element.
     elements: HashMap<&'s ExpandedName, usize>,
     wildcards: Vec<(Wildcard, usize)>,
 }
 
 impl<'s> Positions<'s> {
-    /// An element of any of these names.
+    /// Creates the positions of one particle that matches any of these names.
     pub(super) fn of_elements(names: impl Iterator<Item = &'s ExpandedName>, particle: &Particle) -> Self {
         Self { elements: names.map(|name| (name, address(particle))).collect(), wildcards: Vec::new() }
     }
@@ -25,7 +25,7 @@ impl<'s> Positions<'s> {
         self.elements.len() + self.wildcards.len()
     }
 
-    /// How much work it is to look for a clash with another.
+    /// Returns the cost of a search for a conflict with `other`.
     pub(super) fn cost(&self, other: &Self) -> usize {
         let listed = |positions: &Self| -> usize {
             positions.len() + positions.wildcards.iter().map(|(wildcard, _)| wildcard.namespaces.len()).sum::<usize>()
@@ -42,10 +42,10 @@ impl<'s> Positions<'s> {
         self.wildcards.extend(more.wildcards.iter().filter(|(_, particle)| !known.contains(particle)).cloned());
     }
 
-    /// Two places, one of each, that one element may match.
+    /// Returns descriptions of two positions, one from each set, that can match the same element.
     pub(super) fn clash(&self, other: &Self) -> Option<(String, String)> {
         let (few, many) = if self.elements.len() < other.elements.len() { (self, other) } else { (other, self) };
-        // The least of them, for the same schema gives the same words.
+        // The smallest name is reported, so that the message is deterministic.
         let shared =
             few.elements.iter().filter(|(name, particle)| many.elements.get(*name).is_some_and(|at| at != *particle));
         if let Some((name, _)) = shared.min_by_key(|(name, _)| **name) {

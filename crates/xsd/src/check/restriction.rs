@@ -1,5 +1,5 @@
-//! The content of a restriction takes nothing that its base doesn't: Particle Valid (Restriction), §3.9.6, rule by rule
-//! under the names that the specification gives them. What breaks them is told and read all the same.
+//! Checks that the content of a restriction accepts only what its base accepts: Particle Valid (Restriction), §3.9.6.
+//! Functions have the names of the rules in their comments. Violations are reported, but the type is used nevertheless.
 
 use castile_databinding::datatypes::quoted;
 
@@ -11,11 +11,11 @@ use crate::components::{
     ValueConstraint, Wildcard,
 };
 
-/// Why not.
+/// `Err` has the reason why it is not a restriction.
 type Verdict = Result<(), String>;
 
 impl Checker<'_> {
-    /// derivation-ok-restriction 5.
+    /// Checks derivation-ok-restriction 5.
     pub(super) fn restriction(&mut self, id: TypeId, complex: &ComplexType) {
         let base = complex.base;
         if complex.derivation != Derivation::Restriction || base == Builtin::AnyType.into() || self.is_unknown(base) {
@@ -30,7 +30,7 @@ impl Checker<'_> {
                 self.simple_content(*value, *base_value, id);
                 Ok(())
             }
-            // Told where types are settled.
+            // Reported when types are resolved.
             (Content::Simple(_), _) | (_, Content::Simple(_)) => Ok(()),
             (Content::Empty, Content::Empty) => Ok(()),
             (Content::Empty, Content::ElementOnly(particle) | Content::Mixed(particle)) => {
@@ -60,7 +60,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `own` restricts `base`.
+    /// Checks that `own` restricts `base`.
     fn restricts(&mut self, own: &Particle, base: &Particle) -> Verdict {
         if !self.step(1) {
             return Ok(());
@@ -100,7 +100,7 @@ impl Checker<'_> {
                 self.within(own, total(own), (base.min_occurs, base.max_occurs))
             }
             (Term::Group(group), Term::Group(of)) => self.groups(own, group, base, of),
-            // The schema's content has groups in the place of references.
+            // References were already replaced by the groups.
             (Term::GroupReference(_), _) | (_, Term::GroupReference(_)) => Ok(()),
         }
     }
@@ -133,7 +133,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Recurse: each stands for one of the base, in order, and those left out may be left out.
+    /// Recurse: each particle restricts one of the base in the same order. Skipped particles of the base must be
+    /// optional.
     fn in_order(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
         let mut rest = base.iter();
         for particle in own {
@@ -156,13 +157,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// RecurseLax: each branch is one of the base. In which order they stand makes no difference to what is valid, and
-    /// none here.
+    /// RecurseLax: each branch restricts a branch of the base. The order of branches doesn't affect validity, so it is
+    /// ignored.
     fn branches(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
         own.iter().try_for_each(|particle| self.one_of(particle, base))
     }
 
-    /// RecurseUnordered: each stands for another of the base.
+    /// RecurseUnordered: each particle restricts a different one of the base.
     fn in_any_order(&mut self, own: &[Particle], base: &[Particle]) -> Verdict {
         let mut taken = vec![false; base.len()];
         for particle in own {
@@ -223,7 +224,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The particle with each head of a substitution group as a choice of all that may stand for it.
+    /// Returns the particle with the head of each substitution group replaced by a choice of its substitutes.
     fn with_substitutes(&mut self, particle: &Particle) -> Particle {
         match &particle.term {
             Term::Element(id) => self.choice_of(*id, particle),
@@ -279,7 +280,7 @@ impl Checker<'_> {
     }
 }
 
-/// A group of one that occurs once says nothing: its particle is meant.
+/// Removes redundant groups, which have one particle and occur once.
 fn unwrapped(particle: &Particle) -> &Particle {
     match &particle.term {
         Term::Group(group) if particle.is_once() => match group.particles.as_slice() {

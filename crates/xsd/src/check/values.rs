@@ -1,4 +1,4 @@
-//! Values that a schema gives: those of facets (Part 2 §4.3), and defaults and fixed values (Part 1 §3.2.6, §3.3.6).
+//! Checks the values in a schema: those of facets (Part 2 §4.3), and defaults and fixed values (Part 1 §3.2.6, §3.3.6).
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -13,9 +13,9 @@ use crate::resolve::called;
 use crate::{Builtin, ExpandedName, Location};
 
 impl Checker<'_> {
-    /// That the facets of a type are values of its base, and go together with those of it.
+    /// Checks that the facets of a type are values of its base and are consistent with the base's facets.
     pub(super) fn facet_values(&mut self, id: TypeId, simple: &SimpleType) {
-        // Each value is compared with those that the base has, some at a time.
+        // Each value is compared with the enumeration of the base, several at a time.
         let of_base = self.schema.enumeration(simple.base).len();
         if !self.step(simple.facets.len().saturating_mul(1 + of_base / 16)) {
             return;
@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
     }
 
-    /// That a default or fixed value is one of its type.
+    /// Checks that a default or fixed value is a value of its type.
     pub(super) fn value_of_type(
         &mut self,
         name: &ExpandedName,
@@ -61,24 +61,24 @@ impl Checker<'_> {
         self.diagnostics.warning(location, message).with_rule(rule);
     }
 
-    /// Whether `constraint` fixes the value to `fixed`, as values of the type.
+    /// Returns true if `constraint` fixes the value to `fixed`, compared as values of the type.
     pub(super) fn is_fixed_to(&mut self, constraint: Option<&ValueConstraint>, fixed: &str, type_id: TypeId) -> bool {
         let Some(ValueConstraint::Fixed(own)) = constraint else { return false };
         match (self.read(type_id, own), self.read(type_id, fixed)) {
             (Read::Value(own), Read::Value(fixed)) => own == fixed,
-            // What is wrong with them is told where they stand, and of names it can't be told whether they are the same.
+            // Invalid values are reported at their definition, and names can't be compared without declarations.
             _ => true,
         }
     }
 
-    /// Says once that not all values are checked.
+    /// Reports, once, that not all values are checked.
     fn leave_unchecked(&mut self, location: Location, why: &dyn Display) {
         if !std::mem::replace(&mut self.has_unchecked, true) {
             self.diagnostics.warning(location, format!("not all facets, defaults and fixed values are checked: {why}"));
         }
     }
 
-    /// A text as a value of a type.
+    /// Reads a text as a value of a type.
     fn read(&mut self, type_id: TypeId, text: &str) -> Read {
         if self.is_unknown(type_id) {
             return Read::Unknown;
@@ -101,15 +101,16 @@ impl Checker<'_> {
     }
 }
 
-/// What a text is as a value of a type.
+/// The result of reading a text as a value of a type.
 enum Read {
     Value(Value),
     Invalid(Invalid),
-    /// For names there are no declarations at hand; the type may be missing; and all values that were read may cost too much.
+    /// The value can't be checked: it is a name and the declarations are not available, the type is missing, or the
+    /// total cost of reading values is too high.
     Unknown,
 }
 
-/// Knows no declarations, but whether they were asked for.
+/// A scope without declarations, which records whether a declaration was requested.
 #[derive(Default)]
 struct Undeclared {
     is_asked: Cell<bool>,
@@ -122,7 +123,7 @@ impl Scope for Undeclared {
     }
 }
 
-/// What the specification calls the rule that a facet breaks.
+/// Returns the specification's name for the rule that a facet breaks.
 fn rule(kind: Kind) -> &'static str {
     match kind {
         Kind::Enumeration => "enumeration-valid-restriction",
@@ -136,7 +137,7 @@ fn rule(kind: Kind) -> &'static str {
         Kind::TotalDigits => "totalDigits-valid-restriction",
         Kind::FractionDigits => "fractionDigits-valid-restriction",
         Kind::WhiteSpace => "whiteSpace-valid-restriction",
-        // A pattern that is none has no rule of its own.
+        // No rule is specific to an invalid pattern.
         Kind::Pattern => "src-simple-type",
     }
 }

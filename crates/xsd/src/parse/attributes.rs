@@ -11,7 +11,7 @@ use crate::{Builtin, ExpandedName};
 
 const WSDL_NAMESPACE: &str = "http://schemas.xmlsoap.org/wsdl/";
 
-/// What a complex type or an attribute group says of attributes.
+/// The attributes that a complex type or an attribute group declares.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) uses: Vec<AttributeUse>,
@@ -19,11 +19,11 @@ pub(super) struct Attributes {
     pub(super) wildcard: Option<Wildcard>,
 }
 
-/// How deep arrays may be in one another.
+/// Maximum nesting depth of arrays.
 const MOST_ARRAYS: usize = 16;
 
 impl Parser<'_> {
-    /// Takes `child` into `attributes` if it is one of the elements for attributes.
+    /// Adds `child` to `attributes` and returns true, if it is one of the elements that declare attributes.
     pub(super) fn attribute_child(&mut self, child: Element<'_>, attributes: &mut Attributes) -> bool {
         match child.local() {
             "attribute" => {
@@ -46,7 +46,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `<attribute>` within a type or group.
+    /// Parses `<attribute>` within a type or group.
     fn attribute_use(&mut self, element: Element<'_>) -> Option<AttributeUse> {
         let location = self.location(element);
         let attribute = if element.attribute("ref").is_some() {
@@ -83,7 +83,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `<attribute name="…">`.
+    /// Parses `<attribute name="…">`.
     pub(super) fn attribute_declaration(
         &mut self,
         element: Element<'_>,
@@ -108,7 +108,7 @@ impl Parser<'_> {
             name,
             scope,
             type_id: type_id.unwrap_or(Builtin::AnySimpleType.into()),
-            // A local declaration has no constraint of its own (§3.2.2): it is that of the use.
+            // The constraint of a local declaration belongs to the use (§3.2.2).
             value_constraint: match scope {
                 Scope::Global => self.value_constraint(element),
                 Scope::Local => None,
@@ -118,7 +118,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<attributeGroup name="…">`.
+    /// Parses `<attributeGroup name="…">`.
     pub(super) fn attribute_group_definition(
         &mut self,
         element: Element<'_>,
@@ -142,7 +142,7 @@ impl Parser<'_> {
         let value = element.find_attribute(WSDL_NAMESPACE, "arrayType")?.value().trim();
         let at = value.find('[').unwrap_or(value.len());
         let item = self.resolve(element, "ref", &value[..at])?;
-        // An array of arrays is a type for each.
+        // Each level of arrays needs a type of its own.
         let depth = value[at..].matches('[').count();
         if depth > MOST_ARRAYS {
             let message = format!("arrayType has arrays {depth} deep, expected at most {MOST_ARRAYS}");

@@ -10,14 +10,14 @@ use crate::components::{
 };
 use crate::{Builtin, ExpandedName};
 
-/// What stands in a complex type, or in its extension or restriction.
+/// The content and attributes of a complex type, or of its extension or restriction.
 #[derive(Default)]
 struct Body {
     particle: Option<Particle>,
     attributes: Attributes,
 }
 
-/// Base, derivation, content and attributes: all that the children of `<complexType>` say.
+/// Base, derivation, content and attributes, as declared by the children of `<complexType>`.
 struct Derived {
     base: TypeId,
     derivation: Derivation,
@@ -26,7 +26,7 @@ struct Derived {
 }
 
 impl Parser<'_> {
-    /// `<complexType>`.
+    /// Parses `<complexType>`.
     pub(super) fn complex_type(
         &mut self,
         element: Element<'_>,
@@ -53,7 +53,7 @@ impl Parser<'_> {
                 })
             }
         });
-        // What is broken keeps its name, so that what refers to it stands.
+        // A broken type keeps its name, so that references to it resolve.
         let derived = derived.flatten().unwrap_or_else(|| Derived {
             base: Builtin::AnyType.into(),
             derivation: Derivation::Restriction,
@@ -85,8 +85,8 @@ impl Parser<'_> {
         Some(Derived { base, derivation, content: explicit_content(particle, mixed), attributes })
     }
 
-    /// Simple content: the type of the value may be that of a complex base, which isn't known yet, so the content
-    /// names the base itself until all is read.
+    /// Parses simple content. If the base is complex, the type of its value is not known yet, so the content refers to
+    /// the base until all documents are read.
     fn simple_content(&mut self, element: Element<'_>, id: TypeId) -> Option<Derived> {
         let (step, base, derivation) = self.derivation_step(element)?;
         let mut attributes = Attributes::default();
@@ -123,7 +123,8 @@ impl Parser<'_> {
         Some(Derived { base, derivation, content: Content::Simple(value), attributes })
     }
 
-    /// The `<extension>` or `<restriction>` in simple or complex content, and its base.
+    /// Returns the `<extension>` or `<restriction>` in simple or complex content, its base, and the method of
+    /// derivation.
     fn derivation_step<'d>(&mut self, element: Element<'d>) -> Option<(Element<'d>, TypeId, Derivation)> {
         let children = self.children(element);
         let Some(&step) = children.first() else {
@@ -142,7 +143,7 @@ impl Parser<'_> {
         Some((step, base, derivation))
     }
 
-    /// `(group | all | choice | sequence)?, (attribute | attributeGroup)*, anyAttribute?`
+    /// Parses `(group | all | choice | sequence)?, (attribute | attributeGroup)*, anyAttribute?`.
     fn body(&mut self, children: &[Element<'_>]) -> Body {
         let mut body = Body::default();
         let mut first = true;
@@ -158,7 +159,7 @@ impl Parser<'_> {
     }
 }
 
-/// §3.4.2, the {content type} of a complex type with complex content, without that of the base.
+/// Returns the {content type} of a complex type with complex content, without the content of its base (§3.4.2).
 fn explicit_content(particle: Option<Particle>, mixed: bool) -> Content {
     let particle = particle.filter(|particle| match &particle.term {
         Term::Group(group) => {

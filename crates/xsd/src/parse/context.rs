@@ -1,4 +1,4 @@
-//! What all parts of the parser need: children, attributes, references, annotations.
+//! Helpers for all parts of the parser: children, attributes, references, annotations.
 
 use castile_xml::tree::{Element, QNameError, is_ncname};
 
@@ -6,7 +6,7 @@ use super::{Kind, Parser};
 use crate::components::{Annotation, DerivationSet, ValueConstraint};
 use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE, structure};
 
-/// What the attributes of `<schema>` say for all of a document (§3.15.2).
+/// The defaults that the attributes of `<schema>` declare for a document (§3.15.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Defaults {
     pub(crate) qualified_elements: bool,
@@ -15,12 +15,12 @@ pub(crate) struct Defaults {
     pub(crate) final_: DerivationSet,
 }
 
-/// What `block` and `final` may name.
+/// The values that `block` and `final` may list.
 pub(super) const ELEMENT_BLOCK: &[&str] = &["extension", "restriction", "substitution"];
 pub(super) const COMPLEX: &[&str] = &["extension", "restriction"];
 pub(super) const SIMPLE_FINAL: &[&str] = &["list", "union", "restriction"];
 
-/// Types and groups nest this deep in one another at most: what walks them may recurse.
+/// Maximum nesting depth of types and groups. It allows functions that visit them to recurse.
 const MAX_NESTING: usize = 100;
 
 impl Parser<'_> {
@@ -44,7 +44,7 @@ impl Parser<'_> {
         Location::of(self.file, element)
     }
 
-    /// Where an attribute of `element` stands.
+    /// Returns the location of an attribute of `element`.
     pub(super) fn location_of(&self, element: Element<'_>, attribute: &str) -> Location {
         match element.find_attribute("", attribute) {
             Some(attribute) => Location::at(self.file, attribute.offset()),
@@ -52,7 +52,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An error in an attribute of `element`.
+    /// Adds an error in an attribute of `element`.
     pub(super) fn error_in(
         &mut self,
         element: Element<'_>,
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.diagnostics.error(location, message)
     }
 
-    /// The child elements that are of XML Schema and stand where they may.
+    /// Returns the child elements in the XML Schema namespace that are not misplaced.
     pub(super) fn children<'d>(&self, element: Element<'d>) -> Vec<Element<'d>> {
         let belongs = |child: &Element<'d>| {
             child.namespace() == XSD_NAMESPACE
@@ -83,14 +83,14 @@ impl Parser<'_> {
         self.diagnostics.warning(location, message)
     }
 
-    /// A type stands within where an attribute names one.
+    /// Adds an error for an element that contains a type and also names one in an attribute.
     pub(super) fn two_types(&mut self, element: Element<'_>, attribute: &str, rule: &'static str) {
         let parent = element.parent().map_or("", Element::local);
         let message = format!("<{parent}> has `{attribute}` and a type within, expected one of them");
         self.error(element, message).with_rule(rule);
     }
 
-    /// Calls `inner` one level deeper, unless that is too deep.
+    /// Calls `inner` one nesting level deeper, unless the limit is reached.
     pub(super) fn nested<T>(&mut self, element: Element<'_>, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_NESTING {
             self.error(element, format!("types and groups nest more than {MAX_NESTING} deep"));
@@ -102,7 +102,7 @@ impl Parser<'_> {
         Some(result)
     }
 
-    /// The `name` attribute, in the target namespace.
+    /// Returns the `name` attribute as a name in the target namespace.
     pub(super) fn name_of(&mut self, element: Element<'_>) -> Option<ExpandedName> {
         match element.attribute("name").map(str::trim) {
             Some(name) if is_ncname(name) => Some(ExpandedName::new(self.target_namespace.clone(), name)),
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The expanded name that a QName in an attribute of `element` stands for.
+    /// Resolves a QName in an attribute of `element`.
     pub(super) fn resolve(&mut self, element: Element<'_>, attribute: &str, value: &str) -> Option<ExpandedName> {
         match element.resolve_qname(value) {
             Ok(("", local)) if self.chameleon => Some(ExpandedName::new(self.target_namespace.clone(), local)),
@@ -138,13 +138,13 @@ impl Parser<'_> {
         }
     }
 
-    /// The slot of the global component that an attribute of `element` names.
+    /// Returns the slot of the global component that an attribute of `element` names.
     pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: Kind) -> Option<u32> {
         let name = self.resolve(element, attribute, element.attribute(attribute)?)?;
         Some(self.refer(element, attribute, &name, kind))
     }
 
-    /// The slot of a global component that an attribute of `element` refers to.
+    /// Returns the slot of the global component `name`, and records the reference in an attribute of `element`.
     pub(super) fn refer(&mut self, element: Element<'_>, attribute: &str, name: &ExpandedName, kind: Kind) -> u32 {
         if let Some((of, redefined, original)) = &self.redefining
             && *of == kind
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `form` and its defaults: true for qualified.
+    /// Parses `form` or one of its defaults. Returns true for qualified.
     pub(super) fn form(&mut self, element: Element<'_>, attribute: &str) -> Option<bool> {
         match element.attribute(attribute)?.trim() {
             "qualified" => Some(true),
@@ -211,7 +211,7 @@ impl Parser<'_> {
         default: DerivationSet,
         allowed: &[&str],
     ) -> DerivationSet {
-        // What a default says beyond what is allowed here is meant for others (§3.3.2, {disallowed substitutions}).
+        // Methods of the default that don't apply here are for other components (§3.3.2, {disallowed substitutions}).
         let Some(value) = element.attribute(attribute) else { return default.limited_to(allowed) };
         if value.trim() == "#all" {
             return DerivationSet::ALL.limited_to(allowed);
@@ -242,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The annotation of a component, with its attributes of other namespaces.
+    /// Returns the annotation of a component, including its attributes of other namespaces.
     pub(super) fn annotation(&self, element: Element<'_>) -> Annotation {
         let mut annotation = annotation(element.elements().filter(|child| child.is(XSD_NAMESPACE, "annotation")));
         let foreign = element.attributes().filter(|attribute| !attribute.namespace().is_empty());
@@ -277,11 +277,11 @@ fn annotation<'d>(annotations: impl Iterator<Item = Element<'d>>) -> Annotation 
     result
 }
 
-/// Documentation without the indentation of the document around it and without empty lines at its ends.
+/// Removes the indentation of the surrounding document and leading and trailing empty lines from documentation.
 pub fn tidy(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| line.trim_end().replace('\t', "    ")).collect();
     let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
-    // The first line stands behind the tag and says nothing about the others.
+    // The first line follows the tag, so its indentation says nothing about the other lines.
     let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
     let cut = |(index, line): (usize, &String)| match index {
         0 => line.trim_start().to_owned(),

@@ -13,7 +13,7 @@ use crate::components::{
 use crate::{ExpandedName, structure};
 
 impl Parser<'_> {
-    /// A particle: an element, a group, a reference to one or a wildcard.
+    /// Parses a particle: an element, a group, a reference to a group, or a wildcard.
     pub(super) fn particle(&mut self, element: Element<'_>) -> Option<Particle> {
         let term = match element.local() {
             "element" => Term::Element(self.element_particle(element)?),
@@ -29,7 +29,7 @@ impl Parser<'_> {
         Some(Particle { min_occurs, max_occurs, term })
     }
 
-    /// `<sequence>`, `<choice>` or `<all>`.
+    /// Parses `<sequence>`, `<choice>` or `<all>`.
     pub(super) fn model_group(&mut self, element: Element<'_>) -> Option<ModelGroup> {
         let compositor = match element.local() {
             "sequence" => Compositor::Sequence,
@@ -61,7 +61,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A local `<element>`: its own declaration, or the global one it refers to.
+    /// Parses a local `<element>`: a declaration, or a reference to a global element.
     fn element_particle(&mut self, element: Element<'_>) -> Option<ElementId> {
         if element.attribute("ref").is_some() {
             return self.reference(element, "ref", Kind::Element).map(ElementId);
@@ -75,7 +75,7 @@ impl Parser<'_> {
         Some(id)
     }
 
-    /// `minOccurs` and `maxOccurs`.
+    /// Parses `minOccurs` and `maxOccurs`.
     fn occurs(&mut self, element: Element<'_>) -> (u32, Option<u32>) {
         let min = match element.attribute("minOccurs").map(str::trim) {
             None => 1,
@@ -87,7 +87,7 @@ impl Parser<'_> {
             Some(value) => Some(self.count(element, "maxOccurs", value)),
         };
         match max {
-            // maxOccurs="0" takes the particle out, and few who write so also write minOccurs="0".
+            // maxOccurs="0" removes the particle. Most authors who write it leave out minOccurs="0".
             Some(0) => {
                 if min > 0 {
                     let message = format!("minOccurs is {min} and maxOccurs 0, expected no more at least than at most");
@@ -112,11 +112,11 @@ impl Parser<'_> {
                 .with_rule(structure::RULE);
             return 1;
         }
-        // Only a number beyond 32 bits fails now; nothing can occur so often.
+        // Parsing fails only for numbers beyond 32 bits, which are effectively unlimited.
         digits.parse().unwrap_or(u32::MAX)
     }
 
-    /// `<any>` or `<anyAttribute>`.
+    /// Parses `<any>` or `<anyAttribute>`.
     pub(super) fn wildcard(&mut self, element: Element<'_>) -> Wildcard {
         let target: &Arc<str> = &self.target_namespace;
         let namespaces = match element.attribute("namespace").map(str::trim) {

@@ -1,5 +1,7 @@
-//! `<redefine>` (§4.2.2): the redefining definition takes the name, and its references to that name lead to the
-//! definition it redefines, which becomes anonymous. Redefinitions of redefinitions form a chain, outermost first.
+//! `<redefine>` (§4.2.2).
+//!
+//! The redefining definition takes over the name. Its references to that name lead to the redefined definition, which
+//! becomes anonymous. Redefinitions of redefinitions form a chain, outermost first.
 
 use std::collections::HashMap;
 
@@ -33,7 +35,7 @@ impl Kind {
 }
 
 impl Components {
-    /// The slot that a global name stands for.
+    /// Returns the slot of a global name.
     pub(crate) fn slot(&mut self, kind: Kind, name: &ExpandedName) -> u32 {
         match kind {
             Kind::Type => self.types.named(name),
@@ -49,25 +51,25 @@ impl Components {
         match kind {
             Kind::Type => self.types.reserve(),
             Kind::Group => self.groups.reserve(),
-            // Only these three can be redefined.
+            // Only types, groups and attribute groups can be redefined.
             _ => self.attribute_groups.reserve(),
         }
     }
 }
 
-/// All redefinitions of the documents at hand.
+/// All redefinitions of the loaded documents.
 #[derive(Debug, Default)]
 pub(crate) struct Redefinitions {
-    /// The slots of each redefined name, outermost first; the last is the original's.
+    /// The slots of each redefined name, outermost first. The last slot is that of the original definition.
     chains: HashMap<(Kind, ExpandedName), Vec<u32>>,
-    /// The element that redefines → its slot and that of the definition it redefines.
+    /// Redefining element → its slot and the slot of the redefined definition.
     by_element: HashMap<(FileId, NodeId), (u32, u32)>,
-    /// The slot of an original definition → that of what redefines it.
+    /// Slot of an original definition → slot of its redefinition.
     owners: HashMap<(Kind, u32), u32>,
 }
 
 impl Redefinitions {
-    /// Notes a redefinition. The outer one must come before the inner one.
+    /// Records a redefinition. Outer redefinitions must be added before inner ones.
     pub(crate) fn add(
         &mut self,
         element: Element<'_>,
@@ -92,17 +94,17 @@ impl Redefinitions {
         self.by_element.insert((file, element.id()), (slot, original));
     }
 
-    /// The slot of a redefining element and of what it redefines.
+    /// Returns the slots of a redefining element and of the redefined definition.
     pub(super) fn slots(&self, element: Element<'_>, file: FileId) -> Option<(u32, u32)> {
         self.by_element.get(&(file, element.id())).copied()
     }
 
-    /// The slot that the original definition of a redefined name goes to.
+    /// Returns the slot for the original definition of a redefined name.
     pub(super) fn original(&self, kind: Kind, name: &ExpandedName) -> Option<u32> {
         self.chains.get(&(kind, name.clone())).and_then(|chain| chain.last()).copied()
     }
 
-    /// The redefining definition that an original one, by its slot, belongs to.
+    /// Returns the slot of the redefinition that the original definition in `slot` belongs to.
     pub(super) fn owner(&self, kind: Kind, slot: u32) -> Option<u32> {
         self.owners.get(&(kind, slot)).copied()
     }

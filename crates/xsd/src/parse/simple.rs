@@ -9,7 +9,7 @@ use crate::components::{Facet, FacetKind, Owner, SimpleType, TypeId, Variety};
 use crate::{Builtin, ExpandedName};
 
 impl Parser<'_> {
-    /// `<simpleType>`.
+    /// Parses `<simpleType>`.
     pub(super) fn simple_type(
         &mut self,
         element: Element<'_>,
@@ -90,7 +90,7 @@ impl Parser<'_> {
         simple.variety = Variety::Union { members };
     }
 
-    /// A facet, or a diagnostic that it isn't one.
+    /// Parses a facet. Adds a diagnostic if it isn't one.
     pub(super) fn facet(&mut self, element: Element<'_>) -> Option<Facet> {
         let kind = FacetKind::from_name(element.local())?;
         let Some(value) = element.attribute("value") else {
@@ -131,7 +131,7 @@ impl Parser<'_> {
     }
 }
 
-/// The prefixes of the words in a text, each once, with what they are bound to.
+/// Returns the prefixes of the words in a text and their namespaces, each once.
 fn namespaces(element: Element<'_>, text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for word in text.split_ascii_whitespace() {

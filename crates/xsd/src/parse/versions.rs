@@ -1,5 +1,5 @@
-//! Schemas of one namespace that define the same names, and not alike. That is usual where two versions of a schema come
-//! together, and every other toolkit takes one of them.
+//! Detects schemas of one namespace that define the same names differently. That is usual if a contract combines two
+//! versions of a schema. Every other toolkit uses one of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,20 +7,20 @@ use super::{Definitions, Kind};
 use crate::components::{ElementId, TypeId};
 use crate::{Diagnostics, ExpandedName, Location};
 
-/// A name that a second schema defines again.
+/// A name that a second schema defines differently.
 #[derive(Debug)]
 pub(super) struct Clash {
     pub(super) kind: Kind,
     pub(super) name: ExpandedName,
     pub(super) slot: u32,
-    /// The schema that is taken, and the other one.
+    /// The schema whose definition is used, and the other one.
     pub(super) schemas: (usize, usize),
     pub(super) first: Location,
     pub(super) second: Location,
 }
 
-/// What is defined twice where two schemas seem to be versions of one. Whether what the one says of it agrees with
-/// what the other does is no news.
+/// The components with two definitions, in schemas that seem to be versions of one schema. Inconsistencies between the
+/// versions are not reported.
 #[derive(Debug, Default)]
 pub(crate) struct Versions {
     pub(crate) types: HashSet<TypeId>,
@@ -28,7 +28,7 @@ pub(crate) struct Versions {
 }
 
 impl Definitions {
-    /// Tells what was defined twice: by schema, where two of them have several names in common.
+    /// Reports names with two definitions. For two schemas with several such names there is one report.
     pub(crate) fn report(&mut self, diagnostics: &mut Diagnostics) -> Versions {
         let mut versions = Versions::default();
         let mut pairs: Vec<Vec<Clash>> = Vec::new();

@@ -38,7 +38,7 @@ enum Token<'p> {
     DoubleSlash,
     Bar,
     At,
-    /// `child::` and `attribute::` come as their name and this.
+    /// The `::` of `child::` and `attribute::`, which follows their name.
     Axis,
     /// `*`, `p:*` (prefix, any) or a QName (prefix, local).
     Name(&'p str, &'p str),
@@ -80,7 +80,7 @@ fn tokens(path: &str) -> Result<Vec<Token<'_>>, String> {
     Ok(tokens)
 }
 
-/// A name with its prefix: no white space may stand between.
+/// Reads a name with its prefix, which contains no white space.
 fn name(text: &str) -> (Token<'_>, usize) {
     let end_of = |text: &str| text.find(|c| !is_name_char(c)).unwrap_or(text.len());
     let first = end_of(text);
@@ -95,7 +95,7 @@ fn name(text: &str) -> (Token<'_>, usize) {
     }
 }
 
-/// Reads one path and gives back what is behind it.
+/// Parses one path and returns the remaining tokens.
 fn one_path<'t, 'p>(tokens: &'t [Token<'p>], element: Element<'_>, is_field: bool) -> Result<&'t [Token<'p>], String> {
     let mut rest = match tokens {
         [Token::Dot, Token::DoubleSlash, behind @ ..] => behind,

@@ -1,4 +1,4 @@
-//! Definitions that go round in a circle are reported and cut, so that all that follows them ends: base types
+//! Reports circular definitions and cuts them, so that following references ends. They occur in base types
 //! (ct-props-correct 3, st-props-correct 2), members of unions and items of lists (cos-st-restricts), groups
 //! (mg-props-correct 2), attribute groups (src-attribute_group 3) and substitution groups (e-props-correct 6).
 
@@ -14,7 +14,8 @@ pub(super) fn cut(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     cut_groups(schema, diagnostics);
 }
 
-/// The edges that close a circle, of a graph whose nodes are numbered; no recursion, for a chain may be long.
+/// Returns the edges that close a circle in a graph with numbered nodes. It doesn't recurse, because chains can be
+/// long.
 fn closing_edges(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<(usize, usize)> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -126,7 +127,8 @@ fn cut_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The groups that a group refers to, as often as it does. It is nested as deep as its document at most.
+/// Returns the groups that a group refers to, once per reference. The recursion is limited by the document's nesting
+/// depth.
 pub(super) fn references(group: &ModelGroup) -> Vec<usize> {
     let mut found = Vec::new();
     for particle in &group.particles {

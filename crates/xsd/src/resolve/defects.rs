@@ -1,4 +1,4 @@
-//! What can't be used: the components that errors are in, and all that depends on them.
+//! Finds unusable components: those with errors, and all that depend on them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::{Defect, Schema};
 
 type Component = (Kind, u32);
 
-/// Gives each component that an error is in, and each that depends on one, its defect; and takes such types and elements
-/// from those that may stand in place of others. `defects` are in the order of their places.
+/// Records the defect of each component that has an error or depends on one that does. Such types and elements are
+/// removed from the lists of substitutes. `defects` must be sorted by position.
 pub(super) fn spread(schema: &mut Schema, extents: &[Extent], defects: &[Defect]) {
     if defects.is_empty() {
         return;
@@ -47,7 +47,7 @@ pub(super) fn spread(schema: &mut Schema, extents: &[Extent], defects: &[Defect]
         .for_each(|elements| elements.retain(|id| !known.contains_key(&(Kind::Element, id.0))));
 }
 
-/// For each component those that can't do without it.
+/// Returns the components that depend on each component.
 fn dependents(schema: &Schema) -> HashMap<Component, Vec<Component>> {
     let mut edges = Edges { schema, dependents: HashMap::new() };
     for (slot, definition) in (0..).zip(&schema.types) {
@@ -103,7 +103,7 @@ impl Edges<'_> {
         }
     }
 
-    /// Groups nest no deeper than the parser lets them.
+    /// The recursion is limited by the parser's nesting limit.
     fn group(&mut self, own: Component, group: &ModelGroup) {
         group.particles.iter().for_each(|particle| self.term(own, &particle.term));
     }

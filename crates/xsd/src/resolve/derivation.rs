@@ -1,4 +1,4 @@
-//! What a type takes from its base, and whether it may be derived from it so (§3.4.2, §3.4.6, §3.14.6).
+//! Computes what a type inherits from its base, and checks that the derivation is allowed (§3.4.2, §3.4.6, §3.14.6).
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::called;
 use crate::components::{Compositor, Content, Derivation, FacetKind, Particle, Term, TypeDefinition, TypeId, Variety};
 use crate::{Builtin, Diagnostics, Location, Schema};
 
-/// Settles all types, bases before what is derived from them. `missing` types have been reported, and what follows
-/// from their absence is not reported again.
+/// Resolves all types, bases before derived types. Errors that result from `missing` types are not reported, because
+/// the missing types were.
 pub(super) fn settle(schema: &mut Schema, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let mut settled = vec![false; schema.types.len()];
     for done in settled.iter_mut().take(Builtin::ALL.len()) {
@@ -81,7 +81,8 @@ fn settle_one(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagno
     }
 }
 
-/// The simple type of simple content, which so far names the base: a simple type, or a complex one whose value it is.
+/// Determines the simple type of simple content. Until now the content refers to the base: a simple type, or a complex
+/// type whose value type is used.
 fn settle_value(
     schema: &mut Schema,
     id: TypeId,
@@ -91,7 +92,7 @@ fn settle_value(
 ) -> TypeId {
     let base = schema[id].base();
     if value != base {
-        // A restriction: the value is a type of its own, whose base may so far be the complex base.
+        // A restriction has its own value type, whose base may still be the complex base.
         let value_base = schema[value].base();
         if schema[value_base].as_complex().is_some() {
             let simple_base = value_of(schema, id, value_base, missing, diagnostics);
@@ -126,7 +127,7 @@ fn value_of(
     }
 }
 
-/// A restriction has the variety of its base.
+/// Gives a restriction the variety of its base.
 fn settle_simple(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let base = schema[id].base();
     let location = schema[id].location();
@@ -134,7 +135,7 @@ fn settle_simple(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, dia
     let variety = match &schema[base] {
         TypeDefinition::Simple(simple) => Some(simple.variety.clone()),
         TypeDefinition::Complex(complex) => match complex.content {
-            // The value of a complex type with simple content: the value's own turn comes with that type.
+            // This is the value type of a complex type with simple content. It is resolved together with that type.
             Content::Simple(_) if owned_by_complex => return,
             _ => None,
         },
@@ -152,7 +153,7 @@ fn settle_simple(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, dia
     }
 }
 
-/// ct-props-correct, cos-ct-extends and derivation-ok-restriction, as far as the kinds of content go.
+/// Checks ct-props-correct, cos-ct-extends and derivation-ok-restriction for the kinds of content.
 fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     let TypeDefinition::Complex(complex) = &schema[id] else { return };
     let TypeDefinition::Complex(base) = &schema[complex.base] else { return };
@@ -181,7 +182,7 @@ fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The base allows this kind of derivation.
+/// Checks that the base allows this method of derivation.
 fn check_final(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     let base = schema[id].base();
     let (forbidden, how) = match (&schema[id], &schema[base]) {
@@ -199,7 +200,7 @@ fn check_final(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Items of lists and members of unions are simple types (cos-st-restricts).
+/// Checks that items of lists and members of unions are simple types (cos-st-restricts).
 fn check_parts(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let TypeDefinition::Simple(simple) = &schema[id] else { return };
     let own = simple.base == TypeId::from(Builtin::AnySimpleType);
@@ -243,7 +244,8 @@ fn check_parts(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagn
     }
 }
 
-/// Facets that the type can have (Part 2 §4.1.5), each once but patterns and enumerations.
+/// Checks that the facets apply to the type (Part 2 §4.1.5) and that each occurs once, except patterns and
+/// enumerations.
 fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnostics: &mut Diagnostics) {
     let TypeDefinition::Simple(simple) = &schema[id] else { return };
     if schema.bases(id).any(|base| missing.contains(&base)) {
@@ -283,7 +285,7 @@ fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnost
     }
 }
 
-/// `<all>` is all of a content model or no part of it (cos-all-limited).
+/// Checks that `<all>` is not a part of a larger content model (cos-all-limited).
 fn check_all(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     let Some(complex) = schema[id].as_complex() else { return };
     let Some(particle) = complex.content.particle() else { return };

@@ -1,8 +1,9 @@
-//! How large types are with all that they take from bases and groups, and with what may stand in the place of their
-//! elements. What goes beyond [`Limits`] is reported and cut, so that whatever follows may look at each type as a whole,
-//! and recurse on how groups nest.
+//! Computes the sizes of types, including what they inherit from bases and groups, and the substitutes of their
+//! elements.
 //!
-//! Sizes are added up, parts first: that takes a step for each component and reference, however large the sums are.
+//! Types that exceed [`Limits`] are reported and cut. So later steps can process each type as a whole, and can recurse
+//! into nested groups. Sizes are summed up from parts to wholes, which takes one step per component and reference,
+//! however large the sums are.
 
 use super::called;
 use super::circles::references;
@@ -13,10 +14,10 @@ use crate::components::{
 use crate::limits::BYTES_OF_TEXT;
 use crate::{Builtin, Diagnostics, ExpandedName, Limits, Location, Schema};
 
-/// Groups may stand this deep in one another, those that are referred to counted: what walks them may recurse.
+/// Maximum nesting depth of groups, including referenced ones. It allows functions that visit them to recurse.
 const MAX_NESTING: u32 = 100;
 
-/// Cuts what is too deep or too large. Circles have been cut.
+/// Cuts types that are too deep or too large. Circles have been cut before.
 pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let limits = schema.limits;
     limit_derivation(schema, &limits, diagnostics);
@@ -50,7 +51,7 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The nodes of a graph without circles, each behind those that it leads to.
+/// Sorts the nodes of a graph without circles, so that each node follows those that it leads to.
 fn parts_first(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
     let mut is_known = vec![false; nodes];
     let mut order = Vec::with_capacity(nodes);
@@ -73,7 +74,7 @@ fn parts_first(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<usize> 
     order
 }
 
-/// How many nodes lead to each node of a forest, in one step or more.
+/// Returns the number of descendants of each node of a forest.
 fn descendants(nodes: usize, parent: impl Fn(usize) -> Option<usize>) -> Vec<u64> {
     let mut counts = vec![0; nodes];
     for node in parts_first(nodes, |node| parent(node).into_iter().collect()).into_iter().rev() {
@@ -110,7 +111,7 @@ fn limit_derivation(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diag
     }
 }
 
-/// Members of unions, items of lists.
+/// Returns the members of a union or the items of a list.
 fn parts_of(schema: &Schema, node: usize) -> Vec<usize> {
     match &schema.types[node] {
         TypeDefinition::Simple(simple) => match &simple.variety {
@@ -158,11 +159,11 @@ fn limit_substitutions(schema: &mut Schema, limits: &Limits, diagnostics: &mut D
 
 struct Sizes {
     limits: Limits,
-    /// How many elements may stand for each.
+    /// The number of substitutes of each element.
     substitutes: Vec<u64>,
-    /// Of elements, with those that may stand for them.
+    /// The sizes of elements, including their substitutes.
     elements: Vec<u64>,
-    /// Of groups and attribute groups, with those that they refer to.
+    /// The sizes of groups and attribute groups, including those that they refer to.
     groups: Vec<u64>,
     attribute_groups: Vec<u64>,
 }
@@ -220,7 +221,7 @@ impl Sizes {
         group.particles.iter().map(|particle| self.particle(particle)).fold(1, u64::saturating_add)
     }
 
-    /// Model groups nest as deep as their document allows.
+    /// The recursion is limited by the document's nesting depth.
     fn particle(&self, particle: &Particle) -> u64 {
         match &particle.term {
             Term::Element(id) => self.elements[id.index()],
@@ -251,7 +252,7 @@ impl Sizes {
         }
     }
 
-    /// The sizes of all types together.
+    /// Returns the total size of all types.
     fn types(&self, schema: &mut Schema, diagnostics: &mut Diagnostics) -> u64 {
         let any_type = TypeId::from(Builtin::AnyType).index();
         let parts = |node: usize| -> Vec<usize> {
@@ -286,7 +287,7 @@ impl Sizes {
             TypeDefinition::Simple(simple) => {
                 let is_enumeration = simple.facets.iter().any(|facet| facet.kind == FacetKind::Enumeration);
                 let members = parts_of(schema, slot).into_iter().map(|part| 1 + sizes[part]);
-                // An enumeration replaces that of the base, which is compared with it.
+                // An enumeration replaces that of the base, but is compared with it.
                 let base = if is_enumeration { base.min(schema_steps(schema, slot)) } else { base };
                 let own = base.saturating_add(size_of_facets(simple));
                 return members.fold(1 + own, u64::saturating_add);
@@ -320,7 +321,7 @@ fn size_of_wildcard(wildcard: &Wildcard) -> u64 {
     }
 }
 
-/// What is said of a component, and the value that it has.
+/// Returns the size of a component's annotation and value constraint.
 fn size_of_texts(annotation: &Annotation, value: Option<&ValueConstraint>) -> u64 {
     let value = value.map_or(0, |(ValueConstraint::Default(text) | ValueConstraint::Fixed(text))| size_of_text(text));
     value + annotation.documentation.as_deref().map_or(0, size_of_text)
@@ -340,7 +341,7 @@ fn size_of_facets(simple: &SimpleType) -> u64 {
     simple.facets.iter().map(|facet| 1 + size_of_text(&facet.value) + size_of_texts(&facet.annotation, None)).sum()
 }
 
-/// How deep groups stand in one another in a group, itself counted.
+/// Returns the nesting depth of a group, including itself.
 fn depth_of(group: &ModelGroup, depths: &[u32]) -> u32 {
     let inner = group.particles.iter().map(|particle| match &particle.term {
         Term::Group(inner) => depth_of(inner, depths),
@@ -350,13 +351,13 @@ fn depth_of(group: &ModelGroup, depths: &[u32]) -> u32 {
     1 + inner.max().unwrap_or(0)
 }
 
-/// How many steps a simple type is away from a built-in one.
+/// Returns the number of derivation steps between a simple type and a built-in one.
 fn schema_steps(schema: &Schema, slot: usize) -> u64 {
     schema.bases(TypeId(slot as u32)).count() as u64
 }
 
 impl Schema {
-    /// Lets a type be derived from nothing.
+    /// Replaces the base of a type by the ur-type.
     pub(super) fn cut_base(&mut self, id: TypeId) {
         match &mut self.types[id.index()] {
             TypeDefinition::Simple(simple) => simple.base = Builtin::AnySimpleType.into(),
@@ -370,7 +371,7 @@ impl Schema {
         }
     }
 
-    /// Takes from a type what it is made of itself.
+    /// Removes the content that a type itself declares.
     fn cut_parts(&mut self, id: TypeId) {
         match &mut self.types[id.index()] {
             TypeDefinition::Simple(simple) => {
@@ -386,9 +387,9 @@ impl Schema {
         }
     }
 
-    /// Leaves nothing but what is built in.
+    /// Removes everything that is not built in.
     fn clear(&mut self) {
-        // The element `xs:schema` is the first, and built in.
+        // The first element is the built-in `xs:schema`.
         let (types, elements) = (Builtin::ALL.len(), 1);
         self.types.truncate(types);
         self.elements.truncate(elements);

@@ -1,41 +1,41 @@
-//! What was chosen before.
+//! Records which alternatives samples have already shown.
 
 use std::collections::HashMap;
 
 use crate::{ElementId, TypeId};
 
-/// Where there is something to choose.
+/// A decision in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Decision {
-    /// Which element stands where this one is referred to.
+    /// Which element is used where this one is referred to.
     Substitution(ElementId),
-    /// Which type it has.
+    /// Which type the element has.
     Type(ElementId),
     Nil(ElementId),
-    /// Whether its default applies.
+    /// Whether the default of the element applies.
     Default(ElementId),
-    /// Of an element that is declared, or of one that isn't.
+    /// The form of an `xs:anyType` value, in a declared element or elsewhere.
     AnyType(Option<ElementId>),
-    /// Whether an attribute is there.
+    /// Whether an attribute is present.
     Attribute(TypeId, usize),
     AnyAttribute(TypeId),
-    /// How often a particle of a type comes.
+    /// How often a particle of a type occurs.
     Occurrence(TypeId, usize),
-    /// Which branch of a choice.
+    /// Which branch of a choice is used.
     Branch(TypeId, usize),
     Value(TypeId),
-    /// Of a place in SOAP encoding.
+    /// A decision about a value in SOAP encoding.
     Encoded(Place, Aspect),
-    /// How many items an array has, or one of those without a name that it has at a depth.
+    /// How many items an array has, or a nested array without a name at this depth.
     Items(TypeId, usize),
-    /// Whether it says so.
+    /// Whether the array declares its size.
     Size(TypeId, usize),
 }
 
-/// Where a value stands in SOAP encoding.
+/// The position of a value in SOAP encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Place {
-    /// The part of a call with this number.
+    /// The part of a call with this index.
     Part(usize),
     /// An accessor of a struct.
     Accessor(ElementId),
@@ -44,7 +44,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The declaration of the element, if there is one.
+    /// Returns the declaration of the element, if there is one.
     pub(super) fn element(self) -> Option<ElementId> {
         match self {
             Place::Accessor(id) => Some(id),
@@ -53,15 +53,15 @@ impl Place {
     }
 }
 
-/// What there is to choose for a value in SOAP encoding.
+/// The decisions about a value in SOAP encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Aspect {
     Nil,
     Type,
     SaysType,
-    /// Whether it is referred to.
+    /// Whether the value is written through a reference.
     Reference,
-    /// Whether another of its type stands for it.
+    /// Whether a reference to an earlier value of the same type replaces the value.
     Again,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Coverage {
     log: Log,
 }
 
-/// What is chosen in an instance, so that the same can be chosen again.
+/// The choices of an instance, so that they can be repeated.
 #[derive(Debug, Default)]
 enum Log {
     #[default]
@@ -84,7 +84,7 @@ enum Log {
 }
 
 impl Coverage {
-    /// The first of those among `count` alternatives that were chosen least often; `count` is at least 1.
+    /// Returns the first of the least often chosen alternatives. `count` must be at least 1.
     pub(super) fn choose(&mut self, decision: Decision, count: usize) -> usize {
         if let Log::Reading(log) = &mut self.log {
             return log.next().unwrap_or_default() as usize;
@@ -93,7 +93,7 @@ impl Coverage {
         self.settle(index as u32) as usize
     }
 
-    /// What was settled here before, where the same is chosen again, and otherwise this.
+    /// Returns the recorded choice if choices are being repeated, and `choice` otherwise.
     pub(super) fn settle(&mut self, choice: u32) -> u32 {
         match &mut self.log {
             Log::Off => choice,
@@ -105,19 +105,19 @@ impl Coverage {
         }
     }
 
-    /// Choices are noted from here on.
+    /// Starts recording choices.
     pub(super) fn note(&mut self) {
         self.log = Log::Writing(Vec::new());
     }
 
-    /// Those that were noted are made again.
+    /// Starts repeating the recorded choices.
     pub(super) fn repeat(&mut self) {
         if let Log::Writing(log) = std::mem::take(&mut self.log) {
             self.log = Log::Reading(log.into_iter());
         }
     }
 
-    /// Choices are no longer noted or repeated.
+    /// Stops recording or repeating choices.
     pub(super) fn forget(&mut self) {
         self.log = Log::Off;
     }
@@ -137,12 +137,12 @@ impl Coverage {
         index
     }
 
-    /// How many alternatives were chosen at least once.
+    /// Returns how many alternatives were chosen at least once.
     pub(super) fn covered(&self) -> usize {
         self.covered
     }
 
-    /// Whether that is all that were met.
+    /// Returns true if all known alternatives were chosen.
     pub(super) fn is_complete(&self) -> bool {
         self.covered == self.known
     }

@@ -1,5 +1,5 @@
-//! Values in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4), as those write them who know the contract:
-//! accessors in the order of the schema, any of them nil, types said or not, arrays with their sizes, references.
+//! Sample values in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4), in the form that peers which know
+//! the contract send: accessors in schema order, any of them nil, types declared or not, sized arrays, references.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -15,20 +15,20 @@ use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 const MESSAGES: [&str; 2] = ["http://schemas.xmlsoap.org/soap/envelope/", "http://www.w3.org/2003/05/soap-envelope"];
 
-/// What is known of the graph that an instance is.
+/// The graph of the current instance.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     encoding: Encoding,
     has_references: bool,
-    /// How many values have an id.
+    /// The number of values with an id.
     ids: usize,
-    /// A value of each type that may be referred to again.
+    /// The id of a value of each type, for further references.
     known: HashMap<TypeId, String>,
-    /// Values that are referred to and will stand behind the call.
+    /// Referenced values that will follow the call.
     waiting: VecDeque<Independent>,
 }
 
-/// A value that stands behind the call.
+/// A value that follows the call.
 #[derive(Debug)]
 struct Independent {
     id: String,
@@ -36,7 +36,7 @@ struct Independent {
     depth: usize,
 }
 
-/// A value that is about to be written: of the type `type_id`, where `declared` is expected.
+/// A value to write: its actual type is `type_id`, and `declared` is expected.
 #[derive(Clone, Copy, Debug)]
 struct Value {
     place: Place,
@@ -45,8 +45,8 @@ struct Value {
 }
 
 impl<'s> Samples<'s> {
-    /// A call in SOAP encoding, or an answer: an element of this name with parts of these names and types. What they refer
-    /// to stands behind it, so an instance is what the body of a message holds.
+    /// Creates samples of a call or its answer in SOAP encoding: an element with this name and parts with these names
+    /// and types. Referenced values follow the element, so an instance is the content of a message's body.
     pub fn of_call(
         schema: &'s Schema,
         encoding: Encoding,
@@ -57,14 +57,16 @@ impl<'s> Samples<'s> {
         Samples { graph, ..Self::of(schema, Subject::Call(name, parts.into_iter().collect())) }
     }
 
-    /// A value in SOAP encoding that stands by itself: a header block, or what a fault says.
+    /// Creates samples of an independent value in SOAP encoding, for a header block or the detail of a fault.
     pub fn of_encoded(schema: &'s Schema, encoding: Encoding, name: ExpandedName, type_id: TypeId) -> Self {
         let graph = Graph { encoding, ..Graph::default() };
         Samples { graph, ..Self::of(schema, Subject::Encoded(name, type_id)) }
     }
 
-    /// These samples, where values in SOAP encoding are referred to: by SOAP 1.1 they stand behind the call, as Apache Axis
-    /// writes them, by SOAP 1.2 where they come first. Several references may lead to one value, and to one around them.
+    /// Uses references between values in SOAP encoding.
+    ///
+    /// With SOAP 1.1 a referenced value follows the call, as Apache Axis writes it. With SOAP 1.2 it is at its first
+    /// use. Several references may lead to the same value, or to one that contains them.
     #[must_use]
     pub fn with_references(mut self) -> Self {
         self.graph.has_references = true;
@@ -96,7 +98,7 @@ impl<'s> Samples<'s> {
         self.graph = Graph { encoding, has_references, ..Graph::default() };
     }
 
-    /// Starts an element that says how it is encoded.
+    /// Starts an element that declares its encoding.
     fn outermost(&self, name: &ExpandedName) -> Result<Writer, Error> {
         let mut out = writer()?;
         out.start(name.namespace(), name.local())?;
@@ -111,7 +113,7 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// What was written, and behind it what that refers to.
+    /// Returns the written text, followed by the values that it refers to.
     fn finish(&mut self, mut out: Writer) -> Result<String, Error> {
         let mut text = super::text(&mut out)?;
         while let Some(Independent { id, value, depth }) = self.graph.waiting.pop_front() {
@@ -127,7 +129,8 @@ impl<'s> Samples<'s> {
 
     // ---- accessors ----
 
-    /// Writes an accessor, a part or an item: nil, a reference, or a value. What is deep, and no text, is nil.
+    /// Writes an accessor, a part or an item: nil, a reference, or a value. At a large depth it is nil, except for
+    /// text.
     fn accessor(
         &mut self,
         out: &mut Writer,
@@ -147,7 +150,7 @@ impl<'s> Samples<'s> {
         let is_text = matches!(*self.kind(declared), Kind::Simple);
         let is_nil = match self.is_enough(depth) {
             true => !is_text,
-            // It hides what it would hold, so it comes less often.
+            // A nil value hides its content, so it is chosen less often.
             false => self.coverage.choose(Decision::Encoded(place, Aspect::Nil), 3) == 1,
         };
         if is_nil {
@@ -161,7 +164,7 @@ impl<'s> Samples<'s> {
         Ok(out.end()?)
     }
 
-    /// What a type is, as it is looked at often.
+    /// Returns the kind of a type, from a cache.
     fn kind(&mut self, type_id: TypeId) -> Rc<Kind> {
         let schema = self.schema;
         self.kinds.entry(type_id).or_insert_with(|| Rc::new(Kind::of(schema, type_id))).clone()
@@ -175,7 +178,7 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// A type that a value may have where one is declared: structs may be of a derived type.
+    /// Chooses the type of a value. A struct may have a type derived from the declared one.
     fn type_of(&mut self, place: Place, declared: TypeId, depth: usize) -> Result<TypeId, Error> {
         let schema = self.schema;
         let types = match *self.kind(declared) {
@@ -189,7 +192,7 @@ impl<'s> Samples<'s> {
         })
     }
 
-    /// Writes a reference to a value, or the id of one that follows here. Whether it is a reference.
+    /// Writes a reference to a value and returns true, or writes the id of a value that follows here and returns false.
     fn refer(&mut self, out: &mut Writer, value: Value, depth: usize) -> Result<bool, Error> {
         if !self.graph.has_references || self.is_enough(depth) {
             return Ok(false);
@@ -227,7 +230,8 @@ impl<'s> Samples<'s> {
         Ok(true)
     }
 
-    /// Whether several may refer to a value of a type: a circle leads through structs, so that these are known to be shared.
+    /// Returns true if several references may lead to one value of this type. A circle leads through structs, which the
+    /// reader treats as shared.
     fn can_be_shared(&mut self, type_id: TypeId) -> bool {
         match &*self.kind(type_id) {
             Kind::Simple | Kind::Struct(_) => true,
@@ -243,7 +247,7 @@ impl<'s> Samples<'s> {
         let schema = self.schema;
         let Value { type_id, .. } = value;
         let kind = self.kind(type_id);
-        // Errors tell it.
+        // The name is used in error messages.
         let name = schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", "value"));
         self.say_type(out, value, &kind)?;
         match &*kind {
@@ -274,7 +278,7 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// How often an accessor comes: once, at least, more often.
+    /// Chooses how often an accessor occurs, in turn: once, the minimum, more often.
     fn times(&mut self, particle: &Particle, decision: Decision, depth: usize) -> u32 {
         let min = particle.min_occurs;
         if self.is_enough(depth) {
@@ -287,7 +291,8 @@ impl<'s> Samples<'s> {
         counts.get(self.coverage.choose(decision, counts.len().max(1))).copied().unwrap_or(min)
     }
 
-    /// Writes `xsi:type`, or leaves it out where it says what is known; an array may also be called just that.
+    /// Writes `xsi:type`, in turn with leaving it out where the type is known. For an array the type may also be
+    /// `soapenc:Array`.
     fn say_type(&mut self, out: &mut Writer, value: Value, kind: &Kind) -> Result<(), Error> {
         let Value { place, declared, type_id } = value;
         let array = (self.graph.encoding.namespace(), "Array");
@@ -295,7 +300,7 @@ impl<'s> Samples<'s> {
         let own = own.as_ref().map(|(namespace, local)| (namespace.as_str(), local.as_str()));
         let mut ways = vec![own];
         match kind {
-            // It says so where it says what is in it.
+            // It is written together with the content.
             Kind::Any => return Ok(()),
             Kind::Array(_) => ways.extend([Some(array), None]),
             _ if type_id == declared => ways.push(None),
@@ -308,16 +313,16 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// What a type is called in a message: its name, the built-in type that one without a name is made of, `soapenc:Array`;
-    /// nothing if there is nothing to say.
+    /// Returns the name of a type in a message: its own name, the built-in type that an anonymous type is derived from,
+    /// or `soapenc:Array`. Returns `None` if it has none of these.
     fn name_of(&self, type_id: TypeId, kind: &Kind) -> Option<(String, String)> {
         let owned = |namespace: &str, local: &str| Some((namespace.to_owned(), local.to_owned()));
         let name = self.schema[type_id].name();
         match (name, kind) {
-            // The encoding's own types are in its namespace, which depends on the version of the message.
+            // The encoding's own types are in its namespace, which depends on the SOAP version of the message.
             (Some(name), _) if encoding_type(name).is_some() => {
                 match (name.local(), self.graph.encoding) {
-                    // It isn't there any more in SOAP 1.2.
+                    // SOAP 1.2 doesn't have this type.
                     ("base64", Encoding::Soap12) => owned(XSD_NAMESPACE, "base64Binary"),
                     (local, encoding) => owned(encoding.namespace(), local),
                 }
@@ -331,14 +336,14 @@ impl<'s> Samples<'s> {
 
     // ---- arrays ----
 
-    /// Writes what an array says of itself and its items.
+    /// Writes the attributes of an array, and its items.
     fn array(&mut self, out: &mut Writer, type_id: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
         let count = match self.is_enough(depth) {
             true => 0,
             false => [2, 0, 1, 3][self.coverage.choose(Decision::Items(type_id, items.ranks.len()), 4)],
         };
         let is_sized = self.coverage.choose(Decision::Size(type_id, items.ranks.len()), 2) == 0;
-        // Dimensions behind the first have two places.
+        // Each dimension after the first has size two.
         self.step(items.rank)?;
         let mut sizes = vec![2; items.rank.max(1)];
         sizes[0] = count;
@@ -354,7 +359,7 @@ impl<'s> Samples<'s> {
                 let prefix = out.prefix(&namespace)?.to_owned();
                 let text = format!("{}{local}{}[{}]", colon(&prefix), items.ranks, sizes.join(","));
                 out.attribute(self.graph.encoding.namespace(), "arrayType", &text)?;
-                // What stands before the first item that is sent is not known.
+                // An array with an offset doesn't have the items before the first one that is sent.
                 if items.rank == 1 && count > 2 {
                     first = 1;
                     out.attribute(self.graph.encoding.namespace(), "offset", "[1]")?;
@@ -372,7 +377,8 @@ impl<'s> Samples<'s> {
                 out.attribute(self.graph.encoding.namespace(), "arraySize", &sizes.join(" "))?;
             }
         }
-        // With all its dimensions it may have more than a number says: they take steps.
+        // The product of all dimensions may exceed the number range. Each item takes steps, so the loop ends at the
+        // step limit.
         let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
         for _ in first..count {
             self.item(out, type_id, items, depth + 1)?;
@@ -380,7 +386,7 @@ impl<'s> Samples<'s> {
         Ok(())
     }
 
-    /// Writes an item: one of its type, or an array without a name.
+    /// Writes an item: a value of the item type, or a nested array without a name.
     fn item(&mut self, out: &mut Writer, array: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
         self.step(1)?;
         let Some(last) = items.ranks.rfind('[') else {
@@ -396,14 +402,14 @@ impl<'s> Samples<'s> {
         Ok(out.end()?)
     }
 
-    /// What an array says that its items are.
+    /// Returns the declared type of the items of an array.
     fn item_name(&mut self, type_id: TypeId) -> (String, String) {
         let kind = self.kind(type_id);
         self.name_of(type_id, &kind).unwrap_or_else(|| (XSD_NAMESPACE.to_owned(), Builtin::AnyType.name().to_owned()))
     }
 }
 
-/// A prefix as it stands before a local name.
+/// Returns a prefix with its colon, as written before a local name.
 fn colon(prefix: &str) -> String {
     if prefix.is_empty() { String::new() } else { format!("{prefix}:") }
 }

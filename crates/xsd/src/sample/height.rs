@@ -1,4 +1,4 @@
-//! How deep an instance must be at least: what a recursive type needs to come to an end.
+//! Computes the minimum depth (height) of instances, to end recursive types as early as possible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -10,22 +10,22 @@ use crate::components::{
 };
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 
-/// That of an element that a strict wildcard takes though it isn't declared, since it says which type it has: more than that of
-/// any which is.
+/// The height of an undeclared element with its own `xsi:type`, which a strict wildcard allows. It is greater than the
+/// height of any declared element.
 pub(super) const UNDECLARED: usize = usize::MAX / 2;
 
-/// The least depth of elements, of each type that was asked for. `usize::MAX` for what never ends.
+/// The minimum depths of elements, for each type requested so far. `usize::MAX` means that there is no finite instance.
 pub(super) struct Heights<'s> {
     schema: &'s Schema,
     types: HashMap<TypeId, usize>,
     particles: HashMap<TypeId, Option<Particle>>,
-    /// Elements that were looked at, and whether there is one: with a type that isn't abstract.
+    /// Whether an element, or a substitute for it, can occur: it isn't abstract and has a type that isn't.
     possible: HashMap<ElementId, bool>,
-    /// What strict wildcards of these namespaces need, as far as it was asked for since heights changed, and whether the
-    /// declared elements that they may take were looked at.
+    /// The heights for strict wildcards by their namespaces, computed since heights last changed; and whether the
+    /// declared elements that they may match were visited.
     wildcards: RefCell<HashMap<NamespaceConstraint, usize>>,
     has_declared: bool,
-    /// How many steps were taken, here and by who asks.
+    /// The steps taken here and by callers.
     steps: Cell<usize>,
 }
 
@@ -50,23 +50,23 @@ impl<'s> Heights<'s> {
         self.steps.set(self.steps.get().saturating_add(count));
     }
 
-    /// That of an element, which has one level itself.
+    /// Returns the height of an element, which is one more than that of its content.
     pub(super) fn element(&mut self, id: ElementId) -> usize {
         self.type_(self.schema[id].type_id).saturating_add(1)
     }
 
-    /// That of the content of a type.
+    /// Returns the height of the content of a type.
     pub(super) fn type_(&mut self, type_id: TypeId) -> usize {
         self.find([type_id]);
         self.known(type_id)
     }
 
-    /// That of a particle as often as it must come at least.
+    /// Returns the height of a particle with its minimum occurrence.
     pub(super) fn particle(&mut self, particle: &Particle) -> usize {
         if particle.min_occurs == 0 { 0 } else { self.particle_once(particle) }
     }
 
-    /// That of a particle that comes.
+    /// Returns the height of a particle that occurs.
     pub(super) fn particle_once(&mut self, particle: &Particle) -> usize {
         let elements = self.elements_of(particle);
         self.step(elements.len());
@@ -74,10 +74,10 @@ impl<'s> Heights<'s> {
         self.of_term(&particle.term)
     }
 
-    /// The declared element that needs least of those which a strict wildcard takes, best one that isn't open; nothing if one
-    /// that isn't declared needs less.
+    /// Returns the declared element with the least height that a strict wildcard allows, preferably one that isn't
+    /// open. Returns `None` if no declared element has a finite height.
     pub(super) fn declared_for(&mut self, wildcard: &Wildcard, open: &[ElementId]) -> Option<ElementId> {
-        // Afterwards all are known that it takes.
+        // Afterwards the heights of all elements that the wildcard allows are known.
         let least = self.particle_once(&Particle::once(Term::Wildcard(wildcard.clone())));
         if least >= UNDECLARED {
             return None;
@@ -88,8 +88,8 @@ impl<'s> Heights<'s> {
         of_least().find(|id| !open.contains(id)).or_else(|| of_least().next())
     }
 
-    /// The elements that a particle is made of, looked at: all that are declared where a strict wildcard is among them for the
-    /// first time.
+    /// Returns the elements of a particle. The first time that the particle has a strict wildcard, it returns all
+    /// declared elements.
     fn elements_of(&mut self, particle: &Particle) -> Vec<ElementId> {
         let schema = self.schema;
         let (mut elements, mut has_wildcard) = (Vec::new(), false);
@@ -108,8 +108,10 @@ impl<'s> Heights<'s> {
         self.possible.entry(id).or_insert_with(is_possible);
     }
 
-    /// Finds the heights of types and of all that they are made of: first none ends, then those end that are made of what
-    /// ends, until nothing changes or that took all steps that an instance has.
+    /// Computes the heights of types and of everything that they are made of.
+    ///
+    /// All heights start as infinite. A type gets a finite height when its parts have one. This is repeated until
+    /// nothing changes or the step limit of an instance is reached.
     fn find(&mut self, types: impl IntoIterator<Item = TypeId>) {
         let mut reached = HashSet::new();
         let mut open = Vec::new();
@@ -171,7 +173,7 @@ impl<'s> Heights<'s> {
         }
     }
 
-    /// That of an element which a strict wildcard takes.
+    /// Returns the height of an element that a strict wildcard allows.
     fn of_wildcard(&self, wildcard: &Wildcard) -> usize {
         if let Some(&known) = self.wildcards.borrow().get(&wildcard.namespaces) {
             return known;
@@ -198,24 +200,25 @@ impl<'s> Heights<'s> {
     }
 }
 
-/// The elements that may stand where one is declared: it, and those that substitute it. Abstract ones can't, nor can those
-/// whose types are.
+/// Returns the elements that may occur where `declared` is referred to: itself and its substitutes, without abstract
+/// elements and those that have only abstract types.
 pub(super) fn elements_for(schema: &Schema, declared: ElementId) -> impl Iterator<Item = ElementId> {
     let substitutes = if schema[declared].block.substitution { Vec::new() } else { schema.substitutes(declared) };
     let candidates = std::iter::once(declared).chain(substitutes);
     candidates.filter(|&id| !schema[id].is_abstract && !types_for(schema, &schema[id]).is_empty())
 }
 
-/// The types that an element may have: its own and those derived from it, unless they are abstract or blocked.
+/// Returns the types that an element may have: its declared type and derived types, unless they are abstract or
+/// blocked.
 pub(super) fn types_for(schema: &Schema, declaration: &ElementDeclaration) -> Vec<TypeId> {
     types_of(schema, declaration.type_id, declaration.block)
 }
 
-/// A type and those derived from it, unless they are abstract, or blocked by it or here.
+/// Returns a type and those derived from it, unless they are abstract, or blocked by the type or by `block_here`.
 pub(super) fn types_of(schema: &Schema, type_id: TypeId, block_here: DerivationSet) -> Vec<TypeId> {
     let mut candidates = vec![type_id];
-    // Every type is derived from the ur-type, and what extends a simple type is more a type of its own than another form
-    // of it: nobody sends a language with what is declared as xs:string, though he may.
+    // Types derived from the ur-type or from a simple type are left out. Every type is derived from the ur-type. And
+    // although it would be valid, nobody sends a language where xs:string is declared.
     let mut open = candidates.clone();
     open.retain(|&declared| declared.builtin() != Some(Builtin::AnyType) && schema[declared].as_complex().is_some());
     while let Some(base) = open.pop() {
@@ -236,7 +239,7 @@ pub(super) fn types_of(schema: &Schema, type_id: TypeId, block_here: DerivationS
     candidates
 }
 
-/// The declared elements that a wildcard allows.
+/// Returns the declared elements that a wildcard allows.
 fn declared_for(schema: &Schema, wildcard: &Wildcard) -> impl Iterator<Item = ElementId> {
     let allows = wildcard.namespaces.allows_each();
     schema.global_elements().filter(move |&id| {
@@ -246,7 +249,7 @@ fn declared_for(schema: &Schema, wildcard: &Wildcard) -> impl Iterator<Item = El
     })
 }
 
-/// The name of an element that a wildcard allows and that isn't declared, best one in a namespace in which nothing is.
+/// Returns the name of an undeclared element that a wildcard allows, preferably in a namespace without declarations.
 pub(super) fn undeclared_for(schema: &Schema, wildcard: &Wildcard) -> Option<ExpandedName> {
     let listed = match &wildcard.namespaces {
         NamespaceConstraint::OneOf(list) => &list[..],
@@ -256,7 +259,7 @@ pub(super) fn undeclared_for(schema: &Schema, wildcard: &Wildcard) -> Option<Exp
     namespaces.map(|namespace| ExpandedName::new(namespace, "sample")).find(|name| schema.find_element(name).is_none())
 }
 
-/// Adds the elements of a particle, groups looked into, and says whether a strict wildcard is among them.
+/// Adds the elements of a particle and of its groups to `found`, and sets `has_wildcard` if there is a strict wildcard.
 fn elements_of(schema: &Schema, particle: &Particle, found: &mut Vec<ElementId>, has_wildcard: &mut bool) {
     match &particle.term {
         Term::Element(id) => found.push(*id),

@@ -1,7 +1,9 @@
-//! Identity constraints of instances (§3.11.4): the fields of keys are there and differ, and references are those of keys.
+//! Makes instances satisfy identity constraints (§3.11.4): fields of keys are present and unique, and references lead
+//! to keys.
 //!
-//! An instance is made twice. The first time what is chosen and what the fields hold is noted; then values that don't hold are
-//! replaced, and the second time the same is chosen with these values. What can't be mended is left out.
+//! An instance is made twice. The first time, choices and the values of fields are recorded. Then invalid values are
+//! replaced, and the second time the choices are repeated with these values. An instance that can't be corrected is
+//! discarded.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,49 +19,49 @@ use crate::{ElementId, ExpandedName, Schema, TypeId};
 
 /// How many other values are tried for a field, and how many keys for a reference.
 const TRIED: usize = 64;
-/// What it takes to keep a key or a reference.
+/// The cost of storing a key or a reference.
 const STEPS_OF_A_KEY: usize = 4;
 
-/// The identity constraints of the instance that is made.
+/// The identity constraints in the current instance.
 pub(super) struct Keys<'s> {
     schema: &'s Schema,
-    /// Whether elements of the schema have any.
+    /// Whether any element of the schema has identity constraints.
     pub(super) are_there: bool,
     constraints: HashMap<ElementId, Rc<[Constraint]>>,
     types: HashMap<TypeId, Other>,
     state: State,
-    /// How many values were written, those of fields or not.
+    /// Replacements of values, by the number of the value. `None` means that the value is left out.
     written: usize,
     /// What stands in place of values, by their numbers: nothing for what is left out.
     replaced: HashMap<usize, Option<Text>>,
     found: Found,
-    /// Steps that were taken since somebody asked.
+    /// Steps since they were last taken.
     steps: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing is looked at.
+    /// Identity constraints are ignored.
     Idle,
-    /// Fields are looked at.
+    /// Fields are recorded.
     Looking,
     /// Values are replaced.
     Replacing,
 }
 
-/// What was found in an instance.
+/// What was recorded in an instance.
 #[derive(Default)]
 struct Found {
     selection: Selection<Option<usize>>,
-    /// The names of the elements that are open.
+    /// The names of the open elements.
     names: Vec<ExpandedName>,
     scopes: Vec<Scope>,
     scopes_begun: usize,
     fields: Vec<Field>,
     keys: Vec<Tuple>,
-    /// The values of the keys of each name, with the last key that has them.
+    /// The values of the keys of each constraint, with the last key that has them.
     used: HashMap<ExpandedName, HashMap<Key, usize>>,
-    /// References and the keys that they refer to.
+    /// References, and the keys that they refer to.
     references: Vec<(Vec<usize>, usize)>,
     has_changed: bool,
     is_broken: bool,
@@ -69,35 +71,35 @@ struct Found {
 struct Scope {
     number: usize,
     constraints: Rc<[Constraint]>,
-    /// How many keys there were when it began.
+    /// The number of keys when the element started.
     keys_before: usize,
-    /// References, by the number of their constraint.
+    /// References, by the index of their constraint.
     references: Vec<(usize, Vec<usize>)>,
 }
 
 /// The value of a field.
 struct Field {
-    /// Which of the values of the instance it is; none for one that is not written.
+    /// The number of the value in the instance; `None` for a value that is not written.
     number: Option<usize>,
     type_id: TypeId,
     value: Option<Value>,
     text: Text,
     is_fixed: bool,
     is_optional: bool,
-    /// The keys that it is a part of.
+    /// The keys that contain the field.
     keys: Vec<usize>,
 }
 
 /// The fields of an element that a key or a unique constraint selects.
 struct Tuple {
     name: ExpandedName,
-    /// Which scope it belongs to, and how many are around that.
+    /// The scope that it belongs to, and the number of scopes around it.
     scope: usize,
     depth: usize,
     fields: Vec<usize>,
 }
 
-/// Where further values of a type come from.
+/// The source of further values of a type.
 struct Other {
     definition: Option<Rc<SimpleTypeDefinition>>,
     texts: Vec<Text>,
@@ -106,10 +108,10 @@ struct Other {
 
 /// A value that is about to be written.
 pub(super) struct Written<'n> {
-    /// Of an attribute, its name; otherwise it is the content of the element.
+    /// The name of an attribute; `None` for the content of an element.
     pub(super) attribute: Option<&'n ExpandedName>,
     pub(super) type_id: TypeId,
-    /// Fixed, or a default that applies.
+    /// Whether the value is fixed, or is a default that applies.
     pub(super) is_fixed: bool,
     pub(super) is_optional: bool,
 }
@@ -129,18 +131,18 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// An instance begins, of which fields are looked at.
+    /// Starts an instance and records its fields.
     pub(super) fn look(&mut self) {
         (self.state, self.written, self.found) = (State::Looking, 0, Found::default());
         self.replaced.clear();
     }
 
-    /// That an instance begins again.
+    /// Starts the instance again, with replaced values.
     pub(super) fn replace(&mut self) {
         (self.state, self.written) = (State::Replacing, 0);
     }
 
-    /// How many steps were taken since this was asked.
+    /// Returns the number of steps since the last call.
     pub(super) fn take_steps(&mut self) -> usize {
         std::mem::take(&mut self.steps)
     }
@@ -170,7 +172,7 @@ impl<'s> Keys<'s> {
         self.steps += found.selection.open();
     }
 
-    /// What is written in place of this value; nothing if it is left out.
+    /// Returns the value to write instead of `text`, or `None` if it is left out.
     pub(super) fn value(&mut self, written: &Written<'_>, text: Text) -> Option<Text> {
         let number = self.written;
         match self.state {
@@ -185,7 +187,7 @@ impl<'s> Keys<'s> {
         Some(text)
     }
 
-    /// The element has a value that is fixed, or one without being written.
+    /// Records a value of the element that is fixed or not written.
     pub(super) fn unwritten(&mut self, type_id: TypeId, text: &str) {
         if self.state == State::Looking {
             let written = Written { attribute: None, type_id, is_fixed: true, is_optional: false };
@@ -193,14 +195,14 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// The element is nil.
+    /// Records that the element is nil.
     pub(super) fn nil(&mut self) {
         if self.state == State::Looking {
             self.found.selection.element(self.found.names.len() - 1, |_, _| {});
         }
     }
 
-    /// An attribute that has no declaration.
+    /// Records an attribute that has no declaration.
     pub(super) fn undeclared(&mut self, namespace: &str, local: &str) {
         if self.state == State::Looking {
             let is_broken = &mut self.found.is_broken;
@@ -236,7 +238,7 @@ impl<'s> Keys<'s> {
             return;
         }
         let depth = self.found.names.len() - 1;
-        // It has no simple value.
+        // A field that is still waiting at the end tag leads to an element without a simple value.
         let is_broken = &mut self.found.is_broken;
         self.found.selection.element(depth, |_, _| *is_broken = true);
         while let Some(target) = self.found.selection.end_target(depth) {
@@ -252,14 +254,15 @@ impl<'s> Keys<'s> {
 
     // ---- what has to be there ----
 
-    /// Whether this attribute of the element that began last must be there: one of a key, and a field that has a value without being
-    /// there.
+    /// Returns true if this attribute of the current element must be present: if it is a field of a key, or if it is a
+    /// field and has a default.
     pub(super) fn needs_attribute(&self, name: &ExpandedName, has_default: bool) -> bool {
         let asked = || self.found.selection.asks_for(name.namespace(), name.local());
         self.state == State::Looking && asked().is_some_and(|is_key| is_key || has_default)
     }
 
-    /// How often a child of this name comes in place of so often, if it may: a field is one element at most, and one of a key is there.
+    /// Returns how often a child with this name should occur, given the chosen `count`. An element that is a field
+    /// occurs at most once, and exactly once if it is a field of a key.
     pub(super) fn occurrence(&mut self, name: &ExpandedName, count: u32) -> u32 {
         if self.state != State::Looking || self.found.scopes.is_empty() {
             return count;
@@ -298,7 +301,7 @@ impl<'s> Keys<'s> {
         }
         found.keys.push(Tuple { name, scope, depth: target.scope, fields });
         if let Some(other) = self.equal(id) {
-            // In another scope there may be an equal one.
+            // Equal values are allowed for keys of different scopes.
             let is_within = self.found.keys[other].scope == scope;
             let differs = self.differ(id);
             self.found.is_broken |= is_within && !differs;
@@ -306,7 +309,7 @@ impl<'s> Keys<'s> {
         self.claim(id);
     }
 
-    /// Another key of the same name that has the values of this one.
+    /// Returns another key of the same constraint with equal values.
     fn equal(&self, id: usize) -> Option<usize> {
         let found = &self.found;
         let tuple = &found.keys[id];
@@ -322,7 +325,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Gives a field of the key another value, so that no other key has them all.
+    /// Changes a field of the key, so that no other key has the same values. Returns false if that isn't possible.
     fn differ(&mut self, id: usize) -> bool {
         for field in self.found.keys[id].fields.clone() {
             let Field { type_id, is_fixed, ref keys, .. } = self.found.fields[field];
@@ -331,7 +334,7 @@ impl<'s> Keys<'s> {
             }
             for number in 0..2 * TRIED {
                 self.steps += 1;
-                // Those of an enumeration may come again, for the keys of another scope.
+                // Enumeration values may be used again, for keys of different scopes.
                 let is_again = number == TRIED;
                 let Some(text) = self.other(type_id, is_again) else { break };
                 let Some(value) = self.value_of(type_id, &text) else { continue };
@@ -346,7 +349,7 @@ impl<'s> Keys<'s> {
         false
     }
 
-    /// The next text for a type, valid or not.
+    /// Returns the next text for a type, which may be invalid.
     fn other(&mut self, type_id: TypeId, is_again: bool) -> Option<Text> {
         self.know(type_id);
         let other = self.types.get_mut(&type_id)?;
@@ -388,7 +391,7 @@ impl<'s> Keys<'s> {
         self.found.has_changed = true;
     }
 
-    /// An element with constraints ends: its references become those of keys within it.
+    /// Closes an element with constraints. Its references are changed to refer to keys within it.
     fn close(&mut self, scope: Scope) {
         let mut candidates: HashMap<usize, Rc<[usize]>> = HashMap::new();
         for (turn, (constraint, fields)) in scope.references.into_iter().enumerate() {
@@ -407,7 +410,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Makes a reference that of one of these keys, another one in each turn.
+    /// Makes a reference refer to one of these keys. Different turns choose different keys.
     fn refer(&mut self, fields: Vec<usize>, name: &ExpandedName, keys: &[usize], turn: usize) {
         self.steps += 1;
         let own = key_of(&self.found.fields, &fields);
@@ -422,7 +425,7 @@ impl<'s> Keys<'s> {
                 return;
             }
         }
-        // One that need not be there is left out, unless something else asks for it.
+        // A reference with an optional field is left out, unless the field is also part of a key.
         let optional = fields.iter().find(|&&field| {
             let field = &self.found.fields[field];
             field.is_optional && field.keys.is_empty()
@@ -436,7 +439,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Gives the fields of a reference the values of a key, if they may have them.
+    /// Copies the values of a key to the fields of a reference. Returns false if the fields can't have these values.
     fn copy(&mut self, fields: &[usize], key: usize) -> bool {
         let from = self.found.keys[key].fields.clone();
         self.steps += from.len();
@@ -454,7 +457,7 @@ impl<'s> Keys<'s> {
                 (self.found.fields[field].text, self.found.fields[field].value) = (text, value);
             }
         }
-        // A reference may be a key itself.
+        // The fields of a reference may also be part of a key.
         let own: Vec<usize> = fields.iter().flat_map(|&field| self.found.fields[field].keys.iter().copied()).collect();
         is_possible &= own.iter().all(|&id| self.equal(id).is_none());
         for (&field, (text, value)) in fields.iter().zip(before) {
@@ -473,7 +476,8 @@ impl<'s> Keys<'s> {
 
     // ---- the end of an instance ----
 
-    /// Whether it has to be made again, with other values; nothing if its constraints can't hold.
+    /// Returns true if the instance must be made again with replaced values, false if it is valid, and `None` if its
+    /// constraints can't be satisfied.
     pub(super) fn mended(&mut self) -> Option<bool> {
         self.state = State::Idle;
         let found = &self.found;

@@ -1,16 +1,18 @@
-//! Texts that match a pattern.
+//! Generates texts that match a pattern.
 
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The most that is repeated where a pattern sets no limit, above what it asks for at least.
+/// Maximum number of repetitions, in addition to the minimum, where a pattern has no upper limit.
 const REPEATED: u32 = 64;
-/// The longest text that is made, in bytes, and the parts of the pattern that are looked at for it: some stand for no text.
+/// Maximum length of a text in bytes, and maximum number of pattern parts visited for it, since some parts give no
+/// text.
 const LONGEST: usize = 4096;
 const MOST_PARTS: usize = 65_536;
 
-/// Texts that match `regex`, which is in the library's syntax; `variant` says how often what may repeat does, and
-/// which branches are taken. Whether the text is what the other facets ask for is for the caller to see.
+/// Returns a text that matches `regex`, which is in the syntax of the `regex` crate.
+///
+/// `variant` selects the number of repetitions and the branches. The caller must check the text against other facets.
 pub(super) fn text(regex: &str, variant: u32) -> Option<String> {
     let hir = Parser::new().parse(regex).ok()?;
     let (mut text, mut parts) = (String::new(), 0);
@@ -18,7 +20,7 @@ pub(super) fn text(regex: &str, variant: u32) -> Option<String> {
     Some(text)
 }
 
-/// The library bounds how deep a pattern nests.
+/// The recursion is limited by the nesting limit of the `regex` crate.
 fn append(hir: &Hir, variant: u32, text: &mut String, parts: &mut usize) {
     if is_enough(text, *parts) {
         return;
@@ -52,7 +54,7 @@ fn is_enough(text: &str, parts: usize) -> bool {
     text.len() > LONGEST || parts > MOST_PARTS
 }
 
-/// A character of a class: one that people can read, if there is one.
+/// Returns a character of a class, a printable one if possible.
 fn member(class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.iter().map(|range| (range.start(), range.end())).collect(),

@@ -1,4 +1,4 @@
-//! Values of simple types: those at the edges of what the facets allow.
+//! Generates values of simple types, including the boundaries that the facets set.
 
 use castile_databinding::datatypes::Scope;
 use castile_databinding::facets::{Pattern, SimpleTypeDefinition};
@@ -8,20 +8,21 @@ use crate::components::{Facet, FacetKind, Variety};
 use crate::definition::pattern_cost;
 use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
-/// How many values of one type are enough.
+/// Maximum number of values of a type.
 const ENOUGH: usize = 24;
-/// How many candidates are held against a type.
+/// Maximum number of candidates that are validated.
 const TRIED: usize = 1_000;
-/// How much is done to hold candidates against the patterns of a type: the bytes of each, times what the patterns cost.
+/// Maximum cost of matching candidates against the patterns of a type: the length in bytes, multiplied by the pattern
+/// cost.
 const MOST_MATCHED: u64 = 20_000_000;
-/// How many texts are made of one pattern.
+/// Maximum number of texts generated for a pattern.
 const VARIANTS: u32 = 40;
-/// How deep lists and unions are looked into.
+/// Maximum nesting depth of lists and unions that are visited.
 const DEEPEST: usize = 16;
-/// The longest text that is made because a length is asked for, in characters.
+/// Maximum length in characters of a text generated for a length facet.
 const LONGEST: usize = 4096;
 
-/// A text, or a name that is written with whatever prefix it has where it stands.
+/// A text, or a name that is written with a prefix in scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Text {
     Plain(String),
@@ -34,8 +35,8 @@ impl Text {
     }
 }
 
-/// Valid values of a simple type, each once, and how many steps it took to find them. There are none if nothing was found that its
-/// facets allow.
+/// Returns distinct valid values of a simple type, and the number of steps taken. There are no values if none was found
+/// that the facets allow.
 pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
     if matches!(schema.builtin(type_id), Builtin::QName | Builtin::Notation) {
         let names = schema.enumeration(type_id).into_iter().filter_map(Facet::name);
@@ -43,7 +44,7 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
         if !names.is_empty() {
             return (names, 0);
         }
-        // A name in no namespace can't be written everywhere: where a default namespace is declared it is in that.
+        // A name in no namespace is avoided, because it can't be written where a default namespace is declared.
         if schema.facets(type_id).is_empty() {
             let names = [("urn:sample", "sample"), (XSD_NAMESPACE, "string")];
             return (names.map(|(namespace, local)| Text::Name(ExpandedName::new(namespace, local))).into(), 0);
@@ -67,12 +68,12 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
             }
         }
     }
-    // To look at one place is less than a step.
+    // A unit of matching cost is much less than a step.
     (found, usize::try_from(matching.done / 100).unwrap_or(usize::MAX))
 }
 
-/// What it takes to hold texts against the patterns of a type. A pattern that counts may look at as many places at once for each
-/// character.
+/// Limits the work of matching texts against the patterns of a type. A pattern with counted repetitions may examine
+/// that many states per character.
 struct Matching {
     cost: u64,
     done: u64,
@@ -100,7 +101,7 @@ impl Matching {
     }
 }
 
-/// A text like this one, valid or not: another one for each number.
+/// Returns a text similar to `text`, valid or not, a different one for each number.
 pub(super) fn further(text: &str, number: usize) -> String {
     const FORMS: usize = 5;
     let (form, number) = (number % FORMS, number / FORMS + 2);
@@ -109,7 +110,7 @@ pub(super) fn further(text: &str, number: usize) -> String {
         0 => format!("{text} {number}"),
         1 => format!("{text}-{number}"),
         2 => number.to_string(),
-        // As many digits at the end are replaced, or letters.
+        // Replaces trailing digits, or letters, with the number.
         3 => replaced(text, number, 10, |c| c.is_ascii_digit(), |digit, _| (b'0' + digit).into()),
         _ => replaced(
             text,
@@ -124,7 +125,7 @@ pub(super) fn further(text: &str, number: usize) -> String {
     }
 }
 
-/// The number in place of the last characters of a kind, in as many digits as it has.
+/// Replaces the trailing characters of a kind with the number, using as many digits as there are characters.
 fn replaced(
     text: &str,
     mut number: usize,
@@ -143,7 +144,7 @@ fn replaced(
     chars.into_iter().collect()
 }
 
-/// What may be valid, the most telling first.
+/// Returns candidates for values, the most significant first.
 fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
     let facets = schema.facets(type_id);
     let of = |kind: FacetKind| facets.iter().filter(move |facet| facet.kind == kind).map(|facet| facet.value.clone());
@@ -190,7 +191,7 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
     candidates
 }
 
-/// The candidates that are valid, for what is made of them.
+/// Returns the valid candidates, to make lists and unions from them.
 fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
     let mut valid = candidates(schema, type_id, depth);
     valid.truncate(TRIED);
@@ -208,7 +209,7 @@ fn variety(schema: &Schema, type_id: TypeId) -> Variety {
     }
 }
 
-/// The bounds that are values, and what is next to those that are not.
+/// Returns the inclusive bounds, and the values next to exclusive bounds.
 fn bounds(facets: &[&Facet]) -> Vec<String> {
     let next_to = |value: &str, step: i8| match value.parse::<i128>() {
         Ok(number) => number.checked_add(step.into()).map(|number| number.to_string()),
@@ -223,7 +224,7 @@ fn bounds(facets: &[&Facet]) -> Vec<String> {
     facets.iter().filter_map(bound).collect()
 }
 
-/// Values that people would write.
+/// Returns plausible values.
 fn usual(builtin: Builtin) -> &'static [&'static str] {
     use Builtin as B;
     match builtin {
@@ -267,12 +268,12 @@ fn usual(builtin: Builtin) -> &'static [&'static str] {
     }
 }
 
-/// Text of so many characters, bytes or items.
+/// Returns texts with this length in characters, bytes or items.
 fn of_length(builtin: Builtin, length: usize) -> Vec<String> {
     match builtin.primitive() {
         Builtin::HexBinary => vec!["A0".repeat(length)],
         Builtin::Base64Binary => {
-            // Three bytes in four characters, the last ones filled up.
+            // Three bytes are four characters; the last ones are padded.
             let mut text = "AAAA".repeat(length / 3);
             text.push_str(["", "AA==", "AAA="][length % 3]);
             vec![text]
@@ -281,7 +282,7 @@ fn of_length(builtin: Builtin, length: usize) -> Vec<String> {
     }
 }
 
-/// Names in values have no prefix, and stand for what no namespace has.
+/// A scope in which names have no prefix and are in no namespace.
 pub(super) struct Unprefixed;
 
 impl Scope for Unprefixed {
@@ -295,7 +296,7 @@ mod tests {
     use super::*;
     use crate::Documents;
 
-    /// Each of forty texts was held against it, which took seconds for each type and message.
+    /// Matching forty texts against such a pattern took seconds for each type and message.
     #[test]
     fn few_texts_are_held_against_a_pattern_that_counts() {
         for (pattern, least, most) in

@@ -1,4 +1,4 @@
-//! The attributes of an element (cvc-complex-type 3 to 5, cvc-attribute).
+//! Validates the attributes of an element (cvc-complex-type 3 to 5, cvc-attribute).
 
 use castile_databinding::datatypes::{Value, quoted};
 use castile_xml::{Attribute, Reader};
@@ -12,7 +12,7 @@ use crate::TypeId;
 use crate::components::{ProcessContents, ValueConstraint};
 
 impl Run<'_, '_, '_> {
-    /// Judges the attributes of the start tag that was read last. Their values are given back where `is_asked`.
+    /// Validates the attributes of the last start tag. Returns their values if `is_asked`.
     pub(super) fn attributes(
         &mut self,
         reader: &Reader<'_>,
@@ -66,7 +66,7 @@ impl Run<'_, '_, '_> {
                 let message = format!("attribute {} is missing", absent.name);
                 self.problems.add("cvc-complex-type.4", offset, message);
             } else if let Some(ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) = &absent.constraint {
-                // The document has it all the same.
+                // An absent attribute with a default counts like one in the document.
                 let kind = self.types.id_kind(absent.type_id);
                 self.ids.take(&kind, text, offset, (&mut *self.types, reader), self.problems);
                 if is_asked {
@@ -108,7 +108,7 @@ impl Run<'_, '_, '_> {
         FieldValue::Value(value)
     }
 
-    /// The declaration of an attribute that the wildcard of a type takes; none if it isn't looked at.
+    /// Returns the declaration of an attribute that the wildcard of a type allows, or `None` if it isn't validated.
     fn by_wildcard(
         &self,
         attribute: &Attribute<'_>,
@@ -130,7 +130,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// cvc-complex-type 5: one ID at most comes by a wildcard, and none beside one that the type names.
+    /// cvc-complex-type 5: at most one ID may match a wildcard, and none if the type declares an ID attribute.
     fn wildcard_ids(&mut self, ids: usize, offset: usize, type_: &Type, seen: &[usize]) {
         if ids == 0 {
             return;
@@ -145,7 +145,7 @@ impl Run<'_, '_, '_> {
 }
 
 impl Type {
-    /// Whether it is a simple type or has a simple type's values for its content.
+    /// Returns true for a simple type or a type with simple content.
     pub(super) fn is_simple(&self) -> bool {
         matches!(self.content, TypeContent::Simple(_))
     }
@@ -157,7 +157,7 @@ impl FieldAttribute {
     }
 }
 
-/// The attributes that every element may have (§2.6).
+/// Returns true for the `xsi` attributes that every element may have (§2.6).
 fn is_hint(attribute: &Attribute<'_>) -> bool {
     attribute.namespace == XSI_NAMESPACE
         && matches!(attribute.name.local(), "type" | "nil" | "schemaLocation" | "noNamespaceSchemaLocation")

@@ -1,5 +1,5 @@
-//! One document: the elements that are open, and the rules for each as it begins and ends (cvc-elt, cvc-type,
-//! cvc-complex-type 1 and 2).
+//! Validates a document: the open elements, and the rules at their start and end (cvc-elt, cvc-type, cvc-complex-type 1
+//! and 2).
 
 mod assessment;
 mod content;
@@ -19,7 +19,7 @@ use super::values::Ids;
 use crate::components::ValueConstraint;
 use crate::{ElementId, TypeId};
 
-/// A document that is being judged.
+/// The validation of one document.
 pub(super) struct Run<'r, 's, 'd> {
     pub(super) types: &'r mut Types<'s>,
     pub(super) problems: &'r mut Problems,
@@ -28,28 +28,29 @@ pub(super) struct Run<'r, 's, 'd> {
     frames: Vec<Frame<'d>>,
 }
 
-/// An element that is open.
+/// An open element.
 struct Frame<'d> {
     name: QName<'d>,
     namespace: NamespaceId,
     offset: usize,
-    /// None if nothing is asked of it.
+    /// `None` if the element is not validated.
     assessed: Option<Assessed>,
 }
 
-/// An element that is judged by a type.
+/// An element that is validated by a type.
 struct Assessed {
     declaration: Option<ElementId>,
     type_: Rc<Type>,
     matcher: Matcher,
     is_nil: bool,
-    /// Its text, as far as that is looked at, and where it begins.
+    /// The text of the element, if it is needed, and its offset.
     text: String,
     text_offset: Option<usize>,
     has_children: bool,
-    /// Text where there must be none was told of.
+    /// Whether text in element-only content was already reported.
     is_text_told: bool,
-    /// The declarations on a tag with a value behind it: at its end they are no longer in scope.
+    /// The declarations on a tag with simple content. The value is read at the end tag, when they are no longer in
+    /// scope.
     declarations: Vec<(String, String)>,
 }
 
@@ -58,24 +59,24 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         Run { types, problems, ids: Ids::default(), identity: Identity::default(), frames: Vec::new() }
     }
 
-    /// Whether the rest of the document need not be looked at.
+    /// Returns true if the rest of the document need not be validated.
     pub(super) fn is_enough(&self) -> bool {
         self.problems.is_full()
     }
 
-    /// Whether no element is open.
+    /// Returns true if no element is open.
     pub(super) fn is_outside(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// The start tag that was read last.
+    /// Handles the last start tag.
     pub(super) fn start(&mut self, reader: &Reader<'d>, tag: StartTag<'d>) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         let assessment = self.assessment(reader, tag, name);
         self.begin(reader, tag, name, assessment);
     }
 
-    /// Begins an outermost element that is judged by this type.
+    /// Starts an outermost element that is validated by this type.
     pub(super) fn start_of_type(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, type_id: TypeId) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         self.begin(reader, tag, name, Assessment::OfType(type_id));
@@ -103,7 +104,7 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         }
     }
 
-    /// Character data, which begins at `offset`.
+    /// Handles character data at `offset`.
     pub(super) fn text(&mut self, text: &str, offset: usize) {
         let Some(assessed) = self.frames.last_mut().and_then(|frame| frame.assessed.as_mut()) else { return };
         let is_blank = || text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
@@ -131,11 +132,11 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         }
     }
 
-    /// The end tag at `offset`.
+    /// Handles the end tag at `offset`.
     pub(super) fn end(&mut self, reader: &Reader<'d>, offset: usize) {
         let depth = self.frames.len().saturating_sub(1);
         let Some(frame) = self.frames.pop() else { return };
-        // An empty-element tag ends where it begins.
+        // The end of an empty-element tag is reported at its start.
         let offset = if reader.offset() == offset { frame.offset } else { offset };
         let mut is_nillable = false;
         let value = match &frame.assessed {
@@ -151,19 +152,19 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         }
     }
 
-    /// The end of the document.
+    /// Handles the end of the document.
     pub(super) fn finish(&mut self) {
         std::mem::take(&mut self.ids).finish(self.problems);
     }
 }
 
 impl Assessed {
-    /// The default or fixed value of the element.
+    /// Returns the default or fixed value of the element.
     fn constraint<'s>(&self, types: &Types<'s>) -> Option<&'s ValueConstraint> {
         self.declaration.and_then(|id| types.schema[id].value_constraint.as_ref())
     }
 
-    /// Whether its text is looked at once it ends.
+    /// Returns true if the text is needed at the end of the element.
     fn keeps_text(&self, types: &Types<'_>) -> bool {
         self.type_.is_simple() || matches!(self.constraint(types), Some(ValueConstraint::Fixed(_)))
     }

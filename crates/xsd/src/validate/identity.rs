@@ -1,5 +1,5 @@
-//! Identity constraints (§3.11.4, cvc-identity-constraint): what their paths lead to is found while the document is
-//! read, so only the values of fields are kept.
+//! Identity constraints (§3.11.4, cvc-identity-constraint). Paths are matched while the document is read, so only the
+//! values of fields are stored.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::values::MOST_KEPT;
 use crate::ExpandedName;
 use crate::components::IdentityConstraintCategory as Category;
 
-/// What is known of the constraints of the elements that are open.
+/// The state of the constraints of open elements.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     selection: Selection<Field>,
@@ -34,7 +34,7 @@ struct Scope {
 #[derive(Debug, Default)]
 struct Table {
     keys: Keys,
-    /// Of a keyref: what it refers to, and where.
+    /// For a keyref: the referenced keys, with their offsets.
     references: Vec<(Key, usize)>,
 }
 
@@ -43,9 +43,9 @@ enum Field {
     #[default]
     Absent,
     Found(Value),
-    /// It is there, and has no value that could be compared; that is told elsewhere.
+    /// The field is present, but has no value that can be compared. That is reported elsewhere.
     Unknown,
-    /// A nillable element.
+    /// The field is a nillable element.
     Nillable,
 }
 
@@ -53,13 +53,13 @@ enum Field {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FieldValue {
     Value(Value),
-    /// It is not valid, or nil.
+    /// The value is invalid, or the element is nil.
     Unknown,
-    /// It has no simple type.
+    /// The element has no simple type.
     NotSimple,
 }
 
-/// An attribute of the element that begins.
+/// An attribute of the element that starts.
 #[derive(Debug)]
 pub(super) struct FieldAttribute {
     pub(super) namespace: String,
@@ -68,12 +68,12 @@ pub(super) struct FieldAttribute {
 }
 
 impl Identity {
-    /// Whether there is anything to look at.
+    /// Returns true if no open element has constraints.
     pub(super) fn is_idle(&self) -> bool {
         self.scopes.is_empty()
     }
 
-    /// An element at `depth`, from 0, has begun. `name` tells the names of those that are open by their depth.
+    /// Handles the start of an element at `depth`, from 0. `name` returns the names of open elements by depth.
     pub(super) fn start<'n>(
         &mut self,
         (depth, offset): (usize, usize),
@@ -98,12 +98,12 @@ impl Identity {
         }
     }
 
-    /// Whether the value of the element at `depth` is asked for.
+    /// Returns true if the value of the element at `depth` is needed.
     pub(super) fn is_asked(&self, depth: usize) -> bool {
         self.selection.is_asked(depth)
     }
 
-    /// The element at `depth` has ended, with this value.
+    /// Handles the end of the element at `depth`, with this value.
     pub(super) fn end(
         &mut self,
         (depth, offset): (usize, usize),
@@ -127,7 +127,7 @@ impl Identity {
         }
     }
 
-    /// All fields of an element that a selector led to are known.
+    /// Handles the end of a selected element, when all its fields are known.
     fn selected(&mut self, target: Target<Field>, problems: &mut Problems) {
         let scope = &mut self.scopes[target.scope];
         let (constraint, table) = (&scope.constraints[target.constraint], &mut scope.tables[target.constraint]);
@@ -171,7 +171,7 @@ impl Identity {
         }
     }
 
-    /// The element with these constraints has ended: references are looked up, and keys handed to those around it.
+    /// Handles the end of an element with constraints: looks up references, and passes keys to the scopes around it.
     fn close(&mut self, mut scope: Scope, problems: &mut Problems) {
         let mut own: HashMap<ExpandedName, Keys> = HashMap::new();
         let mut references = Vec::new();
@@ -211,7 +211,7 @@ impl Identity {
 }
 
 impl Field {
-    /// A path leads to an element or attribute with this value.
+    /// Sets the value of the element or attribute that a path leads to.
     fn take(&mut self, value: FieldValue, constraint: &Constraint, offset: usize, problems: &mut Problems) {
         let problem = match (&self, value) {
             (Field::Absent, FieldValue::Value(value)) => {

@@ -1,4 +1,4 @@
-//! The values of the fields of an identity constraint, to be looked up.
+//! Keys: the values of the fields of an identity constraint, for lookups.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use castile_databinding::datatypes::Value;
 
-/// The values of all fields. They are equal as values are: `1.0` is `1`, where both are numbers.
+/// The values of all fields. They are compared as values: `1.0` equals `1` if both are numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key(pub(crate) Vec<Value>);
 
@@ -27,13 +27,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// Equal values have equal hashes.
+/// Hashes a value. Equal values have equal hashes.
 fn hash<H: Hasher>(value: &Value, state: &mut H) {
     match value {
         Value::String(value) => value.hash(state),
         Value::Boolean(value) => value.hash(state),
         Value::Decimal(value) => value.hash(state),
-        // Zero has two signs, and NaN many bits.
+        // Zero has two signs, and NaN has many bit patterns.
         Value::Float(value) => (if *value == 0.0 || value.is_nan() { 0 } else { value.to_bits() }).hash(state),
         Value::Double(value) => (if *value == 0.0 || value.is_nan() { 0 } else { value.to_bits() }).hash(state),
         Value::Duration(value) => value.hash(state),
@@ -54,24 +54,24 @@ fn hash<H: Hasher>(value: &Value, state: &mut H) {
     }
 }
 
-/// The keys within one element.
+/// The keys within an element.
 #[derive(Debug, Default)]
 pub(super) struct Keys(HashMap<Key, Standing>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     One,
-    /// Two elements within have it, in tables of their own: it refers to neither.
+    /// Two descendants have the key in tables of their own, so a reference leads to neither.
     Several,
 }
 
 impl Keys {
-    /// Adds a key; false if it is there already.
+    /// Adds a key. Returns false if it already exists.
     pub(super) fn insert(&mut self, key: Key) -> bool {
         self.0.insert(key, Standing::One).is_none()
     }
 
-    /// Whether there is one element with this key.
+    /// Returns true if exactly one element has this key.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.0.get(key) == Some(&Standing::One)
     }
@@ -86,9 +86,10 @@ impl Keys {
         }
     }
 
-    /// Adds the keys within children to those of the element itself, which go before them.
+    /// Adds the keys within children. The element's own keys take precedence.
     pub(super) fn join_below(&mut self, mut other: Keys) {
-        // Those that are moved are the fewer: all others would be moved again for each element around.
+        // The smaller map is moved into the larger one. Otherwise all keys would be moved again for each surrounding
+        // element.
         if self.0.len() < other.0.len() {
             std::mem::swap(self, &mut other);
             self.0.extend(other.0);
@@ -118,7 +119,7 @@ mod tests {
     fn keys_of_an_element_go_before_those_below() {
         for (own, below) in [(3, 10), (10, 3)] {
             let mut children = keys(0..below);
-            // Each of them is there twice.
+            // Each of these keys exists twice.
             children.join(keys(0..below));
             let mut all = keys(0..own);
             all.join_below(children);
@@ -127,7 +128,7 @@ mod tests {
         }
     }
 
-    /// All keys were moved once for each element around them: 400 million times here.
+    /// All keys were moved once for each surrounding element: 400 million times here.
     #[test]
     fn keys_deep_below_are_not_moved_for_each_element_around() {
         let begun = Instant::now();

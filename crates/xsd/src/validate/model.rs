@@ -1,4 +1,4 @@
-//! Content models of a schema: what their leaves are, found by the names of elements.
+//! Content models of a schema, and their leaves by element name.
 
 use std::collections::HashMap;
 use std::ops::Index;
@@ -13,10 +13,10 @@ use crate::{ElementId, Schema};
 #[derive(Debug)]
 pub(super) struct Model {
     particles: model::Model,
-    /// Elements and wildcards, in the order of the schema.
+    /// Elements and wildcards, in schema order.
     leaves: Vec<Leaf>,
     by_name: HashMap<NameId, Vec<usize>>,
-    /// Global elements, for which others may stand.
+    /// Leaves that refer to a global element, which substitutes may replace.
     by_element: HashMap<ElementId, Vec<usize>>,
     wildcards: Vec<usize>,
 }
@@ -28,7 +28,7 @@ pub(super) enum Leaf {
 }
 
 impl Model {
-    /// The model of a particle whose groups are in the place of references ([`Schema::content`]).
+    /// Creates the model of a particle whose references were replaced by the groups ([`Schema::content`]).
     pub(super) fn new(schema: &Schema, names: &Names, particle: &Particle) -> Self {
         let mut leaves = Vec::new();
         let particles = model::Model::new(&shape(schema, particle, &mut leaves));
@@ -56,12 +56,12 @@ impl Model {
         &self.particles
     }
 
-    /// The elements of this name.
+    /// Returns the elements with this name.
     pub(super) fn named(&self, name: NameId) -> &[usize] {
         self.by_name.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    /// Where this global element is referred to.
+    /// Returns the leaves that refer to this global element.
     pub(super) fn references(&self, element: ElementId) -> &[usize] {
         self.by_element.get(&element).map_or(&[], Vec::as_slice)
     }
@@ -79,7 +79,7 @@ impl Index<usize> for Model {
     }
 }
 
-/// How the particles hold together. Groups nest no deeper than the front end lets them.
+/// Returns the structure of the particles. The recursion is limited by the nesting limit of the front end.
 fn shape(schema: &Schema, particle: &Particle, leaves: &mut Vec<Leaf>) -> model::Particle {
     let (min, max) = (particle.min_occurs, particle.max_occurs);
     let group = match &particle.term {

@@ -1,11 +1,11 @@
-//! The names that a schema has, as numbers.
+//! Numbers for the names in a schema.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::{ExpandedName, Schema};
 
-/// The number of a name that an element or an attribute of the schema has.
+/// The number of the name of an element or attribute of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct NameId(u32);
 
@@ -15,7 +15,7 @@ impl NameId {
     }
 }
 
-/// Found by namespace, then by local name, so that looking one up copies nothing.
+/// Numbers by namespace, then by local name, so that a lookup copies nothing.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     by_namespace: HashMap<Arc<str>, HashMap<Arc<str>, NameId>>,
@@ -39,12 +39,12 @@ impl Names {
         }
     }
 
-    /// The number of a name; none if the schema has no such name.
+    /// Returns the number of a name, or `None` if the schema has no such name.
     pub(super) fn find(&self, namespace: &str, local: &str) -> Option<NameId> {
         self.by_namespace.get(namespace)?.get(local).copied()
     }
 
-    /// The number of a name that the schema has.
+    /// Returns the number of a name of the schema.
     pub(super) fn get(&self, name: &ExpandedName) -> Option<NameId> {
         self.find(name.namespace(), name.local())
     }

@@ -1,11 +1,11 @@
-//! The paths of identity constraints (§3.11.6), matched against the names of the elements that are open.
+//! Matches the paths of identity constraints (§3.11.6) against the names of open elements.
 
 use std::sync::Arc;
 
-/// `.//a/b/@c`: some steps down, and perhaps an attribute.
+/// A path such as `.//a/b/@c`: steps to descendants, and possibly an attribute.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Path {
-    /// It begins with `.//`: the steps may start anywhere below.
+    /// Whether it starts with `.//`, so that its steps may start at any depth.
     is_anywhere: bool,
     steps: Vec<NameTest>,
     pub(super) attribute: Option<NameTest>,
@@ -34,7 +34,7 @@ impl NameTest {
         };
         match text.split_once(':') {
             None if text == "*" => Self::Any,
-            // Names without a prefix are in no namespace, as in XPath.
+            // As in XPath, names without a prefix are in no namespace.
             None => Self::Name("".into(), text.into()),
             Some((prefix, "*")) => Self::Namespace(namespace(prefix)),
             Some((prefix, local)) => Self::Name(namespace(prefix), local.into()),
@@ -43,7 +43,8 @@ impl NameTest {
 }
 
 impl Path {
-    /// The alternatives of a path, which has been checked when the schema was read. What is wrong with it matches nothing.
+    /// Parses the alternatives of a path. The path was checked when the schema was read; an invalid one matches
+    /// nothing.
     pub(super) fn alternatives(text: &str, namespaces: &[(String, String)]) -> Vec<Path> {
         let text: String = text.split_ascii_whitespace().collect();
         text.split('|').map(|path| Self::new(path, namespaces)).collect()
@@ -67,7 +68,7 @@ impl Path {
         path
     }
 
-    /// Whether the first steps are these `depth` elements. Those that may start anywhere have no first step.
+    /// Returns true if the first steps match these `depth` elements. A path that starts at any depth has no first step.
     pub(super) fn begins_with<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
         let matches = |(index, test): (usize, &NameTest)| {
             let (namespace, local) = name(index);
@@ -76,7 +77,8 @@ impl Path {
         !self.is_anywhere && depth <= self.steps.len() && self.steps.iter().enumerate().take(depth).all(matches)
     }
 
-    /// Whether the steps lead through `depth` elements from the outermost to the innermost, whose names `name` tells.
+    /// Returns true if the steps match `depth` elements from the outermost to the innermost. `name` returns their
+    /// names.
     pub(super) fn leads_to<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
         let Some(start) = depth.checked_sub(self.steps.len()) else { return false };
         if start > 0 && !self.is_anywhere {

@@ -1,33 +1,33 @@
-//! What is wrong with a document, and where.
+//! Problems in a document, with their positions.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use castile_xml::{Error, Reader, Token};
 
-/// One problem of a document: what was found, what was expected, where.
+/// A problem in a document: what was found, what was expected, and where.
 ///
 /// Its `Display` is one line: `14:22: order/line[2]/quantity: "ten" is not a valid xs:int [cvc-type.3.1.3]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The rule that is broken, as XSD 1.0 Part 1 Appendix C.1 calls it, with the clause: `cvc-complex-type.2.4`.
-    /// `well-formed` if the document is none.
+    /// The rule that is broken: its name in XSD 1.0 Part 1 Appendix C.1, with the clause, as in `cvc-complex-type.2.4`.
+    /// `well-formed` if the document is not well-formed.
     pub rule: &'static str,
-    /// The elements that are open at the place, outermost first, each with its number among siblings of its name where
-    /// that is not the first: `order/line[2]/quantity`.
+    /// The open elements at the position, outermost first. An element that isn't the first sibling of its name has its
+    /// number: `order/line[2]/quantity`.
     pub path: String,
     /// The line, from 1.
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// The byte of the document, in UTF-8.
+    /// The byte offset in the document, as UTF-8.
     pub offset: usize,
     /// What was found, and what was expected.
     pub message: String,
 }
 
 impl Problem {
-    /// That the bytes of a document are not in its encoding.
+    /// Creates the problem that the bytes of a document don't match its encoding.
     pub(super) fn unreadable(error: &Error) -> Self {
         Problem { rule: WELL_FORMED, path: String::new(), line: 1, column: 1, offset: 0, message: error.to_string() }
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Problem {
 
 const WELL_FORMED: &str = "well-formed";
 
-/// The problems that were found so far. Where they are is worked out at the end, for all of them together.
+/// The problems found so far. Their lines, columns and paths are computed at the end, for all of them together.
 #[derive(Debug)]
 pub struct Problems {
     found: Vec<Found>,
@@ -56,36 +56,37 @@ pub struct Problems {
 struct Found {
     rule: &'static str,
     message: String,
-    /// The byte in the document.
+    /// The byte offset in the document.
     offset: usize,
 }
 
 impl Problems {
-    /// None yet; more than `most` are not kept.
+    /// Creates an empty list that stores at most `most` problems.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Problems { found: Vec::new(), most }
     }
 
-    /// Adds what is wrong at a byte of the document, with the rule that is broken.
+    /// Adds a problem at a byte offset of the document, with the rule that is broken.
     pub fn add(&mut self, rule: &'static str, offset: usize, message: String) {
         if !self.is_full() {
             self.found.push(Found { rule, message, offset });
         }
     }
 
-    /// Whether no more are kept.
+    /// Returns true if no more problems are stored.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.found.len() >= self.most
     }
 
-    /// That the document could not be read any further.
+    /// Adds the problem that the document is not well-formed.
     pub(super) fn not_well_formed(&mut self, error: &Error) {
         self.add(WELL_FORMED, error.offset(), error.message().to_owned());
     }
 
-    /// All of them, in the order of their places. If there are any, `reader` is asked for two more readers of the document.
+    /// Returns all problems, sorted by position. If there are any, `reader` is called twice to create readers of the
+    /// document.
     pub fn located<'d>(mut self, reader: impl Fn() -> Result<Reader<'d>, Error>) -> Vec<Problem> {
         self.found.sort_by_key(|found| found.offset);
         let offsets: Vec<usize> = self.found.iter().map(|found| found.offset).collect();
@@ -113,7 +114,7 @@ impl Found {
     }
 }
 
-/// Lines and columns of places, which are in order.
+/// Returns the lines and columns of offsets, which must be sorted.
 fn positions(text: &str, offsets: &[usize]) -> Vec<(u32, u32)> {
     let (mut line, mut column, mut at) = (1, 1, 0);
     let mut position = |&offset: &usize| {
@@ -127,20 +128,20 @@ fn positions(text: &str, offsets: &[usize]) -> Vec<(u32, u32)> {
     offsets.iter().map(&mut position).collect()
 }
 
-/// An element on the way to a place.
+/// An element on the path to a position.
 #[derive(Debug, Clone, Copy)]
 struct Step<'d> {
     local: &'d str,
     offset: usize,
 }
 
-/// What is open at each of the places, which are in order.
+/// Returns the open elements at each offset. The offsets must be sorted.
 fn open_at<'d>(mut reader: Reader<'d>, offsets: &[usize]) -> Vec<Vec<Step<'d>>> {
     let mut open: Vec<Step<'d>> = Vec::new();
     let mut chains = Vec::new();
     while chains.len() < offsets.len() {
         let token = reader.next();
-        // An end tag still belongs to its element.
+        // The end tag belongs to its element.
         let before = match &token {
             Ok(Token::StartTag(tag)) => tag.offset,
             Ok(Token::End) | Err(_) => usize::MAX,
@@ -159,7 +160,7 @@ fn open_at<'d>(mut reader: Reader<'d>, offsets: &[usize]) -> Vec<Vec<Step<'d>>> 
     chains
 }
 
-/// The numbers, among siblings of their names, of the elements in these chains, by where they begin.
+/// Returns the numbers of the elements in these chains among siblings with the same name, by the elements' offsets.
 fn numbers(mut reader: Reader<'_>, chains: &[Vec<Step<'_>>]) -> HashMap<usize, u32> {
     const OUTSIDE: usize = usize::MAX;
     let mut numbers: HashMap<usize, u32> = HashMap::new();

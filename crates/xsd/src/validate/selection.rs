@@ -1,5 +1,6 @@
-//! What the paths of identity constraints lead to (§3.11.4): elements for selectors, and values for fields. It is found while elements
-//! begin and end, of a document that is read or of one that is written.
+//! Matches the paths of identity constraints (§3.11.4): elements for selectors, and values for fields.
+//!
+//! Matching is driven by the start and end of elements, of a document that is read or of one that is written.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -8,17 +9,17 @@ use super::path::Path;
 use crate::ExpandedName;
 use crate::components::{self, IdentityConstraint, IdentityConstraintCategory as Category};
 
-/// How many selected elements may be open at a time: each start tag asks what the fields of all of them lead to.
+/// Maximum number of open selected elements. Each start tag is matched against the fields of all of them.
 pub(super) const MOST_OPEN: usize = 1_000;
 
-/// An identity constraint with its paths read.
+/// An identity constraint with parsed paths.
 #[derive(Debug)]
 pub(crate) struct Constraint {
     pub(crate) name: ExpandedName,
     pub(crate) category: Category,
     selector: Vec<Path>,
     fields: Vec<Vec<Path>>,
-    /// Whether any keyref refers to it.
+    /// Whether a keyref refers to it.
     pub(super) is_referred: bool,
 }
 
@@ -35,15 +36,15 @@ impl Constraint {
     }
 }
 
-/// The constraints of the elements that are open, and what was found for each field.
+/// The constraints of open elements, and what was found for each field.
 #[derive(Debug, Default)]
 pub(crate) struct Selection<F> {
     scopes: Vec<Scope>,
-    /// Elements that selectors led to, the innermost last.
+    /// Open elements that selectors matched, innermost last.
     targets: Vec<Target<F>>,
-    /// Elements that fields led to, the innermost last.
+    /// Open elements that fields matched, innermost last.
     waiting: Vec<Waiting>,
-    /// The attributes that are asked of the element that began last.
+    /// The attributes of the last started element that fields match.
     attributes: Vec<Asked>,
 }
 
@@ -54,12 +55,12 @@ struct Scope {
     constraints: Rc<[Constraint]>,
 }
 
-/// An element that a selector leads to.
+/// An element that a selector matched.
 #[derive(Debug)]
 pub(crate) struct Target<F> {
     depth: usize,
     pub(crate) offset: usize,
-    /// Which of the open elements with constraints, and which of its constraints.
+    /// The index of the open element with constraints, and the index of the constraint.
     pub(crate) scope: usize,
     pub(crate) constraint: usize,
     pub(crate) fields: Vec<F>,
@@ -72,7 +73,7 @@ struct Waiting {
     field: usize,
 }
 
-/// An attribute, by a path of a field.
+/// An attribute that a path of a field matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Asked {
     target: usize,
@@ -81,8 +82,8 @@ struct Asked {
 }
 
 impl<F: Clone + Default> Selection<F> {
-    /// An element at `depth`, from 0, has begun. `name` tells the names of those that are open by their depth. False if more selected
-    /// elements are open than may be.
+    /// Handles the start of an element at `depth`, from 0. `name` returns the names of open elements by depth. Returns
+    /// false if too many selected elements are open.
     pub(crate) fn start<'n>(
         &mut self,
         (depth, offset): (usize, usize),
@@ -115,7 +116,7 @@ impl<F: Clone + Default> Selection<F> {
                         None => is_element = true,
                     }
                 }
-                // What several paths lead to is one node all the same.
+                // If several paths lead to an element it is still one node.
                 if is_element {
                     self.waiting.push(Waiting { depth, target: number, field: index });
                 }
@@ -124,7 +125,7 @@ impl<F: Clone + Default> Selection<F> {
         is_enough
     }
 
-    /// The fields that lead to this attribute of the element that began last.
+    /// Calls `take` for the fields that lead to this attribute of the last started element.
     pub(crate) fn attribute(&mut self, namespace: &str, local: &str, mut take: impl FnMut(&mut F, &Constraint)) {
         let mut last = None;
         for &Asked { target, field, path } in &self.attributes {
@@ -138,7 +139,7 @@ impl<F: Clone + Default> Selection<F> {
         }
     }
 
-    /// The fields that lead to the element at `depth`, which ends.
+    /// Calls `take` for the fields that lead to the element at `depth`, which ends.
     pub(crate) fn element(&mut self, depth: usize, mut take: impl FnMut(&mut F, &Constraint)) {
         while let Some(waiting) = self.waiting.pop_if(|waiting| waiting.depth == depth) {
             let target = &mut self.targets[waiting.target];
@@ -147,12 +148,12 @@ impl<F: Clone + Default> Selection<F> {
         }
     }
 
-    /// Whether a field leads to the element at `depth`.
+    /// Returns true if a field leads to the element at `depth`.
     pub(crate) fn is_asked(&self, depth: usize) -> bool {
         self.waiting.last().is_some_and(|waiting| waiting.depth == depth)
     }
 
-    /// Whether this attribute of the element that began last is a field; true for one of a key.
+    /// Returns whether this attribute of the last started element is a field: `Some(true)` if it is a field of a key.
     pub(crate) fn asks_for(&self, namespace: &str, local: &str) -> Option<bool> {
         let constraint = |asked: &Asked| {
             let target = &self.targets[asked.target];
@@ -163,7 +164,8 @@ impl<F: Clone + Default> Selection<F> {
         self.attributes.iter().filter_map(constraint).map(|constraint| constraint.category == Category::Key).max()
     }
 
-    /// Whether an element at `depth`, below those that are open, is a field or on the way to one; true for one of a key.
+    /// Returns whether an element at `depth`, below the open ones, is a field or on the path to one: `Some(true)` for a
+    /// key.
     pub(crate) fn on_the_way<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> Option<bool> {
         let leads = |target: &&Target<F>| {
             let constraint = &self.scopes[target.scope].constraints[target.constraint];
@@ -176,17 +178,17 @@ impl<F: Clone + Default> Selection<F> {
             .max()
     }
 
-    /// How much is looked at when an element begins: constraints, and selected elements that are open.
+    /// Returns the cost of starting an element: the number of constraints and of open selected elements.
     pub(crate) fn open(&self) -> usize {
         self.targets.len() + self.scopes.iter().map(|scope| scope.constraints.len()).sum::<usize>()
     }
 
-    /// A target at `depth`, which ends: all of its fields are known.
+    /// Removes and returns a selected element at `depth`, which ends. All its fields are known.
     pub(crate) fn end_target(&mut self, depth: usize) -> Option<Target<F>> {
         self.targets.pop_if(|target| target.depth == depth)
     }
 
-    /// Whether the element at `depth`, which ends, had constraints.
+    /// Returns true if the element at `depth`, which ends, had constraints.
     pub(crate) fn end_scope(&mut self, depth: usize) -> bool {
         self.scopes.pop_if(|scope| scope.depth == depth).is_some()
     }

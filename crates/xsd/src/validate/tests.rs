@@ -1,7 +1,7 @@
 use super::*;
 use crate::Documents;
 
-/// What is told of each document, judged by a schema with this in it.
+/// Returns the problems of a document, validated by a schema with these declarations.
 fn judged(declarations: &str, document: &str) -> Vec<String> {
     let schema = schema(declarations);
     Validator::new(&schema).validate(document.as_bytes()).iter().map(ToString::to_string).collect()
@@ -15,7 +15,8 @@ fn schema(declarations: &str) -> Schema {
     crate::read("t.xsd", &Documents::new().with("t.xsd", text)).0
 }
 
-/// Whether `children` are the content of a root element whose content is `particle`. Elements have the names a to e.
+/// Returns true if `children` are valid content of a root element with the content `particle`. Elements have the names
+/// a to e.
 fn takes(particle: &str, children: &str) -> bool {
     let schema = content(particle);
     is_taken(&schema, children)
@@ -32,7 +33,7 @@ fn is_taken(schema: &Schema, children: &str) -> bool {
     Validator::new(schema).validate(format!("<r xmlns='urn:t'>{children}</r>").as_bytes()).is_empty()
 }
 
-/// A type whose facets cost too much has values that can't be judged, and no other type has.
+/// Values of a type whose facets are too expensive can't be validated. Other types are not affected.
 #[test]
 fn what_costs_too_much_to_judge_is_told() {
     let members = "Int ".repeat(1_000);
@@ -78,7 +79,7 @@ fn content_models() {
         ("<xs:choice>[a?][b]</xs:choice>", "_ a b", "ab aa"),
         ("<xs:all>[a][b?][c]</xs:all>", "ac ca bac cab", "_ a b acc aac abcb"),
         ("<xs:all minOccurs='0'>[a][b]</xs:all>", "_ ab ba", "a b"),
-        // Counters in counters: which one counts is open until the end.
+        // Nested counters: which counter is meant is open until the end.
         ("<xs:sequence minOccurs='2' maxOccurs='2'>[a{2,3}]</xs:sequence>", "aaaa aaaaa aaaaaa", "_ aa aaa aaaaaaa"),
         ("<xs:sequence minOccurs='2' maxOccurs='3'>[a{3,3}]</xs:sequence>", "aaaaaa aaaaaaaaa", "aaa aaaa aaaaaaaa"),
         (
@@ -86,7 +87,7 @@ fn content_models() {
             "_ a b ab ba aaa bbb ababab",
             "aaaa abababa",
         ),
-        // Ambiguous, which schemas are that people use.
+        // Ambiguous models, which real schemas have.
         ("<xs:sequence>[a?][a?][b]</xs:sequence>", "b ab aab", "_ aaab aa"),
         (
             "<xs:choice><xs:sequence>[a][b]</xs:sequence><xs:sequence>[a][c]</xs:sequence></xs:choice>",
@@ -112,7 +113,7 @@ fn content_models() {
     assert!(takes(&format!("<xs:sequence>{a}</xs:sequence>"), "a"));
 }
 
-/// `[a]`, `[a?]`, `[a*]`, `[a+]` and `[a{2,3}]` as references to elements.
+/// Expands `[a]`, `[a?]`, `[a*]`, `[a+]` and `[a{2,3}]` to references to elements.
 fn expanded(particle: &str) -> String {
     let mut text = String::new();
     for (index, piece) in particle.split(['[', ']']).enumerate() {
@@ -133,7 +134,7 @@ fn expanded(particle: &str) -> String {
     text
 }
 
-/// Every model of a few particles takes what a search through all its ways takes.
+/// Compares all models of a few particles with an exhaustive search.
 #[test]
 fn content_models_take_what_a_search_takes() {
     let mut random = Random(1);
@@ -152,7 +153,7 @@ fn content_models_take_what_a_search_takes() {
     }
 }
 
-/// A particle, for a search.
+/// A particle for the exhaustive search.
 enum Tree {
     Element(u8, usize, usize),
     Group(&'static str, Vec<Tree>, usize, usize),
@@ -182,7 +183,7 @@ impl Tree {
         }
     }
 
-    /// Where it may end that begins at `at`.
+    /// Returns the positions where a match that starts at `at` may end.
     fn ends(&self, children: &[u8], at: usize) -> Vec<usize> {
         let (Tree::Element(_, min, max) | Tree::Group(_, _, min, max)) = self;
         let (mut ends, mut found) = (vec![at], Vec::new());
@@ -231,7 +232,7 @@ impl Random {
     }
 }
 
-/// Counted, not unrolled; and places that are the same are kept once.
+/// Occurrences are counted, not unrolled, and equal states are stored once.
 #[test]
 fn large_occurrences_cost_nothing() {
     let schema = content(&expanded("<xs:sequence maxOccurs='1000000'>[a{1000,1000000000}][b?]</xs:sequence>"));
@@ -243,13 +244,13 @@ fn large_occurrences_cost_nothing() {
     assert!(is_taken(&schema, &"a".repeat(2_000)));
 }
 
-/// Each child may belong to each of a hundred choices, which may begin anew each.
+/// Each child may belong to each of a hundred choices, each of which may start a new repetition.
 #[test]
 fn models_that_are_ambiguous_in_very_many_ways_take_bounded_work() {
     let choice = r#"<xs:choice maxOccurs="unbounded"><xs:element ref="a" minOccurs="0"/>"#;
     let schema = content(&format!("{}{}", choice.repeat(100), "</xs:choice>".repeat(100)));
     assert!(is_taken(&schema, &"a".repeat(10_000)));
-    // One of twenty sequences, which may begin anew each, is followed as long as it comes.
+    // Each of twenty nested sequences may start a new repetition. Only one is followed until it ends.
     let sequence = r#"<xs:sequence maxOccurs="unbounded">"#;
     let both = r#"<xs:element ref="a"/><xs:element ref="b"/>"#;
     let schema = content(&format!("{}{both}{}", sequence.repeat(20), "</xs:sequence>".repeat(20)));
@@ -421,7 +422,7 @@ fn parts_of_a_document_are_judged_by_declarations_and_by_types() {
 
 #[test]
 fn selected_elements_within_each_other_are_bounded() {
-    // Each element is selected by all around it, and each start tag asks what the fields of all of these lead to.
+    // Each element is selected by all around it, so each start tag is matched against the fields of all of these.
     let declarations = r#"<xs:element name="a"><xs:complexType><xs:sequence><xs:element ref="a" minOccurs="0" maxOccurs="unbounded"/>
         </xs:sequence><xs:attribute name="k"/></xs:complexType>
         <xs:unique name="u"><xs:selector xpath=".//*"/><xs:field xpath="@k"/></xs:unique></xs:element>"#;

@@ -1,4 +1,4 @@
-//! What of the schema is made ready for judging documents, each part once.
+//! The parts of a schema in the form that validation needs. Each part is computed once.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,10 +17,10 @@ use crate::components::{
 use crate::definition::Definitions;
 use crate::{ElementId, ExpandedName, Schema, TypeId};
 
-/// How many heads of substitution groups one element may stand for, each in the group of the next.
+/// Maximum length of a chain of substitution group heads.
 const MOST_HEADS: usize = 256;
 
-/// The parts that were asked for so far.
+/// The parts requested so far.
 #[derive(Debug)]
 pub(super) struct Types<'s> {
     pub(super) schema: &'s Schema,
@@ -34,11 +34,11 @@ pub(super) struct Types<'s> {
     /// The keys that a keyref refers to.
     referred: HashSet<ExpandedName>,
     pub(super) id_kinds: HashMap<TypeId, Rc<IdKind>>,
-    /// A namespace whose attributes are not looked at.
+    /// A namespace whose attributes are ignored.
     pub(super) passed: Option<String>,
 }
 
-/// A type with all that it has from its bases.
+/// A type with everything that it inherits.
 #[derive(Debug)]
 pub(super) struct Type {
     pub(super) id: TypeId,
@@ -55,7 +55,7 @@ pub(super) enum TypeContent {
     Elements { model: Model, is_mixed: bool },
 }
 
-/// An attribute that a type names.
+/// An attribute that a type declares.
 #[derive(Debug)]
 pub(super) struct AttributeUse {
     pub(super) name: ExpandedName,
@@ -65,13 +65,13 @@ pub(super) struct AttributeUse {
 }
 
 impl Type {
-    /// The use of this attribute, by its number.
+    /// Returns the use of this attribute and its index.
     pub(super) fn attribute(&self, name: NameId) -> Option<(usize, &AttributeUse)> {
         let index = *self.by_name.get(&name)?;
         Some((index, self.uses.get(index)?))
     }
 
-    /// The model of what has elements in it.
+    /// Returns the content model of a type with element content.
     pub(super) fn model(&self) -> Option<&Model> {
         match &self.content {
             TypeContent::Elements { model, .. } => Some(model),
@@ -84,7 +84,7 @@ impl<'s> Types<'s> {
     pub(super) fn new(schema: &'s Schema) -> Self {
         let names = Names::of(schema);
         let (mut elements, mut attributes) = (vec![None; names.len()], vec![None; names.len()]);
-        // Names that something refers to are among them only if they are defined.
+        // Names that are only referred to are left out.
         for (name, &id) in &schema.element_names {
             names.get(name).into_iter().for_each(|name| elements[name.index()] = Some(ElementId(id)));
         }
@@ -111,12 +111,12 @@ impl<'s> Types<'s> {
         }
     }
 
-    /// The global element of this name.
+    /// Returns the global element with this name.
     pub(super) fn element(&self, name: Option<NameId>) -> Option<ElementId> {
         name.and_then(|name| self.elements[name.index()])
     }
 
-    /// The global attribute of this name.
+    /// Returns the global attribute with this name.
     pub(super) fn attribute(&self, name: Option<NameId>) -> Option<AttributeId> {
         name.and_then(|name| self.attributes[name.index()])
     }
@@ -162,7 +162,7 @@ impl<'s> Types<'s> {
         self.definitions.judge(self.schema, id, text, scope)
     }
 
-    /// The identity constraints of an element.
+    /// Returns the identity constraints of an element.
     pub(super) fn constraints(&mut self, id: ElementId) -> Rc<[Constraint]> {
         let schema = self.schema;
         let referred = &self.referred;
@@ -170,7 +170,7 @@ impl<'s> Types<'s> {
         self.constraints.entry(id).or_insert_with(made).clone()
     }
 
-    /// The elements that this one may stand for (§3.3.6, Substitution Group OK).
+    /// Returns the elements that this one may replace (§3.3.6, Substitution Group OK).
     pub(super) fn heads(&mut self, member: ElementId) -> Rc<[ElementId]> {
         if let Some(known) = self.heads.get(&member) {
             return known.clone();
@@ -188,7 +188,7 @@ impl<'s> Types<'s> {
         if head.block.substitution {
             return false;
         }
-        // What the head, its type and the types on the way to it exclude.
+        // The methods that the head, its type and the types between them exclude.
         let mut excluded = head.block;
         let mut taken = DerivationSet::default();
         for id in schema.bases(member_type) {
@@ -205,11 +205,11 @@ impl<'s> Types<'s> {
                 Some(Derivation::Restriction) | None => taken.restriction = true,
             }
         }
-        // A member of a union, which has no step towards it.
+        // The type is a member of a union, so there is no derivation step.
         is_derived(schema, member_type, head.type_id, head.block)
     }
 
-    /// Whether a document may say that an element declared with one type is of another (cvc-elt 4.3).
+    /// Returns true if `xsi:type` may replace the `declared` type of an element by `type_id` (cvc-elt 4.3).
     pub(super) fn may_replace(&self, type_id: TypeId, declared: TypeId, block: DerivationSet) -> bool {
         let of_type = match &self.schema[declared] {
             TypeDefinition::Complex(complex) => complex.block,

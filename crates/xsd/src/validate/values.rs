@@ -1,4 +1,4 @@
-//! The values of simple types that mean something for the whole document: IDs and references to them (cvc-id).
+//! Simple values that have a meaning for the whole document: IDs and references to them (cvc-id).
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,24 +10,24 @@ use super::types::Types;
 use crate::components::Variety;
 use crate::{Builtin, TypeId};
 
-/// How deep lists and unions are looked into, as deep as values are read.
+/// Maximum nesting depth of lists and unions that are visited; it equals the limit for reading values.
 const DEEPEST: usize = 64;
-/// How many IDs and references, and how many keys, are kept.
+/// Maximum number of IDs and references, and of keys, that are stored.
 pub(super) const MOST_KEPT: usize = 1_000_000;
 
-/// What a value of a type says about IDs.
+/// Whether a value of a type contains IDs or references.
 #[derive(Debug)]
 pub(super) enum IdKind {
     Nothing,
     Id,
     Idref,
     List(Rc<IdKind>),
-    /// The members, of which the first that takes the value decides.
+    /// The members. The first one that accepts the value decides.
     Union(Vec<(TypeId, Rc<IdKind>)>),
 }
 
 impl Types<'_> {
-    /// What the values of a type say about IDs.
+    /// Returns how the values of a type relate to IDs.
     pub(super) fn id_kind(&mut self, id: TypeId) -> Rc<IdKind> {
         self.id_kind_within(id, 0)
     }
@@ -61,7 +61,7 @@ impl Types<'_> {
     }
 }
 
-/// The IDs of a document, and the references for which there is none so far.
+/// The IDs of a document, and the references without an ID so far.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     known: HashSet<Box<str>>,
@@ -69,7 +69,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Takes note of a valid value of a type of this kind.
+    /// Records the IDs and references in a valid value of a type of this kind.
     pub(super) fn take(
         &mut self,
         kind: &IdKind,
@@ -109,7 +109,7 @@ impl Ids {
         }
     }
 
-    /// At the end of the document each reference has its ID.
+    /// Checks, at the end of the document, that each reference has an ID.
     pub(super) fn finish(self, problems: &mut Problems) {
         for (name, offset) in self.references {
             if !self.known.contains(&name) {

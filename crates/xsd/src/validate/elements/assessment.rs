@@ -1,5 +1,5 @@
-//! What an element is judged by: what the element around says of it, its declaration, `xsi:type` and `xsi:nil`
-//! (cvc-assess-elt, cvc-elt 1 to 4).
+//! Determines how an element is validated: by the content model of its parent, its declaration, `xsi:type` and
+//! `xsi:nil` (cvc-assess-elt, cvc-elt 1 to 4).
 
 use castile_databinding::datatypes::{Value, quoted};
 use castile_databinding::model::Matcher;
@@ -14,24 +14,24 @@ use super::{Assessed, Run};
 use crate::components::{ProcessContents, ValueConstraint};
 use crate::{Builtin, ElementId, ExpandedName, TypeId};
 
-/// How an element is judged, from what stands around it.
+/// How an element is validated, as determined by its parent.
 pub(super) enum Assessment {
-    /// Not at all.
+    /// Not validated.
     Skip,
-    /// By this declaration.
+    /// Validated by this declaration.
     Declared(ElementId),
-    /// By this type.
+    /// Validated by this type.
     OfType(TypeId),
-    /// By its declaration or the type it says that it has, if there is one.
+    /// Validated by its declaration or `xsi:type`, if it has one.
     Lax,
-    /// By one that must be there.
+    /// Validated by its declaration or `xsi:type`; one is required.
     Strict,
-    /// It is the outermost one.
+    /// The outermost element.
     Root,
 }
 
 impl<'d> Run<'_, '_, 'd> {
-    /// What the element around says of one that begins in it.
+    /// Returns how the parent requires a new child to be validated.
     pub(super) fn assessment(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, name: Option<NameId>) -> Assessment {
         let Some(frame) = self.frames.last_mut() else { return Assessment::Root };
         let Some(parent) = &mut frame.assessed else { return Assessment::Skip };
@@ -57,7 +57,7 @@ impl<'d> Run<'_, '_, 'd> {
         }
     }
 
-    /// The particle that takes the child that begins.
+    /// Finds the particle that matches the new child.
     fn next_child(
         &mut self,
         reader: &Reader<'d>,
@@ -88,7 +88,8 @@ impl<'d> Run<'_, '_, 'd> {
                 let expected = self.expected(model);
                 let message = format!("{} stands here, where {expected} was expected", tag.name.as_str());
                 self.problems.add("cvc-complex-type.2.4", tag.offset, message);
-                // It is judged all the same. If the type has such an element the order is lost.
+                // The child is validated nevertheless. If the type has such an element, the position in the content
+                // model is lost.
                 let Some(&leaf) = other else { return Assessment::Lax };
                 self.lose();
                 leaf
@@ -113,14 +114,14 @@ impl<'d> Run<'_, '_, 'd> {
         }
     }
 
-    /// What could come next in the innermost element, in words.
+    /// Describes what could come next in the innermost element.
     fn expected(&self, model: &Model) -> String {
         let Some(frame) = self.frames.last() else { return String::new() };
         let Some(assessed) = &frame.assessed else { return String::new() };
         expected(self.types, &assessed.matcher, model, frame.name.local())
     }
 
-    /// The declaration and the type of an element (cvc-elt, cvc-assess-elt).
+    /// Returns the declaration and the type of an element (cvc-elt, cvc-assess-elt).
     pub(super) fn assessed(
         &mut self,
         reader: &Reader<'d>,
@@ -202,7 +203,7 @@ impl<'d> Run<'_, '_, 'd> {
         })
     }
 
-    /// The type that an element says it has by `xsi:type`, and where.
+    /// Returns the type in the `xsi:type` of an element, and its offset.
     fn said_type(&mut self, reader: &Reader<'d>) -> Option<(TypeId, usize)> {
         let is_it = |attribute: &castile_xml::Attribute<'_>| {
             attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type"
@@ -224,7 +225,7 @@ impl<'d> Run<'_, '_, 'd> {
         None
     }
 
-    /// Whether an element says by `xsi:nil` that it has no content (cvc-elt 3).
+    /// Returns true if `xsi:nil` declares that the element has no content (cvc-elt 3).
     fn is_nil(&mut self, reader: &Reader<'d>, declaration: Option<ElementId>) -> bool {
         let is_it = |attribute: &castile_xml::Attribute<'_>| {
             attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "nil"
@@ -237,7 +238,7 @@ impl<'d> Run<'_, '_, 'd> {
                 return false;
             }
         };
-        // Without a declaration it says nothing (§3.3.4).
+        // Without a declaration `xsi:nil` has no effect (§3.3.4).
         let Some(declaration) = declaration.map(|id| &self.types.schema[id]) else { return false };
         if !declaration.nillable {
             let message = "xsi:nil is given, and the element is not nillable".to_owned();

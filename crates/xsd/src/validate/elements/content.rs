@@ -1,4 +1,4 @@
-//! What an element has in it, judged as it ends (cvc-type 3.1, cvc-complex-type 2.1 and 2.2, cvc-elt 5).
+//! Validates the content of an element at its end (cvc-type 3.1, cvc-complex-type 2.1 and 2.2, cvc-elt 5).
 
 use castile_databinding::datatypes::{Scope, quoted};
 use castile_xml::Reader;
@@ -10,7 +10,7 @@ use super::{Assessed, Run};
 use crate::TypeId;
 use crate::components::ValueConstraint;
 
-/// The declarations of an element that has just ended, and those around it.
+/// The declarations of an element that has just ended, and those in scope around it.
 struct Ended<'a, 'd> {
     own: &'a [(String, String)],
     reader: &'a Reader<'d>,
@@ -26,7 +26,7 @@ impl Scope for Ended<'_, '_> {
 }
 
 impl<'d> Run<'_, '_, 'd> {
-    /// Judges the content of an element that ends, whose tags are at `start` and `end`.
+    /// Validates the content of an element between the tags at `start` and `end`.
     pub(super) fn content(
         &mut self,
         reader: &Reader<'d>,

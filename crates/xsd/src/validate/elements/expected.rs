@@ -1,4 +1,4 @@
-//! What could come next in an element, in the words of messages.
+//! Describes what could come next in an element, for messages.
 
 use castile_databinding::model::Matcher;
 
@@ -6,7 +6,7 @@ use super::super::model::{Leaf, Model};
 use super::super::types::Types;
 use crate::components::NamespaceConstraint;
 
-/// What could come next, or that the element could end.
+/// Describes what could come next, or that the element could end.
 pub(super) fn expected(types: &Types<'_>, matcher: &Matcher, model: &Model, element: &str) -> String {
     let or_end = if matcher.is_complete(model.particles()) { Some(format!("the end of {element}")) } else { None };
     in_words(types, matcher, model, or_end)

@@ -1,4 +1,4 @@
-//! Prints a contract that is made to be expensive, or the names of all shapes there are.
+//! Prints a contract that is designed to be expensive, or the names of all available shapes.
 //!
 //!     cargo run -p castile-xsd --example hostile -- SHAPE BYTES
 

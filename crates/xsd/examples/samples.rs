@@ -1,4 +1,5 @@
-//! Prints samples of every global element of a schema, a zero byte behind each, and says which elements have none.
+//! Prints samples of every global element of a schema, each followed by a zero byte, and reports elements without
+//! samples.
 //!
 //!     cargo run -p castile-xsd --example samples -- SCHEMA
 

@@ -1,4 +1,4 @@
-//! Catalogs say where documents are: `catalogs/expected.tsv` has what `catalogs/catalog.xml` says.
+//! Tests catalogs: `catalogs/expected.tsv` has the mappings in `catalogs/catalog.xml`.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -57,7 +57,7 @@ fn files_ask_their_catalogs() {
     assert_eq!(at(None, "urn:orders").map(PathBuf::from), Some(folder().join("orders.xsd")));
     assert_eq!(at(Some("urn:in-group"), "").map(PathBuf::from), Some(folder().join("group/a.xsd")));
     assert_eq!(at(Some("http://www.example.com/"), "urn:orders"), None);
-    // What a document that a catalog knows refers to is relative to its URL.
+    // References in a document that is in a catalog are relative to its URL.
     let from = |path: &str, location| {
         let base = folder().join(path).to_string_lossy().into_owned();
         files.locate(&Request { base: &base, location: Some(location), namespace: "" }).map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! Each construct of XSD 1.0 becomes the component that Part 1 says it is.
+//! Tests that each construct of XSD 1.0 becomes the component that Part 1 defines.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -10,7 +10,7 @@ use castile_xsd::{Builtin, Documents, ExpandedName, Schema, TypeId};
 
 const HEAD: &str = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t" xmlns="urn:t""#;
 
-/// The schema of this body, which has no problems.
+/// Returns the schema with this body, which must have no problems.
 fn schema(body: &str) -> Schema {
     let documents = Documents::new().with("t.xsd", format!("{HEAD}>{body}</xs:schema>"));
     let (schema, diagnostics) = castile_xsd::read("t.xsd", &documents);
@@ -23,7 +23,7 @@ fn type_id(schema: &Schema, local: &str) -> TypeId {
     schema.find_type(&ExpandedName::new("urn:t", local)).unwrap_or_else(|| panic!("no type {local}"))
 }
 
-/// The content of a type in the notation of a DTD: `a, (b | c)*, #any?`.
+/// Returns the content of a type in the notation of a DTD: `a, (b | c)*, #any?`.
 fn content(schema: &Schema, local: &str) -> String {
     match schema.content(type_id(schema, local)) {
         Content::Empty => "empty".into(),
@@ -70,7 +70,7 @@ fn content_models() {
         (format!("<xs:choice maxOccurs='unbounded'>{a}{b}</xs:choice>"), "(a | b)+"),
         (format!("<xs:all>{a}<xs:element name='b' minOccurs='0'/></xs:all>"), "(a & b?)"),
         (format!("<xs:sequence minOccurs='0'>{a}{b}</xs:sequence>"), "(a, b)?"),
-        // Groups that say nothing are dissolved.
+        // Redundant groups are removed.
         (format!("<xs:sequence>{a}<xs:sequence>{b}{c}</xs:sequence></xs:sequence>"), "(a, b, c)"),
         (format!("<xs:choice>{a}<xs:choice>{b}{c}</xs:choice></xs:choice>"), "(a | b | c)"),
         (format!("<xs:sequence><xs:choice>{a}</xs:choice></xs:sequence>"), "(a)"),
@@ -79,13 +79,13 @@ fn content_models() {
         (format!("<xs:sequence>{a}<xs:choice><xs:sequence>{b}</xs:sequence>{c}</xs:choice></xs:sequence>"), "(a, (b | c))"),
         // A choice with an empty branch may be empty.
         (format!("<xs:choice>{a}{b}<xs:sequence/></xs:choice>"), "(a | b)?"),
-        // Groups that occur otherwise than once are not.
+        // Groups that don't occur exactly once are kept.
         (format!("<xs:sequence>{a}<xs:sequence minOccurs='0'>{b}{c}</xs:sequence></xs:sequence>"), "(a, (b, c)?)"),
         (
             "<xs:sequence maxOccurs='2'><xs:element name='a' maxOccurs='2'/></xs:sequence>".into(),
             "(a{1,2}){1,2}",
         ),
-        // maxOccurs="0" takes a particle out.
+        // maxOccurs="0" removes a particle.
         (format!("<xs:sequence>{a}<xs:element name='b' minOccurs='0' maxOccurs='0'/></xs:sequence>"), "(a)"),
         (format!("<xs:sequence>{a}<xs:any minOccurs='0' maxOccurs='unbounded'/></xs:sequence>"), "(a, #any*)"),
         ("<xs:group ref='g'/>".into(), "(x | y)"),
@@ -169,7 +169,7 @@ fn elements() {
     let b = &schema[find("b")];
     assert_eq!(b.value_constraint, Some(ValueConstraint::Fixed("x".into())));
     assert!(b.is_abstract && schema[b.type_id].name().is_none());
-    // Without a type of its own an element has that of the head, of its head if need be.
+    // An element without a type takes the type of its head, which may take it from its own head.
     assert_eq!((schema[find("c")].type_id, schema[find("d")].type_id), (b.type_id, b.type_id));
     assert_eq!(schema.substitutes(find("b")), [find("c"), find("d")]);
     let e = &schema[find("e")];

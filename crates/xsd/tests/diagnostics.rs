@@ -1,4 +1,4 @@
-//! What is said of broken schemas.
+//! Tests the diagnostics of broken schemas.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 

@@ -1,10 +1,10 @@
-//! How documents find each other: import, include, redefine, circles, names without documents.
+//! Tests how documents refer to each other: import, include, redefine, circles, namespaces without documents.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use castile_xsd::{Documents, ExpandedName, Schema, Severity};
 
-/// `<xs:schema …>` with prefixes `t` and `o`; a target namespace unless it is empty.
+/// Returns `<xs:schema …>` with the prefixes `t` and `o`, and with a target namespace unless it is empty.
 fn document(namespace: &str, body: &str) -> String {
     let target =
         if namespace.is_empty() { String::new() } else { format!("targetNamespace='{namespace}' xmlns='{namespace}'") };
@@ -310,7 +310,7 @@ fn documents_that_are_no_schemas() {
 
 #[test]
 fn long_chains_and_deep_nests_end() {
-    // A chain of 5,000 types, groups, elements and attribute groups, each on the next.
+    // Chains of 5,000 types, groups, elements and attribute groups, each based on the next.
     let mut body = String::new();
     for index in 0..5_000 {
         let next = index + 1;
@@ -328,7 +328,7 @@ fn long_chains_and_deep_nests_end() {
     assert!(problems.iter().all(are_of_size), "{:?}", &problems[..problems.len().min(3)]);
     let first = schema.find_type(&ExpandedName::new("urn:t", "T0")).unwrap();
     assert!(schema.bases(first).count() <= 202);
-    // Groups that double, twenty-fold.
+    // A chain of groups, each of which refers to the next one twice.
     let mut body = String::new();
     for index in 0..60 {
         let reference = format!("<xs:group ref='g{}'/>", index + 1);
@@ -339,7 +339,7 @@ fn long_chains_and_deep_nests_end() {
     let (schema, problems) = read(&[("a.xsd", document("urn:t", &body))]);
     assert!(problems.iter().any(|problem| problem.contains("particles")), "{problems:?}");
     let _ = schema.content(schema.find_type(&ExpandedName::new("urn:t", "T")).unwrap());
-    // Nested in place.
+    // Nested inline.
     let nest = format!(
         "<xs:complexType name='T'>{}{}</xs:complexType>",
         "<xs:sequence>".repeat(400),
@@ -349,7 +349,7 @@ fn long_chains_and_deep_nests_end() {
     assert!(problems.iter().any(|problem| problem.contains("nest more than")), "{problems:?}");
 }
 
-/// Content models that are made to be slow: the checks of them end.
+/// The checks of content models that are designed to be slow end.
 #[test]
 fn checks_of_large_content_models_end() {
     let elements = |range: &mut dyn Iterator<Item = usize>| -> String {
@@ -359,18 +359,18 @@ fn checks_of_large_content_models_end() {
     let members: String =
         (0..2_000).map(|index| format!("<xs:element name='m{index}' substitutionGroup='h'/>")).collect();
     for body in [
-        // Optional elements, one after another: what may follow is as many.
+        // A sequence of optional elements, where each may be followed by all later ones.
         format!("<xs:complexType name='T'><xs:sequence>{}</xs:sequence></xs:complexType>", elements(&mut (0..20_000))),
-        // Every member of a large group may stand for each of many references.
+        // A large substitution group whose members may replace each of many references.
         format!("<xs:element name='h'/>{members}<xs:complexType name='T'><xs:sequence>{}</xs:sequence></xs:complexType>", references("h")),
-        // Every branch is compared with all those of the base before it is found.
+        // A branch that matches only the last branch of the base.
         format!(
             "<xs:complexType name='B'><xs:choice>{}</xs:choice></xs:complexType>
              <xs:complexType name='T'><xs:complexContent><xs:restriction base='B'><xs:choice>{}</xs:choice></xs:restriction></xs:complexContent></xs:complexType>",
             elements(&mut (0..5_000)),
             elements(&mut (0..5_000).rev())
         ),
-        // Rounds within rounds.
+        // Nested repetitions.
         format!(
             "<xs:complexType name='T'>{}{}</xs:complexType>",
             (0..90).map(|index| format!("<xs:sequence minOccurs='0' maxOccurs='1000'><xs:element name='e{index}'/>")).collect::<String>(),

@@ -1,4 +1,4 @@
-//! Messages in SOAP encoding that are made from a schema: what SOAP 1.1 §5 and SOAP 1.2 Part 2 §3 have beside it.
+//! Tests samples in SOAP encoding against the schema and the rules of SOAP 1.1 §5 and SOAP 1.2 Part 2 §3.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -36,7 +36,7 @@ fn find(schema: &Schema, name: &str) -> TypeId {
     schema.find_type(&ExpandedName::new("urn:t", name)).unwrap()
 }
 
-/// What bodies hold that call `call` with one part of a type, each in an element of its own.
+/// Returns the contents of bodies that call `call` with one part of a type.
 fn calls(schema: &Schema, encoding: Encoding, type_id: TypeId, has_references: bool) -> Vec<String> {
     let parts = [("part".to_owned(), type_id)];
     let samples = Samples::of_call(schema, encoding, ExpandedName::new("urn:c", "call"), parts);
@@ -44,7 +44,7 @@ fn calls(schema: &Schema, encoding: Encoding, type_id: TypeId, has_references: b
     samples.map(|sample| format!("<body>{}</body>", sample.unwrap())).collect()
 }
 
-/// All elements in an element.
+/// Returns all descendants of an element.
 fn elements(element: Element<'_>) -> Vec<Element<'_>> {
     let mut found: Vec<_> = element.elements().collect();
     let mut next = 0;
@@ -86,7 +86,8 @@ fn what_a_type_is_in_soap_encoding() {
     assert_eq!(names(&Kind::of(&schema, Builtin::AnyType.into())), "anything");
 }
 
-/// One of everything comes first; then values are nil, absent, of a derived type, and don't say what is known.
+/// The first sample has one of everything. In the others, values are nil, absent or of a derived type, or leave out
+/// known types.
 #[test]
 fn accessors_are_there_and_not() {
     let schema = schema();
@@ -115,7 +116,7 @@ fn arrays_say_what_they_hold() {
             let said = said.rsplit(':').next().unwrap();
             let count = array.elements().count();
             match said.strip_prefix("int[][").and_then(|said| said.strip_suffix(",2]")) {
-                // An array of two dimensions, whose items are arrays.
+                // An array with two dimensions, whose items are arrays.
                 Some(size) => assert!(size.is_empty() || size.parse() == Ok(count / 2), "{said} of {count}"),
                 None => assert!(said.starts_with("int["), "{said} of {count}"),
             }
@@ -129,7 +130,8 @@ fn arrays_say_what_they_hold() {
     }
 }
 
-/// Each reference leads somewhere: behind the call by SOAP 1.1, in it by SOAP 1.2. Some lead to one value, and some back.
+/// Each reference leads to a value: after the call in SOAP 1.1, within it in SOAP 1.2. Some values are shared, and some
+/// references are circular.
 #[test]
 fn references_lead_to_values() {
     let schema = schema();
@@ -143,7 +145,7 @@ fn references_lead_to_values() {
             let ids: Vec<(&str, Element<'_>)> =
                 all.iter().filter_map(|element| Some((attribute(*element, namespace, "id")?, *element))).collect();
             assert_eq!(ids.iter().map(|(id, _)| id).collect::<HashSet<_>>().len(), ids.len(), "{call}");
-            // By SOAP 1.2 the value itself is the first of its places.
+            // In SOAP 1.2 the first occurrence is the value itself.
             let mut known: HashSet<&str> = match encoding {
                 Encoding::Soap11 => HashSet::new(),
                 Encoding::Soap12 => ids.iter().map(|(id, _)| *id).collect(),

@@ -1,4 +1,4 @@
-//! Contracts that are made to be expensive end, within limits that are named where they are passed.
+//! Tests that expensive contracts end within limits, and that diagnostics name the limit that was exceeded.
 
 #[path = "hostile/shapes.rs"]
 #[allow(dead_code, reason = "some of it is for tests of other crates")]
@@ -21,8 +21,8 @@ fn errors(diagnostics: &[Diagnostic]) -> Vec<String> {
     diagnostics.iter().filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect()
 }
 
-/// What a schema holds when all of it is looked at, type by type, with its texts in pieces of 64 bytes: what is made of it can be
-/// no less work.
+/// Counts the content of a schema type by type, with texts in units of 64 bytes. Any code that processes the whole
+/// schema does at least this much work.
 fn work(schema: &Schema) -> usize {
     let value = |constraint: &Option<ValueConstraint>| match constraint {
         Some(ValueConstraint::Default(text) | ValueConstraint::Fixed(text)) => text.len() / 64,
@@ -69,7 +69,8 @@ fn every_shape_ends_within_the_limits() {
     }
 }
 
-/// A chain of types that each have what the one before has is of quadratic size, up to a limit; nothing is of more.
+/// A chain of types in which each includes the content of the previous one has quadratic size, up to a limit. No shape
+/// grows faster.
 #[test]
 fn work_grows_as_the_contract_does() {
     for shape in shapes::SHAPES {
@@ -120,7 +121,7 @@ fn errors_name_the_limit_and_the_place() {
             "stands for others in more than 200 steps",
         ),
     ] {
-        // The documents are two, so that a limit can be passed between them.
+        // There are two documents, so that the limit can be exceeded between them.
         let documents = Documents::new()
             .with(
                 "a.xsd",
@@ -176,7 +177,7 @@ fn a_document_that_many_namespaces_include_counts_for_each() {
     assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
 }
 
-/// Each of many namespaces has the same document, whose text is what there is much of.
+/// Many namespaces include the same document, which has a long text.
 #[test]
 fn the_text_of_a_document_that_many_namespaces_include_counts_for_each() {
     let mut limits = Limits::default();
@@ -196,13 +197,13 @@ fn the_text_of_a_document_that_many_namespaces_include_counts_for_each() {
     }
     documents = documents.with("a.xsd", schema_of(&imports).as_str());
     let (schema, diagnostics) = castile_xsd::read_within("a.xsd", &documents, limits);
-    // Each costs 100 and a little.
+    // Each inclusion adds slightly more than 100 to the count.
     let elements = schema.elements().filter(|(_, element)| element.name.local() == "e").count();
     assert_eq!(elements, 10);
     assert!(errors(&diagnostics).iter().any(|error| error.contains("`components`")), "{diagnostics:?}");
 }
 
-/// Each of many namespaces has the same document, which includes another one many times.
+/// Many namespaces include the same document, which includes another one many times.
 #[test]
 fn includes_of_a_document_that_many_namespaces_include_count_for_each() {
     let mut limits = Limits::default();

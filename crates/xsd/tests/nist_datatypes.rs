@@ -1,12 +1,13 @@
-//! The NIST part of the W3C's XML Schema test suite: 19,243 instances, each of a schema that restricts one built-in
-//! type, a list or a union of them by one facet. Validity is in the names: `SV-IV` is valid, `SV-II` is not.
+//! Runs the NIST part of the W3C's XML Schema test suite: 19,243 instances. The schema of each restricts a built-in
+//! type, or a list or union of built-in types, by one facet. The file name shows the validity: `SV-IV` is valid,
+//! `SV-II` is not.
 //!
-//! Each is judged as a value by the definition of its type, and as a document by the validator.
+//! Each instance is checked as a value by the definition of its type, and as a document by the validator.
 //!
-//! 13 instances are named wrongly: they stand in `nist-misnamed.txt`, and libxml2 judges them as we do.
+//! 13 instances have wrong names. They are listed in `nist-misnamed.txt`, and libxml2 agrees with our results for them.
 //!
-//! `cargo test -p castile-xsd --test nist_datatypes -- --nocapture` prints the tally. The archive is unpacked once into
-//! `target/tmp` with the system's `tar`.
+//! `cargo test -p castile-xsd --test nist_datatypes -- --nocapture` prints the totals. The archive is unpacked once
+//! into `target/tmp` with the system's `tar`.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -38,7 +39,7 @@ fn instances_are_judged_as_they_are_named() {
             let problems = validator.validate(&bytes);
             let instance = Document::parse(std::str::from_utf8(&bytes).unwrap()).unwrap();
             let instance = outermost(&instance);
-            // Instances of one schema are of one type.
+            // All instances of one schema have the same type.
             let definition = definition.get_or_insert_with(|| definition_of(&schema, instance));
             let verdict = definition.read(&instance.text(), &instance);
             if verdict.is_ok() != problems.is_empty() {
@@ -62,7 +63,8 @@ fn instances_are_judged_as_they_are_named() {
     assert!(all > 19_000, "only {all} instances were found");
 }
 
-/// The element that is judged. An ID can't stand in the outermost one, so those instances have another around it.
+/// Returns the element to check. An ID isn't allowed in the outermost element, so those instances have another element
+/// around it.
 fn outermost(instance: &Document) -> Element<'_> {
     let root = instance.root();
     if root.local() == "out" { root.elements().next().unwrap() } else { root }
@@ -74,7 +76,7 @@ fn definition_of(schema: &Schema, instance: Element<'_>) -> SimpleTypeDefinition
     schema.simple_type_definition(schema[element].type_id).unwrap()
 }
 
-/// Schemas with their instances, found by their names.
+/// Returns the schemas with their instances, which are found by name.
 fn grouped_by_schema(folder: &Path) -> BTreeMap<PathBuf, Vec<PathBuf>> {
     let mut grouped: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -92,11 +94,11 @@ fn grouped_by_schema(folder: &Path) -> BTreeMap<PathBuf, Vec<PathBuf>> {
     grouped
 }
 
-/// The folder with the unpacked instances.
+/// Returns the folder with the unpacked instances.
 fn unpacked() -> PathBuf {
     let archive = castile_corpus::path!("corpus/conformance/xsd/xsdtests-dev.tar.xz");
     let metadata = fs::metadata(archive).unwrap();
-    // The size is in the name: another archive is unpacked anew.
+    // The name has the archive's size, so a different archive is unpacked again.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nist-{}", metadata.len()));
     if !folder.is_dir() {
         let partial = folder.with_extension(format!("partial-{}", std::process::id()));
@@ -104,7 +106,7 @@ fn unpacked() -> PathBuf {
         let tar = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(&partial).arg("nistData").status();
         assert!(tar.as_ref().is_ok_and(|status| status.success()), "tar can't unpack {archive}: {tar:?}");
         if fs::rename(&partial, &folder).is_err() {
-            // Another process was quicker.
+            // Another process unpacked it first.
             fs::remove_dir_all(&partial).unwrap();
         }
     }

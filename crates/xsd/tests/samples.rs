@@ -1,7 +1,8 @@
-//! Samples that are made from the schemas of the corpus are valid by the validator, which doesn't know how they are made.
+//! Tests that samples generated from the schemas of the corpus are valid according to the validator, which is
+//! independent of the generator.
 //!
-//! A run takes a part of the schemas, another one each day; `CASTILE_ALL=1` takes all. libxml2 judges the same samples in
-//! `tests/interop/samples`.
+//! A run tests a part of the schemas, a different one each day; `CASTILE_ALL=1` tests all. `tests/interop/samples`
+//! validates the same samples with libxml2.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -13,10 +14,10 @@ use castile_xsd::sample::Samples;
 use castile_xsd::validate::Validator;
 use castile_xsd::{Documents, ExpandedName, Files, read};
 
-/// How many parts the corpus is taken in.
+/// The number of parts of the corpus.
 const PARTS: usize = 40;
 
-/// What makes samples recurses, to the depth that a document may have.
+/// The sample generator recurses up to the maximum depth of a document.
 const STACK: usize = 64 << 20;
 
 #[castile_corpus::needs("corpus/wsdl")]
@@ -27,7 +28,7 @@ fn samples_of_the_corpus_are_valid() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What is wrong with the samples of this run's part of the corpus.
+/// Returns the invalid samples in this run's part of the corpus.
 fn judge_corpus() -> Vec<String> {
     let corpus = Path::new(castile_corpus::path!("corpus/wsdl"));
     let schemas = schemas_in(corpus);
@@ -50,16 +51,16 @@ fn judge_corpus() -> Vec<String> {
     failures
 }
 
-/// How many samples there are of a schema, and what is wrong with them.
+/// Returns the number of samples of a schema, and the problems in them.
 fn judge(path: &Path) -> (usize, BTreeMap<String, usize>) {
     let (schema, _) = read(&path.to_string_lossy(), &Files::new());
     let mut validator = Validator::new(&schema);
     let (mut count, mut found) = (0, BTreeMap::new());
     for element in schema.global_elements() {
-        // Where none can be made another test says so.
+        // Elements without samples are covered by another test.
         for sample in Samples::new(&schema, element).flatten() {
             count += 1;
-            // Samples have no IDs for their references, which libxml2 doesn't miss.
+            // The samples don't have the IDs that their references need, which libxml2 doesn't report.
             if let Some(problem) = validator.validate(sample.as_bytes()).iter().find(|one| one.rule != "cvc-id.1") {
                 *found.entry(format!("{}: {problem}", schema[element].name)).or_default() += 1;
             }
@@ -87,7 +88,7 @@ fn schemas_in(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn what_can_not_be_is_left_out() {
     for (body, expected) in [
-        // Nothing is derived from the abstract type.
+        // No type is derived from the abstract type.
         (
             r#"<xs:complexType name="Nothing" abstract="true"/>
                <xs:element name="a"><xs:complexType><xs:sequence>
@@ -95,14 +96,14 @@ fn what_can_not_be_is_left_out() {
                </xs:sequence></xs:complexType></xs:element>"#,
             &["<a/>"][..],
         ),
-        // What extends a simple type is not taken for another form of it.
+        // A type that extends a simple type doesn't replace it.
         (
             r#"<xs:simpleType name="Word"><xs:restriction base="xs:string"><xs:enumeration value="w"/></xs:restriction></xs:simpleType>
                <xs:complexType name="Marked"><xs:simpleContent><xs:extension base="Word"><xs:attribute name="m"/></xs:extension></xs:simpleContent></xs:complexType>
                <xs:element name="a" type="Word"/>"#,
             &["<a>w</a>"],
         ),
-        // A name has a namespace, so that it can be written wherever a default one is declared.
+        // A name has a namespace, so that it can also be written where a default namespace is declared.
         (
             r#"<xs:element name="a" type="xs:QName"/>"#,
             &[
@@ -119,8 +120,8 @@ fn what_can_not_be_is_left_out() {
     }
 }
 
-/// A strict wildcard was filled with the first element that it takes, which may be the one that it is in: again and again, up to
-/// the depth that a document may have.
+/// A strict wildcard was filled with the first element that it allows. If that was the element that contains the
+/// wildcard, it nested up to the maximum depth of a document.
 #[test]
 fn a_strict_wildcard_takes_what_ends() {
     let any = |name: &str, content: &str| {
@@ -131,12 +132,12 @@ fn a_strict_wildcard_takes_what_ends() {
     let undeclared = "xsi:type=\"xs:string\">any element</ns1:sample></a>";
     for (body, expected) in [
         (any("a", "<xs:any/>") + "<xs:element name='b' type='xs:string'/>", "<a><b>a sample</b></a>"),
-        // It takes one that needs something before one that isn't declared, and another one before itself.
+        // A declared element with content is preferred to an undeclared one, and another element to the wildcard's own.
         (any("a", "<xs:any/>") + &any("b", "<xs:element name='c'/>"), "<a><b><c>any type</c></b></a>"),
         (any("a", "<xs:any minOccurs='0'/>") + &any("b", "<xs:any minOccurs='0'/>"), "<a><b/></a>"),
         (any("a", "<xs:any/>") + &any("b", "<xs:any/>"), undeclared),
         (any("a", "<xs:any namespace='##local'/>"), ">any element</sample>"),
-        // One that isn't declared stands only where there must be one: many validators refuse it.
+        // An undeclared element is used only where an element is required, because many validators reject it.
         (any("a", "<xs:any namespace='##other' minOccurs='0'/>"), "<a/>"),
         (
             any("a", "<xs:choice><xs:any namespace='##other'/><xs:element name='b' type='xs:string'/></xs:choice>"),
@@ -158,7 +159,7 @@ fn a_strict_wildcard_takes_what_ends() {
     }
 }
 
-/// What has no instance says why.
+/// The error gives the reason why there is no instance.
 #[test]
 fn what_never_ends_is_an_error() {
     for (body, expected) in [
@@ -179,7 +180,7 @@ fn what_never_ends_is_an_error() {
     }
 }
 
-/// Each of many elements may take each other one: what they need is found out for all wildcards of a kind at once.
+/// Each of many elements may contain each other one. The heights are computed for all wildcards of a kind together.
 #[test]
 fn many_wildcards_take_bounded_work() {
     let one = |n: usize| {
@@ -197,7 +198,7 @@ fn many_wildcards_take_bounded_work() {
     assert!(samples.steps() < 200_000, "{} steps", samples.steps());
 }
 
-/// Whatever is chosen: keys are there and differ, and references are those of keys.
+/// In all samples keys are present and unique, and references lead to keys.
 #[test]
 fn identity_constraints_hold() {
     let (schema, problems) =
@@ -239,10 +240,10 @@ fn a_part_of_a_message_has_a_type_and_a_name() {
     assert_eq!((nodes(0), nodes(12)), (1, 2), "what is optional is there, but not too deep");
 }
 
-/// Making samples is bounded work whatever the schema asks for, and what is too much is an error.
+/// Sample generation does bounded work for any schema, and reports an error if the bound is exceeded.
 #[test]
 fn hostile_schemas_take_bounded_work() {
-    /// Bytes of all samples of an element: 80 MB for 10,000,000 steps, and the last instance.
+    /// Maximum size in bytes of all samples of an element: 80 MB for 10,000,000 steps, and the last instance.
     const MOST_TEXT: usize = 88 << 20;
     let doubling = |levels: usize| {
         let types: String = (1..levels)
@@ -263,7 +264,7 @@ fn hostile_schemas_take_bounded_work() {
     for (body, expected) in [
         (doubling(6), None),
         (doubling(60), Some("takes more than 1000000 steps")),
-        // What is in it may be absent, nine times and nine times again.
+        // The optional element is in 60 nested sequences that each occur nine times.
         (complex(&nested), Some("takes more than 1000000 steps")),
         (complex(&format!("<xs:sequence>{fixed}</xs:sequence>")), Some("takes more than 1000000 steps")),
     ] {
@@ -283,7 +284,7 @@ fn hostile_schemas_take_bounded_work() {
     }
 }
 
-/// What can't hold is an error, and looking for it is bounded.
+/// If constraints can't be satisfied the error is found with bounded work.
 #[test]
 fn constraints_that_can_not_hold_take_bounded_work() {
     let attribute = |uses: &str| format!("<xs:complexType><xs:attribute name='a' {uses}/></xs:complexType>");
@@ -306,7 +307,7 @@ fn constraints_that_can_not_hold_take_bounded_work() {
         (list(3, least) + key, Some("whose identity constraints hold")),
         (list(2, fixed) + key, Some("whose identity constraints hold")),
         (list(2, "type='xs:int' use='required'") + &none + reference, Some("whose identity constraints hold")),
-        // It need not refer to anything.
+        // The reference is optional.
         (list(2, "type='xs:int'") + &none + reference, None),
         (list(5_000, "type='xs:int'") + key, None),
         (list(5_000, "type='xs:int'") + &keys, Some("takes more than 1000000 steps")),
@@ -335,7 +336,7 @@ fn constraints_that_can_not_hold_take_bounded_work() {
     }
 }
 
-/// An array of SOAP encoding may have any number of dimensions, each of which has two places.
+/// An array in SOAP encoding may have any number of dimensions, each of size two.
 #[test]
 fn arrays_of_many_dimensions_take_bounded_work() {
     let commas = ",".repeat(99);

@@ -1,10 +1,10 @@
-//! The tests of the W3C's XML Schema test suite: every schema marked valid is accepted, and those marked invalid
-//! are refused but for the ones that `w3c-expected.txt` lists with a reason. Instances are judged
-//! in the same way, with `w3c-instances-expected.txt`.
+//! Runs the W3C's XML Schema test suite. Every schema marked valid must be accepted. Schemas marked invalid must be
+//! rejected, except those that `w3c-expected.txt` lists with a reason. Instances are checked in the same way, with
+//! `w3c-instances-expected.txt`.
 //!
-//! `cargo test -p castile-xsd --test w3c -- --nocapture` prints the tallies. The suite is an archive of 57 MB: it is
-//! unpacked once into `target/tmp` with the system's `tar`. `CASTILE_VERBOSE=1` prints each schema that is judged
-//! otherwise than marked, and `BLESS=1` takes what passes by now off the list; nothing puts a test on it.
+//! `cargo test -p castile-xsd --test w3c -- --nocapture` prints the totals. The suite is an archive of 57 MB, which is
+//! unpacked once into `target/tmp` with the system's `tar`. `CASTILE_VERBOSE=1` prints each schema with an unexpected
+//! result. `BLESS=1` removes tests from the list that pass now; tests are never added automatically.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -23,11 +23,11 @@ use castile_xsd::{Diagnostic, Files, Loader, Severity};
 use w3c::expected::Expected;
 use w3c::suite::{Suite, Validity};
 
-/// What the front end makes of a schema.
+/// The front end's result for a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Accepted,
-    /// Read, with a warning that names the rule that is broken: its meaning is clear all the same.
+    /// Accepted, with a warning that names the broken rule, because the meaning is clear.
     Warned,
     Refused,
 }
@@ -83,14 +83,14 @@ fn schemas_are_judged_as_they_are_marked() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// That docs/conformance.md doesn't have this table.
+/// Returns an error if docs/conformance.md doesn't have this table.
 fn undocumented(table: &str) -> Option<String> {
     let documentation = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
     let is_there = std::fs::read_to_string(documentation).unwrap().contains(table);
     (!is_there).then(|| format!("docs/conformance.md has another table than this:\n{table}"))
 }
 
-/// The verdict on a schema that is made of these documents, and the problems that it follows from.
+/// Returns the result for a schema that consists of these documents, and its diagnostics.
 fn judge(documents: &[PathBuf]) -> (Verdict, Vec<Diagnostic>) {
     let files = Files::new();
     let mut loader = Loader::new(&files);
@@ -111,7 +111,7 @@ fn judge(documents: &[PathBuf]) -> (Verdict, Vec<Diagnostic>) {
     (verdict, list)
 }
 
-/// The NIST's tests are of instances: their schemas are all valid.
+/// NIST's tests are about instances; their schemas are all valid.
 #[castile_corpus::needs("corpus/conformance/xsd/xsdtests-dev.tar.xz")]
 #[test]
 fn schemas_of_the_nist_are_valid() {
@@ -129,7 +129,7 @@ fn schemas_of_the_nist_are_valid() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// As docs/conformance.md has it.
+/// The table in the format of docs/conformance.md.
 struct Table<'t>(&'t BTreeMap<String, Tally>);
 
 impl fmt::Display for Table<'_> {

@@ -1,4 +1,4 @@
-//! The built-in schemas have no problems, and say what the published ones say.
+//! Tests that the built-in schemas have no problems and are equivalent to the published schemas.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -53,7 +53,7 @@ const PUBLISHED: [(&str, &str); 13] = [
     ),
 ];
 
-/// What contracts never refer to is left out of this one.
+/// This built-in schema leaves out what contracts never refer to.
 const IN_PART: &str = "http://schemas.xmlsoap.org/wsdl/";
 
 #[castile_corpus::needs("corpus/wellknown")]

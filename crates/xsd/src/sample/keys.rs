@@ -30,9 +30,9 @@ pub(super) struct Keys<'s> {
     constraints: HashMap<ElementId, Rc<[Constraint]>>,
     types: HashMap<TypeId, Other>,
     state: State,
-    /// Replacements of values, by the number of the value. `None` means that the value is left out.
+    /// How many values were written, including those that are not fields.
     written: usize,
-    /// What stands in place of values, by their numbers: nothing for what is left out.
+    /// Replacements of values, by the number of the value. `None` means that the value is left out.
     replaced: HashMap<usize, Option<Text>>,
     found: Found,
     /// Steps since they were last taken.

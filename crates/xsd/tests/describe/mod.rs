@@ -1,9 +1,9 @@
-//! Components as text, to compare schemas that were read from different documents.
+//! Formats components as text, to compare schemas from different documents.
 
 use castile_xsd::components::{AttributeUse, Compositor, Content, Particle, Scope, Term, TypeDefinition, Variety};
 use castile_xsd::{ElementId, Schema, TypeId};
 
-/// A line for each global component of `namespace`.
+/// Returns a line for each global component of `namespace`.
 pub(crate) fn components(schema: &Schema, namespace: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for id in schema.global_types() {

@@ -1,11 +1,11 @@
-//! What is said of broken documents, word by word: `NAME.xsd` of a folder, or of another extension, gives `NAME.txt`. `BLESS=1`
-//! writes the latter anew; the difference is to be read.
+//! Compares the diagnostics of broken documents with files: `NAME.xsd`, or another extension, gives `NAME.txt`.
+//! `BLESS=1` rewrites the text files; review the changes.
 
 use std::path::Path;
 
 use castile_xsd::{Diagnostic, Documents};
 
-/// Compares what `read` says of all documents with this extension in a folder with what is written there.
+/// Compares the diagnostics from `read` with the expected text, for all documents with this extension in a folder.
 pub fn compare(folder: &str, extension: &str, read: impl Fn(&str, &Documents) -> Vec<Diagnostic>) {
     let folder = Path::new(folder);
     let mut failures = Vec::new();

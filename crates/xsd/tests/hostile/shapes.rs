@@ -1,17 +1,17 @@
-//! Contracts that are made to be expensive: a table of shapes, each of any size.
+//! Contracts that are designed to be expensive: a table of shapes, each available in any size.
 //!
-//! A shape of size `n` has about `n` declarations. `contract` makes a WSDL of it, `schema` a schema alone.
+//! A shape of size `n` has about `n` declarations. `contract` makes a WSDL document of it, `schema` a schema document.
 
 use std::fmt::Write;
 
-/// One way to be expensive.
+/// A kind of expensive contract.
 pub struct Shape {
     pub name: &'static str,
-    /// The children of `<schema>`; the element `t:r`, if there is one, is what the operation takes.
+    /// The children of `<schema>`. The element `t:r`, if there is one, is the input of the operation.
     pub schema: fn(usize) -> String,
-    /// What stands beside the operation in the WSDL: messages, port types, bindings, services.
+    /// The parts of the WSDL besides the operation: messages, port types, bindings, services.
     pub wsdl: fn(usize) -> String,
-    /// What stands before the document element.
+    /// The text before the document element.
     pub prolog: fn(usize) -> String,
 }
 
@@ -33,12 +33,13 @@ fn root_only(_: usize) -> String {
     ROOT.to_owned()
 }
 
-/// `text` for each number below `n`, with `#` for the number, `<` left as it is, and `@` for the number before.
+/// Repeats `text` for each number below `n`. `#` is replaced by the number, and `@` by the previous number.
 fn each(n: usize, text: &str) -> String {
     numbered(0..n, text)
 }
 
-/// `text` for each number from 1 to below `n`, as [`each`] does: what refers to the one before.
+/// Repeats `text` for each number from 1 to below `n`. `#` is replaced by the number, and `@` by the previous number,
+/// to refer to the previous declaration.
 fn chain(n: usize, text: &str) -> String {
     numbered(1..n, text)
 }
@@ -59,7 +60,7 @@ fn numbered(numbers: std::ops::Range<usize>, text: &str) -> String {
     out
 }
 
-/// An element `r` of the type `t:T` with the number of the last of `n`.
+/// An element `r` with the last of `n` types `t:T`.
 fn root_of_last(n: usize) -> String {
     format!("<xs:element name='r' type='t:T{}'/>", n - 1)
 }
@@ -82,7 +83,7 @@ pub const SHAPES: &[Shape] = &[
         first.to_owned() + &chain(n, next) + &root_of_last(n)
     }),
     schema("types_that_refer_to_all", |n| {
-        // Each of about √n types has elements of all types.
+        // About √n types, each with elements of all these types.
         let side = n.isqrt().max(2);
         let elements = each(side, "<xs:element name='e#' type='t:T#' minOccurs='0'/>");
         let types = each(side, "<xs:complexType name='T#'><xs:sequence>!</xs:sequence></xs:complexType>");
@@ -381,7 +382,7 @@ pub const SHAPES: &[Shape] = &[
         ))
     }),
     schema("samples_that_double", |n| {
-        // Each type needs two of the one before.
+        // Each type needs the previous one several times.
         let first = "<xs:complexType name='T0'><xs:sequence><xs:element name='e' type='xs:int'/></xs:sequence></xs:complexType>";
         let next = "<xs:complexType name='T#'><xs:sequence><xs:element name='e' type='t:T@' minOccurs='9' maxOccurs='9'/><xs:element name='f' type='t:T@' minOccurs='9' maxOccurs='9'/></xs:sequence></xs:complexType>";
         first.to_owned() + &chain(n, next) + &root_of_last(n)
@@ -395,7 +396,7 @@ pub const SHAPES: &[Shape] = &[
         first + &chain(side, next).replace('!', &branches) + &root_of_last(side)
     }),
     schema("choices_restricted_deep", |n| {
-        // Each level of the restriction tries each branch of the base.
+        // Each level of the restriction is compared with each branch of the base.
         let depth = n.min(60);
         let open = "<xs:choice maxOccurs='2'><xs:element name='a'/><xs:sequence><xs:element name='b'/>";
         let close = "</xs:sequence></xs:choice>";
@@ -766,7 +767,7 @@ pub const SHAPES: &[Shape] = &[
     }),
     wsdl("policies_that_ports_refer_to", |n| {
         let policies = each(n, "<Policy xmlns='http://www.w3.org/ns/ws-policy' Id='p#'><a xmlns='urn:a'/></Policy>");
-        // A number stands for each `#` of the text.
+        // `each` replaces every `#` by a number, so the one in the URI is written as `%` first.
         let reference = "<PolicyReference xmlns='http://www.w3.org/ns/ws-policy' URI='&%35;p#'/>";
         let references = each(n, reference).replace('%', "#");
         let ports = each(n, "<port name='Q#' binding='t:Q'><soap:address location='http://h/#'/></port>");
@@ -853,13 +854,13 @@ pub const SHAPES: &[Shape] = &[
     }),
 ];
 
-/// The shape of this name.
+/// Returns the shape with this name.
 pub fn shape(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|shape| shape.name == name)
 }
 
 impl Shape {
-    /// A WSDL document.
+    /// Returns a WSDL document of size `n`.
     pub fn contract(&self, n: usize) -> String {
         format!(
             "{}<definitions xmlns='http://schemas.xmlsoap.org/wsdl/' xmlns:soap='http://schemas.xmlsoap.org/wsdl/soap/' xmlns:t='urn:t' xmlns:xs='http://www.w3.org/2001/XMLSchema' targetNamespace='urn:t'>\n\
@@ -876,7 +877,7 @@ impl Shape {
         )
     }
 
-    /// The size at which the contract has about so many bytes.
+    /// Returns the size at which the contract has about this many bytes.
     pub fn size_of(&self, bytes: usize) -> usize {
         let (mut low, mut high) = (2, 2);
         while high < 1 << 20 && self.contract(high).len() < bytes {

@@ -1,17 +1,18 @@
-//! The tests that are judged otherwise than marked, each under its reason.
+//! The list of tests whose results differ from their marks, grouped by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// `w3c-expected.txt` and its like: a line `= reason`, then the names of tests, one a line.
+/// The content of `w3c-expected.txt` or a similar file: a line `= reason`, followed by the names of tests, one per
+/// line.
 pub(crate) struct Expected {
     path: PathBuf,
     head: Vec<String>,
     sections: Vec<(String, BTreeMap<String, Seen>)>,
 }
 
-/// Whether the run had the test, and whether it failed as it says here.
+/// Whether the test was run, and whether it failed as listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     No,
@@ -36,12 +37,12 @@ impl Expected {
         Expected { path, head, sections }
     }
 
-    /// Takes note of a test; a failure that isn't expected comes back.
+    /// Records the result of a test. Returns the failure if it isn't listed.
     pub(crate) fn check(&mut self, name: &str, passed: bool, failure: impl FnOnce() -> String) -> Option<String> {
         let seen = self.sections.iter_mut().find_map(|(_, tests)| tests.get_mut(name));
         match seen {
             Some(seen) => {
-                // Some tests come twice under one name.
+                // Some tests occur twice under one name.
                 let failed_before = *seen == Seen::Failed;
                 *seen = if passed && !failed_before { Seen::Passed } else { Seen::Failed };
                 None
@@ -51,7 +52,7 @@ impl Expected {
         }
     }
 
-    /// What stands in the list and should not, unless `BLESS` takes it off.
+    /// Returns entries that don't belong in the list, unless `BLESS` removes them.
     pub(crate) fn close(mut self) -> Vec<String> {
         let mut failures = Vec::new();
         for (_, tests) in &self.sections {

@@ -1,4 +1,4 @@
-//! The instances of the suite, judged by the validator that the schema model drives.
+//! Runs the instance tests of the suite with the validator.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,7 +76,7 @@ pub(super) fn schema_of(documents: &[PathBuf]) -> Schema {
     loader.finish().0
 }
 
-/// Some instances have a document type declaration. What can't be read is not valid.
+/// Validates an instance, which may have a document type declaration. An unreadable document is invalid.
 fn judge(validator: &mut Validator<'_>, path: &Path) -> Vec<Problem> {
     let bytes = fs::read(path).unwrap();
     match castile_xsd::decode(&bytes) {
@@ -88,7 +88,7 @@ fn judge(validator: &mut Validator<'_>, path: &Path) -> Vec<Problem> {
     }
 }
 
-/// As docs/conformance.md has it.
+/// The table in the format of docs/conformance.md.
 struct Table<'t>(&'t BTreeMap<String, Tally>);
 
 impl fmt::Display for Table<'_> {

@@ -1,4 +1,4 @@
-//! Samples of the suite's schemas: keys, references to keys and unique constraints hold.
+//! Tests that keys, key references and unique constraints hold in samples of the suite's schemas.
 
 use castile_xsd::sample::Samples;
 use castile_xsd::validate::Validator;
@@ -19,7 +19,7 @@ fn identity_constraints_of_samples_hold() {
         let schema = schema_of(&test.documents);
         let mut validator = Validator::new(&schema);
         for element in schema.global_elements() {
-            // Where none can hold, that is said.
+            // If no sample satisfies the constraints the generator reports an error, which is ignored here.
             for sample in Samples::new(&schema, element).flatten() {
                 count += 1;
                 let problems = validator.validate(sample.as_bytes());

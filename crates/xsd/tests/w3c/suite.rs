@@ -1,4 +1,4 @@
-//! The suite itself: unpacked, and its catalogues (`*Meta/*.testSet`) read.
+//! Unpacks the suite and reads its catalogs (`*Meta/*.testSet`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// The unpacked suite.
 pub(crate) struct Suite(PathBuf);
 
-/// One schema of the suite.
+/// A schema test of the suite.
 pub(crate) struct SchemaTest {
     /// Group and test.
     pub(crate) name: String,
@@ -23,13 +23,13 @@ pub(crate) struct SchemaTest {
     pub(crate) validity: Validity,
 }
 
-/// One instance of the suite.
+/// An instance test of the suite.
 pub(crate) struct InstanceTest {
     /// Group and test.
     pub(crate) name: String,
     /// The contributor's folder.
     pub(crate) set: String,
-    /// The schema of its group, and the documents that the instance itself names.
+    /// The schema documents of its group, and those that the instance names.
     pub(crate) schema: Vec<PathBuf>,
     pub(crate) instance: PathBuf,
     pub(crate) validity: Validity,
@@ -42,13 +42,13 @@ pub(crate) enum Validity {
 }
 
 impl Suite {
-    /// Unpacks the suite, unless that was done before.
+    /// Unpacks the suite, unless it is already unpacked.
     pub(crate) fn open() -> Suite {
         static UNPACKING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = UNPACKING.lock();
         let archive = castile_corpus::path!("corpus/conformance/xsd/xsdtests-dev.tar.xz");
         let metadata = fs::metadata(archive).unwrap();
-        // The size is in the name: another archive is unpacked anew.
+        // The name has the archive's size, so a different archive is unpacked again.
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("xsts-{}", metadata.len()));
         if !folder.is_dir() {
             let partial = folder.with_extension(format!("partial-{}", std::process::id()));
@@ -56,19 +56,19 @@ impl Suite {
             let unpacked = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(&partial).status();
             assert!(unpacked.as_ref().is_ok_and(|status| status.success()), "tar can't unpack {archive}: {unpacked:?}");
             if fs::rename(&partial, &folder).is_err() {
-                // Another process was quicker.
+                // Another process unpacked it first.
                 fs::remove_dir_all(&partial).unwrap();
             }
         }
         Suite(folder.canonicalize().unwrap())
     }
 
-    /// The tests of schemas for XSD 1.0 whose verdict stands.
+    /// Returns the schema tests for XSD 1.0 with an accepted status.
     pub(crate) fn schema_tests(&self) -> Vec<SchemaTest> {
         self.tests("schemaTest", schema_test)
     }
 
-    /// The tests of instances for XSD 1.0 whose verdict stands.
+    /// Returns the instance tests for XSD 1.0 with an accepted status.
     pub(crate) fn instance_tests(&self) -> Vec<InstanceTest> {
         self.tests("instanceTest", instance_test)
     }
@@ -89,7 +89,7 @@ impl Suite {
         tests
     }
 
-    /// The schemas of the NIST, which no catalogue lists.
+    /// Returns NIST's schemas, which are in no catalog.
     pub(crate) fn nist_schemas(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut open = vec![self.0.join("nistData")];
@@ -138,7 +138,7 @@ fn instance_test(group: Element<'_>, test: Element<'_>, folder: &Path, set: &str
     Some(InstanceTest { name: name(set, group, test), set: set.to_owned(), schema, instance, validity })
 }
 
-/// What a test is marked as, if it is for XSD 1.0 and the verdict stands.
+/// Returns the expected validity of a test, if it is for XSD 1.0 and its status is accepted.
 fn validity(group: Element<'_>, test: Element<'_>) -> Option<Validity> {
     let children = |local: &'static str| test.elements().filter(move |child| child.local() == local);
     let is_10 = |element: &Element<'_>| element.attribute("version").is_none_or(|version| version.contains("1.0"));
@@ -168,7 +168,7 @@ fn name(set: &str, group: Element<'_>, test: Element<'_>) -> String {
     format!("{set}/{}/{}", name(group), name(test))
 }
 
-/// The schema documents that an instance names (Part 1 §4.3.2).
+/// Returns the schema documents that an instance names (Part 1 §4.3.2).
 fn named_by(instance: &Path) -> Vec<PathBuf> {
     let text = castile_xsd::decode(&fs::read(instance).unwrap()).unwrap().into_owned();
     let Ok(document) = Document::parse(&text) else { return Vec::new() };

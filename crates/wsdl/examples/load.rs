@@ -1,9 +1,9 @@
-//! How long contracts take to be read: for each path on the standard input a line with it, the milliseconds of the best of
-//! some runs, and how many errors there are.
+//! Measures how long contracts take to load. For each path on standard input it prints a line with the path, the best
+//! time of some runs in milliseconds, and the number of errors.
 //!
 //!     cargo run --profile tools -p castile-wsdl --example load -- CATALOG…
 //!
-//! Each `CATALOG` says where documents are that the contracts import.
+//! The catalogs map imported documents to files.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use castile_wsdl::{Severity, read};
 use castile_xsd::{Catalog, Files};
 
-/// The machine has other work: the best of these says what it takes.
+/// The best run is reported, because other work on the machine slows some runs down.
 const RUNS: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! What a contract says of WS-Addressing (1.0 Metadata; the WSDL Binding that came before it; the submission).
+//! WS-Addressing in a contract (1.0 Metadata; its predecessor, the WSDL Binding; the submission).
 
 use std::collections::HashMap;
 
@@ -7,28 +7,28 @@ use castile_xml::tree::Element;
 use crate::extensions::is_policy;
 use crate::model::{Binding, BindingOperation, Definitions, Extension, OperationMessage, Port};
 
-/// Whether messages of a port have WS-Addressing, and where responses go.
+/// Whether messages of a port use WS-Addressing, and where responses are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addressing {
-    /// Whether they must have it.
+    /// Whether WS-Addressing is required.
     pub required: bool,
-    /// Where responses go.
+    /// Where responses are sent.
     pub responses: Responses,
 }
 
-/// Where responses go (1.0 Metadata §3.1.1).
+/// Where responses are sent (1.0 Metadata §3.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Responses {
-    /// Wherever the request says.
+    /// To any address in the request.
     Anywhere,
     /// Back on the connection.
     Anonymous,
-    /// To other addresses.
+    /// To other addresses only.
     NonAnonymous,
 }
 
-/// The namespaces of `Action`, `UsingAddressing` and `Addressing`: that of the recommendation, those of its drafts, and
-/// that of the submission, which has `Action` alone.
+/// The namespaces of `Action`, `UsingAddressing` and `Addressing`: those of the recommendation, of its drafts, and of
+/// the submission, which only has `Action`.
 const NAMESPACES: [&str; 7] = [
     "http://www.w3.org/2007/05/addressing/metadata",
     "http://www.w3.org/2007/02/addressing/metadata",
@@ -39,21 +39,21 @@ const NAMESPACES: [&str; 7] = [
     "http://schemas.xmlsoap.org/ws/2004/08/addressing",
 ];
 
-/// What is said of WS-Addressing.
+/// The WS-Addressing declarations of a contract.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
-    /// By policies at the top of documents, by their identifiers.
+    /// Declarations in policies at the top of documents, by policy id.
     of_policies: HashMap<String, Addressing>,
-    /// By bindings, in their order.
+    /// Declarations of bindings, by the binding's index.
     of_bindings: Vec<Option<Addressing>>,
 }
 
-/// How deep policies are looked into: their operators need not nest at all (WS-Policy 1.5 §4.1).
+/// Maximum depth of policies that are examined. Policy operators need not be nested at all (WS-Policy 1.5 §4.1).
 const DEEPEST: usize = 16;
 
 impl Definitions {
-    /// What the port or its binding say of WS-Addressing, as an extension or in a policy (1.0 Metadata §3). `None` if they
-    /// say nothing.
+    /// Returns the WS-Addressing declaration of a port or its binding, made by an extension or a policy (1.0 Metadata
+    /// §3). `None` if there is none.
     #[must_use]
     pub fn addressing(&self, port: &Port) -> Option<Addressing> {
         let Said { of_policies, of_bindings } = self.said.get_or_init(|| self.said());
@@ -61,7 +61,7 @@ impl Definitions {
         own.or_else(|| of_bindings.get(port.binding.index()).copied().flatten())
     }
 
-    /// What is said more than once is read once: a contract may have many ports, and refer to many policies many times.
+    /// Reads the declarations of policies and bindings. The result is cached, because many ports may refer to them.
     fn said(&self) -> Said {
         let mut of_policies = HashMap::new();
         for document in
@@ -80,8 +80,8 @@ impl Definitions {
         Said { of_policies, of_bindings }
     }
 
-    /// The action of a request (1.0 Metadata §4.4; WSDL Binding §4.4): the one that is said, else the `soapAction`, else
-    /// that of the pattern.
+    /// Returns the action of a request (1.0 Metadata §4.4; WSDL Binding §4.4): the declared action, or the
+    /// `soapAction`, or the default action.
     #[must_use]
     pub fn request_action(&self, binding: &Binding, operation: &BindingOperation) -> String {
         let input = self[binding.port_type].operations[operation.operation].input.as_ref();
@@ -89,14 +89,14 @@ impl Definitions {
         said.map_or_else(|| self.action(binding, &[input.map_or("", |input| &input.name)]), str::to_owned)
     }
 
-    /// The action of a response: the one that is said, else that of the pattern. `None` if there is no response.
+    /// Returns the action of a response: the declared or the default action. `None` if there is no response.
     #[must_use]
     pub fn response_action(&self, binding: &Binding, operation: &BindingOperation) -> Option<String> {
         let output = self[binding.port_type].operations[operation.operation].output.as_ref()?;
         Some(said(output).map_or_else(|| self.action(binding, &[&output.name]), str::to_owned))
     }
 
-    /// The action of a fault: the one that is said, else that of the pattern.
+    /// Returns the action of a fault: the declared or the default action.
     #[must_use]
     pub fn fault_action(&self, binding: &Binding, operation: &BindingOperation, fault: &str) -> String {
         let faults = &self[binding.port_type].operations[operation.operation].faults;
@@ -104,8 +104,8 @@ impl Definitions {
         said.map_or_else(|| self.action(binding, &[&operation.name, "Fault", fault]), str::to_owned)
     }
 
-    /// The default action pattern (1.0 Metadata §4.4.4): namespace, port type and names, with what separates parts of
-    /// the namespace between them.
+    /// Returns the default action (1.0 Metadata §4.4.4): namespace, port type and names, joined by the separator that
+    /// the namespace uses.
     fn action(&self, binding: &Binding, names: &[&str]) -> String {
         let port_type = &self[binding.port_type].name;
         let namespace = port_type.namespace();
@@ -133,19 +133,19 @@ fn extension_addressing(extension: &Extension, of_policies: &HashMap<String, Add
     }
 }
 
-/// Whether a namespace is one of what contracts say of WS-Addressing.
+/// Returns true for the namespaces of WS-Addressing in contracts.
 pub(crate) fn is_addressing(namespace: &str) -> bool {
     NAMESPACES.contains(&namespace)
 }
 
-/// `wsam:Action` and those before it.
+/// Returns the value of `wsam:Action` or one of its predecessors.
 fn said(message: &OperationMessage) -> Option<&str> {
     let mut attributes = message.attributes.iter();
     let action = attributes.find(|(name, _)| name.local() == "Action" && is_addressing(name.namespace()));
     action.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// What all of these policies and assertions together say (WS-Policy 1.5 §4.3).
+/// Returns the declaration made by all of these policies and assertions together (WS-Policy 1.5 §4.3).
 fn all(element: Element<'_>, deepest: usize) -> Option<Addressing> {
     element.elements().find_map(|child| match (is_policy(child.namespace()), child.local()) {
         _ if deepest == 0 => None,
@@ -158,13 +158,13 @@ fn all(element: Element<'_>, deepest: usize) -> Option<Addressing> {
     })
 }
 
-/// What one of these says: it is required if there is no way around it.
+/// Returns the declaration made by alternatives. WS-Addressing is required only if all alternatives require it.
 fn one(element: Element<'_>, deepest: usize) -> Option<Addressing> {
     let alternatives: Vec<Option<Addressing>> = element
         .elements()
         .map(|child| match child.local() {
             "All" | "Policy" if is_policy(child.namespace()) => all(child, deepest),
-            // An assertion by itself is an alternative.
+            // A single assertion is an alternative by itself.
             _ if is_addressing(child.namespace()) => {
                 Some(Addressing { required: !is_optional(child), responses: responses(child) })
             }
@@ -181,7 +181,7 @@ fn is_optional(assertion: Element<'_>) -> bool {
     optional.is_some_and(|attribute| matches!(attribute.value().trim(), "true" | "1"))
 }
 
-/// What the policy within an assertion says of responses; both kinds are as none.
+/// Returns where responses are sent, by the policy in an assertion. Both kinds together mean anywhere.
 fn responses(assertion: Element<'_>) -> Responses {
     let mut pending: Vec<(Element<'_>, usize)> = vec![(assertion, DEEPEST)];
     let (mut anonymous, mut non_anonymous) = (false, false);

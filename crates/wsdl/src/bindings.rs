@@ -1,5 +1,5 @@
-//! Bindings (§2.5) with SOAP (§3), HTTP (§4) and MIME (§5) in them. Elements are taken in any order: some contracts
-//! put the protocol's elements behind those of WSDL.
+//! Bindings (§2.5) for SOAP (§3), HTTP (§4) and MIME (§5). Elements are accepted in any order, because some contracts
+//! have the protocol's elements after those of WSDL.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -20,14 +20,16 @@ use crate::names::{Kind, Names};
 use crate::read::{Context, First};
 use crate::wrapped;
 
-/// How many operations of port types, parts of messages, header blocks and faults all bindings of a contract have, and once more
-/// for each port: many operations may share one message of many parts, and many services one binding.
+/// Maximum size of all bindings: the number of operations, message parts, header blocks and faults.
+///
+/// They count once for each binding and once more for each port, because many operations may share a large message, and
+/// many services a binding.
 const MOST_BOUND: usize = 1_000_000;
 
-/// A text counts as one more for each so many bytes: it is copied wherever its operation is bound.
+/// A text counts as one more for each 64 bytes, because it is copied wherever its operation is bound.
 const BYTES_OF_TEXT: usize = 64;
 
-/// What is left of [`MOST_BOUND`], until more is asked for.
+/// The remainder of [`MOST_BOUND`]; `None` after it was exceeded.
 pub(crate) struct Room(Option<usize>);
 
 impl Default for Room {
@@ -37,7 +39,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes a number. `None` if it isn't there: that is told once, and nothing is taken any more.
+    /// Subtracts `number`. If less is left, returns `None`, reports that once, and fails from then on.
     pub(crate) fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
         let left = self.0.and_then(|left| left.checked_sub(number));
         if left.is_none() && self.0.is_some() {
@@ -52,7 +54,7 @@ impl Room {
     }
 }
 
-/// Reads a `<binding>`; its port type and all messages are known.
+/// Reads a `<binding>`, after its port type and all messages were read.
 pub(crate) fn binding(
     context: &Context,
     names: &Names,
@@ -83,7 +85,7 @@ pub(crate) fn binding(
         let text: String = child.source().split_whitespace().collect();
         match bound.entry(operation.operation) {
             Entry::Vacant(entry) => {
-                // Nobody asks for what is spoken otherwise.
+                // Defects matter only for SOAP, because nothing is generated for other protocols.
                 let is_soap = matches!(protocol, Protocol::Soap { .. });
                 let beyond = || is_soap.then(|| definitions.operation_defect(&operation, port_type)).flatten();
                 let defect = defect.or_else(beyond);
@@ -125,11 +127,12 @@ pub(crate) fn binding(
 }
 
 impl Definitions {
-    /// Binds the port type of this local name, if no binding of SOAP does: to SOAP 1.1 over HTTP, literally, without actions;
-    /// in rpc style where a part has a type.
+    /// Creates a binding for the port type with this local name, unless a SOAP binding for it exists.
+    ///
+    /// The binding is SOAP 1.1 over HTTP, literal, without actions. Its style is rpc if a part has a type.
     ///
     /// # Errors
-    /// The names of the port types that there are.
+    /// No port type has this name. The error lists the names that exist.
     pub fn bind(&mut self, port_type: &str) -> Result<(), String> {
         let Some(index) = self.port_types.iter().position(|known| known.name.local() == port_type) else {
             return Err(listed(self.port_types.iter().map(|known| known.name.local())));
@@ -162,7 +165,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// An operation that is spoken as is usual.
+    /// Returns an operation of a port type with the usual binding.
     fn bound(&self, operation: &Operation, index: usize, namespace: &str) -> BindingOperation {
         let messages = || operation.input.iter().chain(&operation.output);
         let mut parts = messages().flat_map(|message| &self[message.message].parts);
@@ -209,8 +212,9 @@ impl Definitions {
         bound
     }
 
-    /// What is wrong with an operation beyond its binding: with that of the port type, or with what its messages hold.
-    /// Faults are not looked at, for without their types they still arrive.
+    /// Returns the defect of an operation outside its binding: in the operation of the port type or in its messages.
+    ///
+    /// Faults are ignored, because they can be received without their types.
     fn operation_defect(&self, operation: &BindingOperation, port_type: PortTypeId) -> Option<Defect> {
         let messages = || operation.input.iter().chain(&operation.output);
         let headers = messages().flat_map(|message| &message.headers).map(|header| &header.part);
@@ -222,7 +226,7 @@ impl Definitions {
 }
 
 impl Binding {
-    /// Leaves all operations out.
+    /// Moves all operations to the list of unusable ones.
     pub(crate) fn leave_out_all(&mut self, defect: &Defect) {
         let operations = self.operations.drain(..);
         self.left_out.extend(operations.map(|one| LeftOut { name: one.name, defect: defect.clone() }));
@@ -277,14 +281,14 @@ struct Reader<'r> {
     diagnostics: &'r mut Diagnostics,
 }
 
-/// The operations of a port type, by their own names and by those of their messages: a contract may have thousands of one
+/// The operations of a port type, by their names and those of their messages. There may be thousands with the same
 /// name.
 #[derive(Default)]
 struct Operations<'r> {
     by_name: HashMap<&'r str, Vec<usize>>,
-    /// No two operations of one name have inputs of one name.
+    /// By operation and input name. The pair is unique.
     by_input: HashMap<(&'r str, &'r str), usize>,
-    /// The first of those whose outputs have one name.
+    /// By operation and output name: the first operation if several have the same pair.
     by_output: HashMap<(&'r str, &'r str), usize>,
 }
 
@@ -305,7 +309,7 @@ impl<'r> Operations<'r> {
     }
 }
 
-/// What a binding counts for at each port.
+/// Returns what a binding adds to the total size for each port.
 pub(crate) fn size_of_binding(binding: &Binding, definitions: &Definitions) -> usize {
     let left_out = binding.left_out.iter().map(|one| 1 + text(&one.name) + text(&one.defect.message));
     let documentation = &definitions[binding.port_type].documentation;
@@ -314,7 +318,7 @@ pub(crate) fn size_of_binding(binding: &Binding, definitions: &Definitions) -> u
     own + extensions_size(&binding.extensions) + left_out.sum::<usize>() + operations.sum::<usize>()
 }
 
-/// What an operation has, and its texts.
+/// Returns the size of an operation: its components and its texts.
 fn size_of_operation(operation: &BindingOperation) -> usize {
     let messages = operation.input.iter().chain(&operation.output).map(|message| {
         let attachments = message.attachments.iter().map(|one| {
@@ -396,12 +400,13 @@ impl Reader<'_> {
             self.check_parts(&bound);
             bound.wrapped = wrapped::detect(&definitions.schema, &bound);
         }
-        // The parts of its messages are counted already.
+        // The parts of its messages were counted before.
         self.room.take(size_of_operation(&bound).saturating_sub(parts), location, self.diagnostics)?;
         Some(bound)
     }
 
-    /// The operation of the port type: by its name and, where several have it, by those of its input and output (§2.5).
+    /// Returns the index of an operation of the port type by its name. If several have it, the names of input and
+    /// output decide (§2.5).
     fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
         let port_type = &self.definitions[port_type];
         let all = self.known.by_name.get(name).map_or(&[][..], Vec::as_slice);
@@ -429,7 +434,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<input>` or `<output>`; a binding that says nothing of a message takes it literally.
+    /// Reads `<input>` or `<output>`. A message that the binding doesn't describe is literal.
     fn message(
         &mut self,
         operation: Element<'_>,
@@ -459,7 +464,7 @@ impl Reader<'_> {
             bound.extensions = extensions(element, self.context.file, self.diagnostics, own);
         }
         bound.body = match chosen {
-            // Basic Profile R2301: they come in the order of the message.
+            // The parts are in the order of the message (Basic Profile R2301).
             Some(names) => {
                 let has = by_name(message);
                 for name in names.iter().filter(|name| !has.contains_key(name.as_str())) {
@@ -468,7 +473,7 @@ impl Reader<'_> {
                 let chosen: HashSet<&str> = names.iter().map(String::as_str).collect();
                 message.parts.iter().filter(|part| chosen.contains(part.name.as_str())).cloned().collect()
             }
-            // §3.5: without `parts` all are in the body, and a part can't be in two places.
+            // §3.5: without `parts` all parts are in the body, except those that are in a header.
             None => {
                 let headers = bound.headers.iter().filter(|header| header.message == of.message);
                 let headers = headers.map(|header| header.part.name.as_str());
@@ -480,7 +485,7 @@ impl Reader<'_> {
         Some(bound)
     }
 
-    /// One element of SOAP or MIME within an input, an output or a MIME part.
+    /// Reads an element of SOAP or MIME in an input, an output or a MIME part.
     fn message_element(
         &mut self,
         element: Element<'_>,
@@ -521,7 +526,8 @@ impl Reader<'_> {
                 let message = format!("unexpected <{other}>, expected body or header");
                 let mark = self.diagnostics.mark();
                 self.diagnostics.error(self.context.location(element), message);
-                // What belongs elsewhere says nothing here; what SOAP's binding doesn't have may be a body or a header.
+                // An element that belongs elsewhere has no effect here. An unknown element may be a misspelled body or
+                // header.
                 if matches!(other, "binding" | "operation" | "address") {
                     self.diagnostics.forgive(mark);
                 }
@@ -530,7 +536,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<header>` or `<headerfault>`.
+    /// Reads `<header>` or `<headerfault>`.
     fn header(&mut self, element: Element<'_>, own: MessageId) -> Option<Header> {
         let message = match element.attribute("message") {
             Some(_) => {
@@ -548,7 +554,7 @@ impl Reader<'_> {
         let faults = element.elements().filter(|child| is_soap(child.namespace()) && child.local() == "headerfault");
         let faults: Vec<Element<'_>> = faults.collect();
         let use_ = self.use_of(element);
-        // Without its type a fault still arrives.
+        // A fault can be received without its type.
         let mark = self.diagnostics.mark();
         let faults = faults.into_iter().filter_map(|child| self.header(child, message));
         let faults = faults.filter(|fault| definitions.part_defect(&fault.part).is_none()).collect();
@@ -572,7 +578,7 @@ impl Reader<'_> {
     }
 
     fn no_part(&mut self, message: &Message, name: &str, at: Element<'_>) {
-        // It may be the one of which something was said.
+        // The missing part may be the broken one.
         if let Some(defect) = &message.defect {
             self.diagnostics.depends(defect.location, defect.message.clone());
             return;
@@ -594,7 +600,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The faults of the port type's operation, each as the binding says; one that it doesn't name is literal.
+    /// Returns the faults of the port type's operation as bound. A fault that the binding doesn't name is literal.
     fn faults(&mut self, element: Element<'_>, operation: &Operation) -> Vec<BindingFault> {
         let bound: Vec<Element<'_>> = wsdl_children(element).filter(|child| child.local() == "fault").collect();
         let known: HashSet<&str> = operation.faults.iter().map(|fault| fault.name.as_str()).collect();
@@ -622,7 +628,7 @@ impl Reader<'_> {
             let use_ = soap.map_or(Use::Literal, |soap| self.use_of(soap));
             let is_broken = self.diagnostics.defect_since(mark).is_some() || message.defect.is_some();
             self.diagnostics.forgive(mark);
-            // Without its type a fault still arrives.
+            // A fault can be received without its type.
             if is_broken || message.parts.iter().any(|part| self.definitions.part_defect(part).is_some()) {
                 continue;
             }
@@ -638,8 +644,8 @@ impl Reader<'_> {
         faults
     }
 
-    /// WS-I Basic Profile 1.1 R2201 and R2204: a document body has one part at most, and parts with elements; rpc
-    /// parts have types (R2203). Contracts that don't keep to it are read all the same.
+    /// Reports violations of WS-I Basic Profile 1.1: a document body has at most one part, and parts have elements
+    /// (R2201, R2204); rpc parts have types (R2203). Such contracts are accepted nevertheless.
     fn check_parts(&mut self, operation: &BindingOperation) {
         for message in operation.input.iter().chain(&operation.output) {
             let name = &operation.name;
@@ -676,12 +682,12 @@ impl Reader<'_> {
     }
 }
 
-/// The first part of each name.
+/// Returns the first part with each name.
 fn by_name(message: &Message) -> HashMap<&str, &Part> {
     message.parts.iter().rev().map(|part| (part.name.as_str(), part)).collect()
 }
 
-/// What there is in place of what was asked for.
+/// Lists the existing names for an error about a missing one.
 fn it_has<'n>(names: impl Iterator<Item = &'n str>) -> String {
     match listed(names).as_str() {
         "" => "it has none".to_owned(),
@@ -689,7 +695,7 @@ fn it_has<'n>(names: impl Iterator<Item = &'n str>) -> String {
     }
 }
 
-/// The names, or the first of them: there may be thousands.
+/// Joins the names, or only the first ones, since there may be thousands.
 fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     const SHOWN: usize = 100;
     let shown: Vec<&str> = names.by_ref().take(SHOWN).collect();
@@ -705,7 +711,7 @@ mod tests {
 
     use super::*;
 
-    /// What came behind an exact fit was left out without a word.
+    /// After the limit was reached exactly, everything that followed was left out without a report.
     #[test]
     fn what_finds_no_room_is_told_once() {
         let location = Location { file: FileId::BUILTIN, offset: None };

@@ -1,4 +1,5 @@
-//! The documents of a contract: a WSDL, those that it imports (WSDL 1.1 §2.1.1), and the schemas in them (§2.2).
+//! Loads the documents of a contract: a WSDL document, those that it imports (WSDL 1.1 §2.1.1), and their schemas
+//! (§2.2).
 
 use std::collections::HashSet;
 
@@ -7,7 +8,8 @@ use castile_xsd::{Diagnostics, FileId, Loader, Location, Opened, Reference, Requ
 
 use crate::extensions::{WSDL, wsdl_children};
 
-/// Opens the document and those that it imports, in that order, and gives their schemas to the loader. A schema is one by itself.
+/// Opens the document and those that it imports, in that order, and passes their schemas to the loader. The document
+/// may also be a schema.
 pub(crate) fn load(uri: &str, loader: &mut Loader<'_>) -> Vec<Opened> {
     let mut documents = Vec::new();
     let mut seen: HashSet<FileId> = HashSet::new();
@@ -57,7 +59,7 @@ fn not_a_wsdl(root: Element<'_>, opened: &Opened, diagnostics: &mut Diagnostics)
     diagnostics.error(Location::of(opened.file, root), message).with_note(note);
 }
 
-/// `<import>` (§2.1.1) of a WSDL document or, as many do, of a schema document.
+/// Follows an `<import>` (§2.1.1) of a WSDL document or, as is common, of a schema document.
 fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &mut Vec<Opened>) {
     let place = Location::of(from.file, element);
     let namespace = element.attribute("namespace").unwrap_or_default().trim();
@@ -88,12 +90,12 @@ fn import(element: Element<'_>, from: &Opened, loader: &mut Loader<'_>, queue: &
     queue.push(opened);
 }
 
-/// `<types>` (§2.2): any number of schemas.
+/// Loads `<types>` (§2.2), which has any number of schemas.
 fn types(element: Element<'_>, opened: &Opened, loader: &mut Loader<'_>) {
     for child in element.elements() {
         match (child.namespace(), child.local()) {
             (XSD_NAMESPACE, "schema") => loader.schema(opened, child.id()),
-            // Not allowed, understood by all: an import where a schema with nothing but the import should stand.
+            // An import directly in `<types>`, not in a schema, is not allowed but understood by all toolkits.
             (XSD_NAMESPACE, "import") => {
                 let place = Location::of(opened.file, child);
                 loader.diagnostics.warning(place, "<import> stands in <types> and not in a <schema>");
@@ -115,7 +117,7 @@ fn types(element: Element<'_>, opened: &Opened, loader: &mut Loader<'_>) {
     }
 }
 
-/// Parts may refer to types of SOAP's encoding, whose schema is seldom imported.
+/// Loads the schemas of SOAP's encoding if parts refer to its types, because contracts seldom import them.
 fn need(message: Element<'_>, loader: &mut Loader<'_>) {
     for part in wsdl_children(message) {
         let reference = part.attribute("type").or_else(|| part.attribute("element"));

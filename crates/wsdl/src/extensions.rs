@@ -4,28 +4,28 @@ use castile_xsd::{Diagnostics, ExpandedName, FileId, Location, edits, tidy};
 use crate::addressing::is_addressing;
 use crate::model::Extension;
 
-/// WSDL 1.1 itself.
+/// The namespace of WSDL 1.1 itself.
 pub(crate) const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
-/// The SOAP 1.1 binding (§3).
+/// The namespace of the SOAP 1.1 binding (§3).
 pub(crate) const SOAP11: &str = "http://schemas.xmlsoap.org/wsdl/soap/";
-/// The SOAP 1.2 binding.
+/// The namespace of the SOAP 1.2 binding.
 pub(crate) const SOAP12: &str = "http://schemas.xmlsoap.org/wsdl/soap12/";
-/// The HTTP binding (§4).
+/// The namespace of the HTTP binding (§4).
 pub(crate) const HTTP: &str = "http://schemas.xmlsoap.org/wsdl/http/";
-/// The MIME binding (§5).
+/// The namespace of the MIME binding (§5).
 pub(crate) const MIME: &str = "http://schemas.xmlsoap.org/wsdl/mime/";
 
-/// Namespaces that are taken for one of the above, and are too far from it to be a slip of the pen.
+/// Namespaces that authors confuse with those above and that differ too much to be typing errors.
 const TAKEN_FOR: [(&str, &str); 4] = [
     ("http://schemas.xmlsoap.org/soap", SOAP11),
     ("http://schemas.xmlsoap.org/soap/envelope", SOAP11),
     ("http://schemas.xmlsoap.org/wsdl/soap11", SOAP11),
     ("http://www.w3.org/2003/05/soap-envelope", SOAP12),
 ];
-/// So many wrong characters are a slip of the pen.
+/// Maximum number of wrong characters in a typing error.
 const SLIPS: usize = 2;
 
-/// The namespace that is meant by one that is nearly so.
+/// Returns the intended namespace for a misspelled one.
 pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
     let plain = |namespace: &str| {
         let namespace = namespace.trim().trim_end_matches('/').to_ascii_lowercase();
@@ -43,22 +43,22 @@ pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
     near.min().map(|(_, known)| known)
 }
 
-/// What to do about a namespace that is nearly a known one.
+/// Returns a hint for a misspelled namespace.
 pub(crate) fn is_it(meant: Option<&str>) -> Option<String> {
     meant.map(|meant| format!("is {meant} meant?"))
 }
 
-/// True for SOAP 1.1 and 1.2: their elements are the same.
+/// Returns true for SOAP 1.1 and 1.2, which have the same elements.
 pub(crate) fn is_soap(namespace: &str) -> bool {
     namespace == SOAP11 || namespace == SOAP12
 }
 
-/// The children of `element` that are of WSDL, by document order.
+/// Returns the children of `element` in the WSDL namespace, in document order.
 pub(crate) fn wsdl_children<'d>(element: Element<'d>) -> impl Iterator<Item = Element<'d>> {
     element.elements().filter(|child| child.namespace() == WSDL)
 }
 
-/// The text of `<documentation>`, if there is any.
+/// Returns the text of `<documentation>`, if there is any.
 pub(crate) fn documentation(element: Element<'_>) -> Option<String> {
     let texts: Vec<String> = wsdl_children(element)
         .filter(|child| child.local() == "documentation")
@@ -68,14 +68,14 @@ pub(crate) fn documentation(element: Element<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// The element that says which protocol a `<binding>` is of.
+/// Returns the element that declares the protocol of a `<binding>`.
 pub(crate) fn of_protocol(element: Element<'_>) -> Option<Element<'_>> {
     let is_protocol = |child: &Element<'_>| child.local() == "binding" && !child.namespace().is_empty();
     element.elements().find(is_protocol).filter(|_| element.local() == "binding")
 }
 
-/// Keeps the children that `known` doesn't claim, and says so: a note, or a warning where `wsdl:required` is, or where the namespace is
-/// nearly one of those that are read.
+/// Returns the children that `known` doesn't accept, and reports each with a note. The report is a warning if the child
+/// has `wsdl:required`, or if its namespace is a misspelled known one.
 pub(crate) fn extensions(
     element: Element<'_>,
     file: FileId,
@@ -96,7 +96,7 @@ pub(crate) fn extensions(
         let message = format!("extension {name} is kept as it stands");
         let is_known = child.local() == "UsingAddressing" && is_addressing(child.namespace());
         if is_known || protocol == Some(child.offset()) {
-            // It is read where somebody asks for it; a protocol that is none has been told.
+            // Other code reads known extensions. An unknown protocol was reported before.
         } else if let Some(meant) = meant(child.namespace()) {
             let message = format!("elements of the unknown namespace {:?} are not read", child.namespace());
             diagnostics.warning(location, message).note = is_it(Some(meant));
@@ -122,8 +122,8 @@ pub(crate) fn extensions(
     kept
 }
 
-/// Whether a namespace is that of WS-Policy, 1.2 or 1.5.
-// It stands in so many contracts that a note for each would hide the others.
+/// Returns true for the namespaces of WS-Policy 1.2 and 1.5.
+// Policies are in so many contracts that a note for each would hide the other notes.
 #[must_use]
 pub fn is_policy(namespace: &str) -> bool {
     namespace == "http://www.w3.org/ns/ws-policy"

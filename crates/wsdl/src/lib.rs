@@ -1,7 +1,7 @@
-//! WSDL documents to the service model (WSDL 1.1, and its SOAP 1.1, SOAP 1.2, HTTP and MIME bindings).
+//! Reads WSDL documents into the service model (WSDL 1.1, and its SOAP 1.1, SOAP 1.2, HTTP and MIME bindings).
 //!
-//! [`read`] takes a WSDL document and all that it imports, schemas too, and gives back [`Definitions`] whose references
-//! are resolved, with every problem that was found on the way. [`read_file`] does so with files.
+//! [`read`] reads a WSDL document and everything that it imports, including schemas. It returns [`Definitions`] with
+//! resolved references, and every problem that it found. [`read_file`] does this for files.
 //!
 //! ```
 //! use castile_wsdl::{PartContent, Protocol, Style};
@@ -90,19 +90,19 @@ pub use policy::{Assertion, Policies};
 pub use read::read;
 pub use sample::Sampler;
 
-/// Reads the contract in the file `path`, a WSDL document or a [`Bundle`], and all that it imports from other files;
-/// never the network.
+/// Reads the contract in the file `path`, a WSDL document or a [`Bundle`], and everything that it imports from other
+/// files. It never uses the network.
 ///
-/// There are no definitions only if the document itself can't be read or is no WSDL.
+/// Returns no definitions only if the document itself can't be read or is not a WSDL document.
 #[must_use]
 pub fn read_file(path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
     open(path, &Files::new())
 }
 
-/// Reads the contract in the file `path` and all that it imports, which `files` with its catalogs knows. A [`Bundle`] needs
-/// nothing from there.
+/// Reads the contract in the file `path`, and everything that it imports. `files` finds imported documents by its
+/// catalogs. A [`Bundle`] doesn't need it.
 ///
-/// There are no definitions only if the document itself can't be read or is no WSDL.
+/// Returns no definitions only if the document itself can't be read or is not a WSDL document.
 #[must_use]
 pub fn open(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>) {
     let name = path.to_string_lossy();
@@ -117,15 +117,17 @@ pub fn open(path: &Path, files: &Files) -> (Option<Definitions>, Vec<Diagnostic>
     read(&name, files)
 }
 
-/// Makes warnings of errors: what they are in is [left out](LeftOut) of the definitions, with all that depends on it. That is
-/// for contracts that [can be used](Definitions::is_usable) without.
+/// Turns errors into warnings. The broken parts and everything that depends on them are [left out](LeftOut) of the
+/// definitions.
+///
+/// Use it for contracts that [can be used](Definitions::is_usable) without these parts.
 pub fn forgive(diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.severity == Severity::Error) {
         diagnostic.severity = Severity::Warning;
     }
 }
 
-/// Says that a contract has no operation of this name, and which it has.
+/// Returns a message that no operation has this name, with the names that exist.
 #[must_use]
 pub fn unknown_operation(name: &str, known: &[&str]) -> String {
     match known.is_empty() {
@@ -134,8 +136,10 @@ pub fn unknown_operation(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Makes one file of the contract `uri` and all that it imports, which `resolver` finds; the problems of the contract
-/// come with it. There is no bundle only if the document itself can't be read or is no WSDL.
+/// Bundles the contract `uri` and everything that it imports. `resolver` finds the documents.
+///
+/// Returns the bundle with the problems of the contract. There is no bundle only if the document itself can't be read
+/// or is not a WSDL document.
 #[must_use]
 pub fn bundle(uri: &str, resolver: &dyn Resolver) -> (Option<Bundle>, Vec<Diagnostic>) {
     let recorder = castile_xsd::Recorder::new(resolver);

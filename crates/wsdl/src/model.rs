@@ -1,4 +1,4 @@
-//! The service model: what WSDL 1.1 documents say, every reference resolved.
+//! The service model: the content of WSDL 1.1 documents with all references resolved.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Index;
@@ -16,7 +16,7 @@ macro_rules! ids {
         pub struct $id(pub(crate) u32);
 
         impl $id {
-            /// Its number, from 0 and without gaps.
+            /// Returns its number. Numbers start at 0 and have no gaps.
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -34,62 +34,65 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Names a [`Message`].
+    /// Identifies a [`Message`].
     MessageId messages Message;
-    /// Names a [`PortType`].
+    /// Identifies a [`PortType`].
     PortTypeId port_types PortType;
-    /// Names a [`Binding`].
+    /// Identifies a [`Binding`].
     BindingId bindings Binding;
 }
 
-/// A contract: the definitions of a WSDL document and of all that it imports (WSDL 1.1 §2.1).
+/// A contract: the definitions of a WSDL document and of everything that it imports (WSDL 1.1 §2.1).
 ///
-/// `definitions[port.binding]`, `definitions[binding.port_type]` and `definitions.schema[element_id]` follow references.
+/// References are followed by indexing: `definitions[port.binding]`, `definitions[binding.port_type]` and
+/// `definitions.schema[element_id]`.
 #[derive(Debug, Clone)]
 pub struct Definitions {
     /// `name`
     pub name: Option<String>,
     /// `targetNamespace` of the first document.
     pub target_namespace: String,
-    /// Whether the first document is no WSDL but a schema: its global elements are documents.
+    /// Whether the first document is a schema and not a WSDL document. Its global elements are the documents to read
+    /// and write.
     pub is_schema: bool,
-    /// Documentation of the first document.
+    /// The documentation of the first document.
     pub documentation: Option<String>,
-    /// In the order of the documents; those of imported documents follow.
+    /// The services in document order, those of imported documents last.
     pub services: Vec<Service>,
-    /// In the order of the documents.
+    /// The bindings in document order.
     pub bindings: Vec<Binding>,
-    /// In the order of the documents.
+    /// The port types in document order.
     pub port_types: Vec<PortType>,
-    /// In the order of the documents.
+    /// The messages in document order.
     pub messages: Vec<Message>,
     /// All types and elements.
     pub schema: Schema,
-    /// Extensions at the top of documents, WS-Policy expressions among them.
+    /// The extensions at the top of documents, including WS-Policy expressions.
     pub extensions: Vec<Extension>,
-    /// What was left out of it, because it is broken or depends on what is: services, ports and bindings. Operations are
-    /// left out of their [`Binding`].
+    /// The services, ports and bindings that are broken or depend on something broken. Operations are in
+    /// [`Binding::left_out`].
     pub left_out: Vec<LeftOut>,
-    /// The documents that were read, to say where something stands.
+    /// The documents that were read. They are used to turn locations into lines and columns.
     pub sources: Sources,
-    /// Whether a limit was passed.
+    /// Whether a limit was exceeded.
     pub(crate) is_cut: bool,
-    /// What policies and bindings say of WS-Addressing, once somebody asked.
+    /// The WS-Addressing declarations of policies and bindings, read when first needed.
     pub(crate) said: OnceLock<Said>,
 }
 
-/// What can't be used, because it is broken or depends on what is.
+/// A part of a contract that can't be used, because it is broken or depends on something broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// What it is called: the name of an operation, else what it is and its name, `port p`.
+    /// The name of an operation; for anything else its kind and its name, as in `port p`.
     pub name: String,
     /// What is wrong with it.
     pub defect: Defect,
 }
 
 impl Definitions {
-    /// Whether errors may be warnings: what they are in is left out, and something is left. A contract has no such thing if
-    /// a limit was passed, or if it has operations and each is left out.
+    /// Returns true if a part of the contract can be used when the broken parts are left out.
+    ///
+    /// Returns false if a limit was exceeded, or if the contract has operations and all are left out.
     #[must_use]
     pub fn is_usable(&self) -> bool {
         let has_operations = self.bindings.iter().any(|binding| !binding.operations.is_empty());
@@ -97,7 +100,7 @@ impl Definitions {
         !self.is_cut && (has_operations || left_out.next().is_none())
     }
 
-    /// Why a part can't be used: a defect of its element or of its type.
+    /// Returns the defect of a part: that of its element or its type.
     pub(crate) fn part_defect(&self, part: &Part) -> Option<&Defect> {
         match part.content {
             PartContent::Element(element) => self.schema.element_defect(element),
@@ -105,41 +108,41 @@ impl Definitions {
         }
     }
 
-    /// The service of this local name.
+    /// Returns the service with this local name.
     #[must_use]
     pub fn service(&self, local: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.name.local() == local)
     }
 
-    /// The ids of all bindings.
+    /// Returns the ids of all bindings.
     pub fn binding_ids(&self) -> impl ExactSizeIterator<Item = BindingId> + use<> {
         (0..self.bindings.len() as u32).map(BindingId)
     }
 
-    /// The ids of all port types.
+    /// Returns the ids of all port types.
     pub fn port_type_ids(&self) -> impl ExactSizeIterator<Item = PortTypeId> + use<> {
         (0..self.port_types.len() as u32).map(PortTypeId)
     }
 
-    /// The abstract operation that a binding's operation binds.
+    /// Returns the abstract operation that an operation of a binding refers to.
     #[must_use]
     pub fn operation(&self, binding: BindingId, operation: &BindingOperation) -> &Operation {
         &self[self[binding].port_type].operations[operation.operation]
     }
 }
 
-/// Ports that belong together (§2.7).
+/// A group of ports (§2.7).
 #[derive(Debug, Clone)]
 pub struct Service {
     /// `name`, in the namespace of its document.
     pub name: ExpandedName,
     /// Its ports.
     pub ports: Vec<Port>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -152,15 +155,15 @@ pub struct Port {
     pub binding: BindingId,
     /// `location` of the address element.
     pub address: Option<String>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// How the operations of a port type are spoken (§2.5).
+/// The protocol and format for the operations of a port type (§2.5).
 #[derive(Debug, Clone)]
 pub struct Binding {
     /// `name`, in the namespace of its document.
@@ -169,21 +172,20 @@ pub struct Binding {
     pub port_type: PortTypeId,
     /// The protocol.
     pub protocol: Protocol,
-    /// Its operations, each with all that a message of it needs.
+    /// The operations.
     pub operations: Vec<BindingOperation>,
     /// The operations that can't be used.
     pub left_out: Vec<LeftOut>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
 impl Binding {
-    /// What each of its operations is called where only one may be meant: by its name, and a number behind it if it isn't the first that
-    /// has the name.
+    /// Returns a unique label for each operation: its name, followed by a number if it isn't the first with this name.
     #[must_use]
     pub fn labels(&self) -> Vec<String> {
         labels(self.operations.iter().map(|operation| operation.name.as_str()))
@@ -198,7 +200,7 @@ fn labels<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
         if *number == 1 {
             return name.to_owned();
         }
-        // A name may have dots, too.
+        // The label may already be the name of an operation, because names can contain dots.
         while all.contains(&*format!("{name}.{number}")) {
             *number += 1;
         }
@@ -207,16 +209,16 @@ fn labels<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
     names.map(label).collect()
 }
 
-/// What a binding speaks.
+/// The protocol of a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protocol {
     /// SOAP (§3, and the W3C submission for SOAP 1.2).
     Soap {
-        /// Which.
+        /// The SOAP version.
         version: Version,
         /// The URI of the transport: [`HTTP_TRANSPORT`] for HTTP.
         transport: String,
-        /// The style of operations that don't say theirs.
+        /// The style of operations that don't declare one.
         style: Style,
     },
     /// HTTP GET or POST without SOAP (§4).
@@ -224,7 +226,7 @@ pub enum Protocol {
         /// `verb`
         verb: String,
     },
-    /// Something else: the namespace of its binding element, empty if there is none.
+    /// Another protocol: the namespace of its binding element, or an empty string if there is none.
     Other(String),
 }
 
@@ -240,57 +242,59 @@ pub enum Version {
     Soap12,
 }
 
-/// What the children of the SOAP body are (§3.3).
+/// The children of the SOAP body (§3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// The parts.
+    /// The parts themselves.
     Document,
-    /// One element named after the operation, with the parts in it.
+    /// An element named after the operation, which contains the parts.
     Rpc,
 }
 
-/// How a part becomes XML (§3.5).
+/// How a part is encoded as XML (§3.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Use {
-    /// As its schema says.
+    /// By its schema.
     Literal,
     /// By the rules of an encoding style.
     Encoded,
 }
 
-/// One operation of a binding, with all that its messages need.
+/// An operation of a binding.
 #[derive(Debug, Clone)]
 pub struct BindingOperation {
     /// `name`
     pub name: String,
     /// Its index among the operations of the port type.
     pub operation: usize,
-    /// Which messages there are.
+    /// Which messages the operation has.
     pub pattern: Pattern,
-    /// `style`, or that of the binding.
+    /// `style`, or the default of the binding.
     pub style: Style,
-    /// `soapAction`; SOAP 1.1 over HTTP asks for one, though it may be empty.
+    /// `soapAction`. SOAP 1.1 over HTTP requires one, which may be empty.
     pub soap_action: Option<String>,
-    /// SOAP 1.2: whether the action must be sent.
+    /// Whether the action must be sent, in SOAP 1.2.
     pub soap_action_required: bool,
-    /// What the client sends.
+    /// The message that the client sends.
     pub input: Option<BindingMessage>,
-    /// What the service sends.
+    /// The message that the service sends.
     pub output: Option<BindingMessage>,
-    /// What it may send instead.
+    /// The faults that the service may send instead.
     pub faults: Vec<BindingFault>,
-    /// Present if the operation is of the *wrapped* convention.
+    /// Present if the operation follows the *wrapped* convention.
     pub wrapped: Option<Wrapped>,
-    /// Documentation of the port type's operation, else of this one.
+    /// The documentation of the port type's operation or, without any, of this one.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// The *wrapped* convention (JAX-WS 2.2 §2.3.1.2): the one part of the input is an element named after the operation
-/// whose children are the arguments, and that of the output is one whose children are the results.
+/// The *wrapped* convention (JAX-WS 2.2 §2.3.1.2).
+///
+/// The input has one part, an element that is named after the operation. Its children are the arguments. The output has
+/// one part, an element whose children are the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wrapped {
     /// The element that wraps the arguments.
@@ -304,26 +308,27 @@ pub struct Wrapped {
 pub struct BindingMessage {
     /// The message.
     pub message: MessageId,
-    /// `name` of the input or output, or the default that §2.4.5 gives.
+    /// `name` of the input or output, or its default by §2.4.5.
     pub name: String,
-    /// The parts in the SOAP body, in order: those that neither a header nor an attachment takes.
+    /// The parts in the SOAP body, in order, without those in headers and attachments.
     pub body: Vec<Part>,
     /// `use` of the body.
     pub use_: Use,
-    /// `namespace` of the body: that of the wrapper element of rpc style.
+    /// `namespace` of the body, which is the namespace of the wrapper element in rpc style.
     pub namespace: Option<String>,
     /// `encodingStyle` of the body.
     pub encoding_style: Option<String>,
     /// Header blocks.
     pub headers: Vec<Header>,
-    /// MIME parts beside the root part.
+    /// MIME parts besides the root part.
     pub attachments: Vec<Attachment>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
 }
 
 impl BindingMessage {
-    /// The element of a body that is one part with an element: the child of the SOAP body in document style.
+    /// Returns the element of a body with a single part that is an element: the child of the SOAP body in document
+    /// style.
     #[must_use]
     pub fn element(&self) -> Option<ElementId> {
         match self.body.as_slice() {
@@ -336,7 +341,7 @@ impl BindingMessage {
 /// A header block (§3.7).
 #[derive(Debug, Clone)]
 pub struct Header {
-    /// The message that the part is of.
+    /// The message that has the part.
     pub message: MessageId,
     /// The part.
     pub part: Part,
@@ -346,16 +351,16 @@ pub struct Header {
     pub namespace: Option<String>,
     /// `encodingStyle`, for encoded use.
     pub encoding_style: Option<String>,
-    /// `headerfault`: header blocks that tell what is wrong with this one.
+    /// `headerfault`: header blocks that report errors in this header block.
     pub faults: Vec<Header>,
 }
 
 /// A MIME part (§5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// The name of the message's part.
+    /// The name of the message part.
     pub part: String,
-    /// Its media types, any of which will do; none if all do.
+    /// The allowed media types. If the list is empty all are allowed.
     pub media_types: Vec<String>,
 }
 
@@ -366,28 +371,28 @@ pub struct BindingFault {
     pub name: String,
     /// The message.
     pub message: MessageId,
-    /// The part in the fault's detail; a fault has one.
+    /// The part in the fault's detail. A fault has one part.
     pub part: Option<Part>,
     /// `use`
     pub use_: Use,
     /// `namespace`, for encoded use.
     pub namespace: Option<String>,
-    /// Its documentation, in the port type.
+    /// The documentation in the port type.
     pub documentation: Option<String>,
 }
 
-/// Operations without a protocol (§2.4).
+/// A set of operations without a protocol (§2.4).
 #[derive(Debug, Clone)]
 pub struct PortType {
     /// `name`, in the namespace of its document.
     pub name: ExpandedName,
-    /// Its operations. Two may have one name; their inputs have different ones then.
+    /// The operations. If several have the same name, their inputs have different names.
     pub operations: Vec<Operation>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
@@ -396,7 +401,7 @@ pub struct PortType {
 pub struct Operation {
     /// `name`
     pub name: String,
-    /// Which messages there are, and in which order.
+    /// Which messages the operation has, and in which order.
     pub pattern: Pattern,
     /// The input.
     pub input: Option<OperationMessage>,
@@ -406,17 +411,17 @@ pub struct Operation {
     pub faults: Vec<OperationMessage>,
     /// `parameterOrder`: part names, for rpc style.
     pub parameter_order: Vec<String>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// What else stands in it.
+    /// Other elements in it.
     pub extensions: Vec<Extension>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
-    /// Why it can't be used.
+    /// The error that makes it unusable.
     pub defect: Option<Defect>,
 }
 
-/// Which messages an operation has (§2.4.1 to §2.4.4).
+/// The messages of an operation (§2.4.1 to §2.4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// Input.
@@ -429,31 +434,31 @@ pub enum Pattern {
     Notification,
 }
 
-/// Input, output or fault of an operation.
+/// The input, the output or a fault of an operation.
 #[derive(Debug, Clone)]
 pub struct OperationMessage {
-    /// `name`, or the default that §2.4.5 gives.
+    /// `name`, or its default by §2.4.5.
     pub name: String,
     /// The message.
     pub message: MessageId,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// Attributes of other namespaces, `wsaw:Action` and `wsam:Action` among them.
+    /// Attributes of other namespaces, including `wsaw:Action` and `wsam:Action`.
     pub attributes: Vec<(ExpandedName, String)>,
 }
 
-/// Parts that go together (§2.3).
+/// A message: a list of parts (§2.3).
 #[derive(Debug, Clone)]
 pub struct Message {
     /// `name`, in the namespace of its document.
     pub name: ExpandedName,
     /// Its parts.
     pub parts: Vec<Part>,
-    /// Its documentation.
+    /// The documentation.
     pub documentation: Option<String>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
-    /// Why it can't be used.
+    /// The error that makes it unusable.
     pub defect: Option<Defect>,
 }
 
@@ -464,36 +469,36 @@ pub struct Part {
     pub name: String,
     /// `element` or `type`
     pub content: PartContent,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
-/// What a part is.
+/// The content of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PartContent {
     /// This global element.
     Element(ElementId),
-    /// An element of this type, named after the part where it needs a name.
+    /// An element of this type. If it needs a name, it has the name of the part.
     Type(TypeId),
 }
 
-/// Something of another namespace (§2.1.3), kept as it stands.
+/// An element of another namespace (§2.1.3), stored as its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
     /// The name of its element.
     pub name: ExpandedName,
-    /// `wsdl:required`: who doesn't understand it can't use what it stands in.
+    /// `wsdl:required`: whether the surrounding component can be used only by software that understands this extension.
     pub required: bool,
-    /// Its text.
+    /// The text of the element.
     pub source: String,
-    /// The prefixes in its text and the default one, as far as they are in scope, with their namespace names.
+    /// The namespace declarations in scope for the prefixes in the text, including the default namespace.
     pub namespaces: Vec<(String, String)>,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
 impl Extension {
-    /// Its text as a document of its own, in which it is the only child of the root. `None` if it needs what stands around it.
+    /// Returns the element as a document, as the only child of the root. `None` if the text can't be parsed on its own.
     #[must_use]
     pub fn document(&self) -> Option<Document> {
         let mut text = "<extension".to_owned();
@@ -507,7 +512,7 @@ impl Extension {
         Document::parse(&format!("{text}>{}</extension>", self.source)).ok()
     }
 
-    /// Where something stands that has this offset in the [document](Self::document) of its own.
+    /// Returns the location, in the original document, of an offset in the [document](Self::document).
     #[must_use]
     pub fn location_in(&self, document: &Document, offset: usize) -> Location {
         const END: &str = "</extension>";

@@ -1,4 +1,4 @@
-//! Messages, port types, bindings and services by name (WSDL 1.1 §2.1.1).
+//! Looks up messages, port types, bindings and services by name (WSDL 1.1 §2.1.1).
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -29,13 +29,13 @@ impl Kind {
     }
 }
 
-/// What is defined so far.
+/// The definitions read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     read: HashMap<(Kind, ExpandedName), First>,
-    /// All that the documents define, to tell what is missing from what is there and broken.
+    /// All names that the documents define, to distinguish missing definitions from broken ones.
     defined: HashSet<(Kind, ExpandedName)>,
-    /// The least of those that have a local name.
+    /// For each local name, the smallest name that has it.
     by_local: HashMap<(Kind, String), ExpandedName>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Names {
 struct First {
     id: u32,
     location: Location,
-    /// Without white space, to tell a copy from a clash.
+    /// The text without white space, to distinguish copies from conflicts.
     text: String,
 }
 
@@ -72,8 +72,10 @@ impl Names {
         Self { read: HashMap::new(), defined, by_local }
     }
 
-    /// Adds a definition. If there is one of its name already, that is reported, and the number of the first comes back with
-    /// the defect that it has if the two are not alike: which is meant is not clear.
+    /// Adds a definition.
+    ///
+    /// If the name is already defined, that is reported, and the id of the first definition is returned. If the two
+    /// definitions differ, a defect is returned too, because it is unclear which one is intended.
     pub(crate) fn add(
         &mut self,
         kind: Kind,
@@ -100,7 +102,7 @@ impl Names {
         }
     }
 
-    /// What an attribute of `element` refers to.
+    /// Resolves the reference in an attribute of `element`.
     pub(crate) fn resolve(
         &self,
         kind: Kind,
@@ -125,14 +127,14 @@ impl Names {
         if let Some(first) = self.read.get(&key) {
             return Some(first.id);
         }
-        // What is wrong with it has been said.
+        // The definition exists, and its error was reported.
         if self.defined.contains(&key) {
             diagnostics.depends(context.location(element), format!("{} {} is broken", kind.name(), key.1.local()));
             return None;
         }
         let name = key.1;
         let message = format!("{} {name} is not defined", kind.name());
-        // WSDL 1.1 §2.1.1 asks for QNames, and some contracts give a name without its prefix.
+        // WSDL 1.1 §2.1.1 requires QNames, but some contracts use a name without its prefix.
         let ours = ExpandedName::new(context.target_namespace.as_str(), name.local());
         if let Some(first) = self.read.get(&(kind, ours.clone())).filter(|_| !value.contains(':')) {
             diagnostics.warning(context.location(element), message).with_note(format!("{ours} is taken"));

@@ -1,4 +1,4 @@
-//! What the policies of a contract assert, wherever they hang.
+//! Reads the assertions of a contract's policies, wherever they are attached.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,61 +9,62 @@ use crate::model::{Definitions, Extension};
 use castile_xml::tree::{Document, Element};
 use castile_xsd::{FileId, Location};
 
-/// What a policy asks for.
+/// A requirement in a policy.
 #[derive(Debug, Clone)]
 pub struct Assertion {
     /// The namespace of its element.
     pub namespace: String,
-    /// Its local name behind those of the assertions that it stands in: `TransportBinding/AlgorithmSuite/Basic256`.
+    /// Its local name, after those of the assertions that contain it: `TransportBinding/AlgorithmSuite/Basic256`.
     pub path: String,
-    /// Whether it may be left out: it says so, or there is an alternative to it.
+    /// Whether it is marked as optional or has an alternative.
     pub is_optional: bool,
-    /// Where it stands.
+    /// The location in the document.
     pub location: Location,
 }
 
 impl Assertion {
-    /// Its local name.
+    /// Returns its local name.
     pub fn local(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Whether it stands in one of this local name.
+    /// Returns true if an assertion with this local name contains it.
     pub fn is_in(&self, local: &str) -> bool {
         self.path.split('/').rev().skip(1).any(|outer| outer == local)
     }
 }
 
-/// How deep policies are looked into, and how many assertions of one place are taken.
+/// Maximum depth of policies that are examined, and maximum number of assertions at one place.
 const DEEPEST: usize = 32;
 const MOST: usize = 1_000;
-/// So many elements of policies are looked at in all: policies that refer to one another again and again stand for any number.
+/// Maximum number of policy elements that are examined. It bounds the work for policies that refer to each other many
+/// times.
 const MOST_STEPS: usize = 2_000_000;
-/// So many bytes are read in the time that an element takes.
+/// How many bytes are parsed in the time that an element takes.
 const BYTES_A_STEP: usize = 64;
 
-/// The policies that references name.
+/// The policies that references can name.
 pub struct Policies<'d> {
     named: HashMap<Id, &'d Extension>,
     known: RefCell<HashMap<Id, Known>>,
     steps: Cell<usize>,
-    /// How often something was left out since it stands too deep.
+    /// How often an assertion was left out because of its depth.
     cuts: Cell<usize>,
 }
 
-/// The id of a policy, in the document that it stands in: a reference to one that is within a document means its own.
+/// The id of a policy and its document. A reference leads to a policy in the same document.
 type Id = (FileId, String);
 
-/// What a policy asserts that was followed before; nothing yet while it is followed.
+/// The cached assertions of a policy. They are empty while the policy is being read.
 #[derive(Clone, Default)]
 struct Known {
     found: Rc<Vec<Assertion>>,
-    /// How deep it was looked into, if that was not deep enough.
+    /// The remaining depth with which it was read, if that was not sufficient.
     cut_at: Option<usize>,
 }
 
 impl<'d> Policies<'d> {
-    /// The policies of a contract.
+    /// Collects the policies of a contract.
     pub fn of(definitions: &'d Definitions) -> Self {
         let mut named = HashMap::new();
         for extension in definitions.extensions.iter().filter(|one| is_policy(one.name.namespace())) {
@@ -78,18 +79,18 @@ impl<'d> Policies<'d> {
         Self { named, known: RefCell::default(), steps: Cell::new(0), cuts: Cell::new(0) }
     }
 
-    /// Whether not all was looked at, for it is too much.
+    /// Returns true if the work limit was exceeded, so that not all policies were examined.
     pub fn is_cut(&self) -> bool {
         self.steps.get() > MOST_STEPS
     }
 
-    /// False once it is too much.
+    /// Counts work. Returns false if the limit is exceeded.
     fn spend(&self, steps: usize) -> bool {
         self.steps.set(self.steps.get().saturating_add(steps));
         !self.is_cut()
     }
 
-    /// What the policies among these extensions assert, with those that they refer to.
+    /// Returns the assertions of the policies among these extensions, including referenced policies.
     pub fn assertions(&self, extensions: &[Extension]) -> Vec<Assertion> {
         let mut found = Vec::new();
         for extension in extensions.iter().filter(|one| is_policy(one.name.namespace())) {
@@ -109,13 +110,13 @@ impl<'d> Policies<'d> {
         }
     }
 
-    /// What the policy of an id in a document asserts.
+    /// Returns the assertions of the policy with this id in a document.
     fn of_named(&self, file: FileId, id: &str, deepest: usize) -> Rc<Vec<Assertion>> {
         let id = (file, id.to_owned());
         if let Some(known) = self.known.borrow().get(&id)
             && known.cut_at.is_none_or(|cut_at| cut_at >= deepest)
         {
-            // What was cut is cut where it is taken, too.
+            // A result that was cut also counts as cut for the referring policy.
             self.cuts.set(self.cuts.get() + usize::from(known.cut_at.is_some()));
             return Rc::clone(&known.found);
         }
@@ -176,17 +177,17 @@ impl<'d> Policies<'d> {
     }
 }
 
-/// Where in a policy.
+/// A position in a policy.
 struct Place<'p> {
     extension: &'p Extension,
     document: &'p Document,
-    /// The local names of the assertions around.
+    /// The local names of the surrounding assertions.
     within: String,
     is_optional: bool,
 }
 
 impl Place<'_> {
-    /// The path of an assertion here.
+    /// Returns the path of an assertion at this position.
     fn step(&self, local: &str) -> String {
         let separator = if self.within.is_empty() { "" } else { "/" };
         format!("{}{separator}{local}", self.within)

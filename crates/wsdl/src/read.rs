@@ -1,4 +1,4 @@
-//! Definitions, made in dependency order: schemas, messages, port types, bindings, services.
+//! Builds the definitions in dependency order: schemas, messages, port types, bindings, services.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,9 +17,9 @@ use crate::model::{
 };
 use crate::names::{Kind, Names};
 
-/// Reads the WSDL document `uri`, or a schema that stands by itself, and all that it imports.
+/// Reads the WSDL document `uri`, or a standalone schema, and everything that it imports.
 ///
-/// There are no definitions only if the document itself can't be read or is neither.
+/// Returns no definitions only if the document itself can't be read or is neither a WSDL document nor a schema.
 #[must_use]
 pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Diagnostic>) {
     let mut loader = Loader::new(resolver);
@@ -116,13 +116,13 @@ fn each(documents: &[Opened], local: &str, mut read: impl FnMut(&Context, Elemen
         let target_namespace = root.attribute("targetNamespace").unwrap_or_default().trim().to_owned();
         let context = Context { file: opened.file, target_namespace };
         for element in wsdl_children(root).filter(|child| child.local() == local) {
-            // What can't be read has been reported.
+            // Errors were already reported.
             let _ = read(&context, element);
         }
     }
 }
 
-/// Something that is left out, if that is a loss.
+/// Returns an entry for a component with a defect, which is left out.
 pub(crate) fn left_out(element: Element<'_>, defect: Option<Defect>) -> Option<LeftOut> {
     let name = match element.attribute("name").unwrap_or_default().trim() {
         "" => format!("a {} without a name", element.local()),
@@ -131,7 +131,7 @@ pub(crate) fn left_out(element: Element<'_>, defect: Option<Defect>) -> Option<L
     Some(LeftOut { name, defect: defect? })
 }
 
-/// The first defect of several stands for all.
+/// Stores only the first of several defects.
 pub(crate) trait First {
     fn add(&mut self, defect: Option<Defect>);
 }
@@ -153,7 +153,7 @@ impl Context {
         Location::of(self.file, element)
     }
 
-    /// The `name` attribute as it stands.
+    /// Returns the `name` attribute as written.
     pub(crate) fn local_name(&self, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
         let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
         if name.is_none() {
@@ -276,7 +276,7 @@ impl Context {
             wsdl_children(element).map(Element::local).filter(|&l| l == "input" || l == "output").collect();
         for child in wsdl_children(element) {
             let local = child.local();
-            // §2.4.5, default names
+            // Default names (§2.4.5).
             let default = match (local, kinds.as_slice()) {
                 ("input", ["input", "output"]) => format!("{name}Request"),
                 ("input", ["output", "input"]) => format!("{name}Response"),
@@ -288,7 +288,7 @@ impl Context {
                 "input" => &mut input,
                 "output" => &mut output,
                 "fault" => {
-                    // Without its type a fault still arrives.
+                    // A fault can be received without its type.
                     let mark = diagnostics.mark();
                     faults.extend(self.operation_message(names, child, None, diagnostics));
                     diagnostics.forgive(mark);
@@ -339,7 +339,7 @@ impl Context {
         let name = match (element.attribute("name"), default) {
             (Some(name), _) => name.trim().to_owned(),
             (None, Some(default)) => default,
-            // A fault without a name is bound by that of its message; many tools leave it out.
+            // A fault without a name is bound by the name of its message. Many tools leave it out.
             (None, None) => {
                 diagnostics.error(self.location(element), "<fault> has no `name`");
                 return None;

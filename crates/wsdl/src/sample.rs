@@ -1,4 +1,4 @@
-//! What bodies and header blocks hold, made of the schema, for those who have no messages.
+//! Generates samples of bodies and header blocks from the schema.
 
 use std::cell::Cell;
 
@@ -9,49 +9,49 @@ use castile_xsd::{ElementId, ExpandedName, TypeId};
 
 use crate::{Definitions, PartContent};
 
-/// Makes one message for each question: one of everything, a few levels deep, and what must be there below. Values are those that
-/// people would write.
+/// Generates one sample per call. It contains one of everything down to some depth, and only required parts below.
+/// Values are plausible ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler<'d> {
     definitions: &'d Definitions,
     depth: usize,
-    /// How many steps were taken, and how many are enough.
+    /// The counter of steps, and the number of steps after which no sample is started.
     steps: Option<(&'d Cell<usize>, usize)>,
 }
 
 impl<'d> Sampler<'d> {
-    /// Samples for a contract, in which what is optional is left out from this depth on.
+    /// Creates a sampler for a contract. From `depth` on, optional parts are left out.
     #[must_use]
     pub fn new(definitions: &'d Definitions, depth: usize) -> Self {
         Sampler { definitions, depth, steps: None }
     }
 
-    /// These samples, whose steps are added to a number: some millions take a second. None is begun when it is beyond `most`.
+    /// Adds the steps to a counter and starts no sample after `most` steps. Some millions of steps take a second.
     #[must_use]
     pub fn counting(self, steps: &'d Cell<usize>, most: usize) -> Self {
         Sampler { steps: Some((steps, most)), ..self }
     }
 
-    /// A global element.
+    /// Returns a sample of a global element.
     ///
     /// # Errors
-    /// There is none: it is abstract, or never ends.
+    /// The element has no instance, because it is abstract or endlessly recursive.
     pub fn element(self, id: ElementId) -> Result<String, Error> {
         self.first(Samples::new(&self.definitions.schema, id))
     }
 
-    /// A value in SOAP encoding that stands by itself: what a fault says.
+    /// Returns a sample of an independent value in SOAP encoding, such as the detail of a fault.
     ///
     /// # Errors
-    /// There is none.
+    /// The value has no instance.
     pub fn encoded(self, encoding: Encoding, name: ExpandedName, type_id: TypeId) -> Result<String, Error> {
         self.first(Samples::of_encoded(&self.definitions.schema, encoding, name, type_id))
     }
 
-    /// A call, or an answer, in literal use: an element of this name with the parts in it.
+    /// Returns a sample of a call or its answer in literal use: an element with this name that contains the parts.
     ///
     /// # Errors
-    /// There is none for a part.
+    /// A part has no instance.
     pub fn call(self, wrapper: &ExpandedName, parts: &[(String, PartContent)]) -> Result<String, Error> {
         let mut children = String::new();
         for (name, content) in parts {
@@ -70,10 +70,10 @@ impl<'d> Sampler<'d> {
         })
     }
 
-    /// A call, or an answer, in SOAP encoding, without references.
+    /// Returns a sample of a call or its answer in SOAP encoding, without references.
     ///
     /// # Errors
-    /// There is none for a part.
+    /// A part has no instance.
     pub fn encoded_call(
         self,
         encoding: Encoding,
@@ -97,12 +97,12 @@ impl<'d> Sampler<'d> {
         if let Some((steps, _)) = self.steps {
             steps.set(steps.get().saturating_add(samples.steps()));
         }
-        // There is an instance or an error; who builds by a contract must not panic if this is wrong.
+        // The iterator always returns an instance or an error. If that is ever wrong, a build must not panic.
         first.unwrap_or_else(|| Err(Error::of("no instance was made")))
     }
 }
 
-/// An attribute's value; what XML can't carry has not come through a contract, which is XML.
+/// Escapes an attribute value. Characters that XML can't contain don't occur, because the contract is XML.
 fn attribute(value: &str) -> String {
     let mut out = Vec::new();
     let _ = escape::push_attribute(&mut out, value);
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// An operation may declare a thousand faults, and each took as many steps as one sample may.
+    /// An operation may declare a thousand faults, each of which took as many steps as one sample may.
     #[test]
     fn no_sample_is_begun_behind_the_last_step() {
         let text = "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'><types>\

@@ -3,7 +3,7 @@ use castile_xsd::{ElementId, Schema};
 
 use crate::model::{BindingMessage, BindingOperation, PartContent, Pattern, Style, Use, Wrapped};
 
-/// Whether a document/literal operation is of the wrapped convention (JAX-WS 2.2 §2.3.1.2).
+/// Returns the wrapper elements if a document/literal operation follows the wrapped convention (JAX-WS 2.2 §2.3.1.2).
 pub(crate) fn detect(schema: &Schema, operation: &BindingOperation) -> Option<Wrapped> {
     if operation.style != Style::Document {
         return None;
@@ -20,13 +20,13 @@ pub(crate) fn detect(schema: &Schema, operation: &BindingOperation) -> Option<Wr
     Some(Wrapped { input, output })
 }
 
-/// The element of a message that is nothing but a sequence of local elements.
+/// Returns the element of a message if its content is only a sequence of local elements.
 fn wrapper(schema: &Schema, message: &BindingMessage) -> Option<ElementId> {
     let [part] = message.body.as_slice() else { return None };
     let PartContent::Element(element) = part.content else { return None };
     let declaration = &schema[element];
     let type_id = declaration.type_id;
-    // An element without a type may hold anything, and so may one of a simple type hold no arguments.
+    // An element without a type allows any content, and an element with a simple type can't hold arguments.
     if message.use_ != Use::Literal || declaration.nillable || schema[type_id].as_complex().is_none() {
         return None;
     }

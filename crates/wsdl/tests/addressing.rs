@@ -1,11 +1,12 @@
-//! What contracts say of WS-Addressing: actions, and whether it must be there.
+//! Tests WS-Addressing in contracts: actions, and whether it is required.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use castile_wsdl::{Addressing, Definitions, Responses};
 use castile_xsd::Documents;
 
-/// A contract with this target namespace, attributes of messages, extensions at the top, of the binding and of the port.
+/// Reads a contract with this target namespace, attributes of messages, and extensions at the top, in the binding and
+/// in the port.
 fn read(namespace: &str, attributes: [&str; 3], top: &str, binding: &str, port: &str) -> (Definitions, Vec<String>) {
     let [input, output, fault] = attributes;
     let text = format!(
@@ -72,7 +73,7 @@ fn actions_are_said_or_made_of_names() {
     }
 }
 
-/// What a contract says, as a word or two.
+/// Formats a declaration in one or two words.
 fn said(addressing: Option<Addressing>) -> String {
     let Some(Addressing { required, responses }) = addressing else { return "nothing".to_owned() };
     let degree = if required { "required" } else { "supported" };
@@ -125,7 +126,7 @@ fn addressing_is_an_extension_or_a_policy() {
     }
 }
 
-/// A policy may nest as deep as a document; what it says of addressing needs little of that.
+/// A policy may be nested as deep as the document. WS-Addressing declarations need little of that.
 #[test]
 fn deep_policies_are_not_followed() {
     let deep = |depth: usize| {

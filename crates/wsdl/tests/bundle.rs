@@ -1,4 +1,4 @@
-//! One file of a contract and all that it imports.
+//! Tests bundles, which have a contract and everything that it imports in one file.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use castile_wsdl::{Bundle, Files, PartContent};
 
-/// A folder that goes away with the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -25,7 +25,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left lies in the folder for temporary files.
+        // If removal fails the files remain in the system's temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -48,7 +48,7 @@ const WSDL: &str = r#"<?xml version="1.0" encoding="iso-8859-1"?>
 #[test]
 fn a_bundle_needs_nothing_else() {
     let folder = Folder::new("whole");
-    // The contract is in the encoding that it says.
+    // The file has the encoding that it declares.
     let latin1: Vec<u8> = WSDL.chars().map(|c| c as u8).collect();
     let wsdl = folder.write("service.wsdl", latin1);
     folder.write(
@@ -102,7 +102,7 @@ fn bundles_that_are_broken() {
         let [problem] = problems.as_slice() else { panic!("{text}: {problems:?}") };
         assert!(problem.message.contains(expected), "{text}: {}", problem.message);
     }
-    // A reference that leads nowhere is an error of the contract's.
+    // A reference that leads nowhere is an error in the contract, not in the bundle.
     let (broken, _) = Bundle::read("t.castile", bundle("<document uri='a'>&lt;a/></document>").as_bytes());
     let (definitions, problems) = castile_wsdl::read("a", &broken.unwrap());
     assert!(definitions.is_none() && problems.len() == 1, "{problems:?}");

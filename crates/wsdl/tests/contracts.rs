@@ -1,4 +1,4 @@
-//! The reference contracts come out exactly.
+//! Tests the exact model of the reference contracts.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -8,7 +8,7 @@ use castile_wsdl::{BindingMessage, Definitions, Pattern, Protocol, Style, Use, V
 use castile_xsd::components::{Compositor, Content, Particle, Term};
 use castile_xsd::{ElementId, Schema, TypeId};
 
-/// The definitions in a file of the workloads, without any problem.
+/// Reads a contract of the workloads, which must have no problems.
 fn contract(path: &str) -> Definitions {
     let path: PathBuf = Path::new(castile_corpus::path!("workloads")).join(path);
     let (definitions, diagnostics) = castile_wsdl::read_file(&path);
@@ -17,7 +17,7 @@ fn contract(path: &str) -> Definitions {
     definitions.unwrap()
 }
 
-/// One line per operation: `echoInts [action] wrapped input -> output`.
+/// Returns a line for each operation: `echoInts [action] wrapped input -> output`.
 fn operations(definitions: &Definitions) -> Vec<String> {
     let port = &definitions.services[0].ports[0];
     let binding = &definitions[port.binding];
@@ -41,7 +41,7 @@ fn operations(definitions: &Definitions) -> Vec<String> {
     binding.operations.iter().map(line).collect()
 }
 
-/// A type in one line: `{a xs:int, b Other[0..*]}`.
+/// Formats a type as one line: `{a xs:int, b Other[0..*]}`.
 fn describe(schema: &Schema, type_id: TypeId) -> String {
     match schema.content(type_id) {
         Content::Empty => "{}".into(),
@@ -79,7 +79,7 @@ fn describe_element(schema: &Schema, particle: &Particle) -> String {
     format!("{} {of}{nil}{occurs}", element.name.local())
 }
 
-/// Every global element and named type, described.
+/// Formats every global element and named type.
 fn components(definitions: &Definitions) -> Vec<String> {
     let schema = &definitions.schema;
     let element = |id: ElementId| {
@@ -168,7 +168,7 @@ fn benchmark1() {
     assert_eq!((*version, *style), (Version::Soap11, Style::Document));
 }
 
-/// Bare, with the protocol's elements behind those of WSDL.
+/// A bare contract with the protocol's elements after those of WSDL.
 #[castile_corpus::needs("workloads")]
 #[test]
 fn seismic() {

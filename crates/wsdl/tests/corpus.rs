@@ -1,5 +1,5 @@
-//! Every WSDL of the corpus is read to the end: no panic, nothing lost without a word, and errors only where the
-//! contract itself is broken. `CASTILE_VERBOSE=1` prints every diagnostic.
+//! Reads every WSDL of the corpus completely. Nothing may panic or be left out without a report, and errors are allowed
+//! only in contracts that are broken. `CASTILE_VERBOSE=1` prints every diagnostic.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use castile_wsdl::{Bundle, Definitions, Diagnostic, Severity};
 use castile_xsd::{Catalog, Files};
 
-/// The folder of the corpus.
+/// Returns the folder of the corpus.
 fn corpus() -> PathBuf {
     Path::new(castile_corpus::path!("corpus")).canonicalize().unwrap()
 }
 
-/// All files below `folder` that look like WSDL documents, in order.
+/// Returns all files below `folder` that may be WSDL documents, in order.
 fn wsdls(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -34,8 +34,8 @@ fn wsdls(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Files with the catalogs that stand beside and above `path`. The corpus has copies of well-known schemas, which are
-/// not used: those that are built in are.
+/// Returns a resolver with the catalogs in the folder of `path` and in its parent folders. The corpus has copies of
+/// well-known schemas, which are not used; the built-in ones are used instead.
 fn files(corpus: &Path, path: &Path) -> Files {
     let mut files = Files::new();
     for folder in path.ancestors().take_while(|folder| *folder != corpus) {
@@ -53,7 +53,7 @@ fn read(corpus: &Path, path: &Path) -> (Option<Definitions>, Vec<Diagnostic>) {
     castile_wsdl::read(&path.to_string_lossy(), &files(corpus, path))
 }
 
-/// A message without the names in it.
+/// Returns a message without the names in it.
 fn kind(message: &str) -> String {
     let mut kind = String::new();
     for (index, piece) in message.split('"').enumerate() {
@@ -70,13 +70,13 @@ fn kind(message: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The contracts that are broken themselves.
+/// The contracts that are really broken.
 const BROKEN: [&str; 3] = [
     // An HTML page saved under the name of a contract.
     "wsdl/nfe-brazil/cadconsultacadastro4.wsdl",
-    // Refers to types of MPEG's query format, whose schema isn't public.
+    // It refers to types of MPEG's query format, whose schema isn't public.
     "wsdl/onvif/ver10/federatedsearch.wsdl",
-    // Ends in the middle of a tag, on purpose.
+    // It intentionally ends in the middle of a tag.
     "wsdl/wcf-tests/wsdl/brokenWsdl.wsdl",
 ];
 
@@ -135,7 +135,7 @@ impl Tally {
     }
 }
 
-/// Asks for all that a generator asks for.
+/// Visits everything that a generator uses.
 fn walk(definitions: &Definitions) {
     let schema = &definitions.schema;
     for (id, definition) in schema.types() {
@@ -165,8 +165,8 @@ fn the_corpus_is_read() {
     assert_eq!(failing, BROKEN);
 }
 
-/// A bundle of a contract is the contract: the same components, the same problems, wherever it is read; and written
-/// again it is the same file.
+/// A bundle gives the same components and the same problems as the contract, wherever it is read. Writing it again
+/// gives the same file.
 #[castile_corpus::needs("corpus/wsdl")]
 #[test]
 fn a_bundle_of_each_family_is_the_contract() {
@@ -199,7 +199,7 @@ fn a_bundle_of_each_family_is_the_contract() {
     assert!(families.len() >= 37, "{}", families.len());
 }
 
-/// Names and numbers of all there is.
+/// Returns the names and counts of all components.
 fn shape(definitions: &Definitions) -> Vec<String> {
     let schema = &definitions.schema;
     let types = schema.types().map(|(id, definition)| {

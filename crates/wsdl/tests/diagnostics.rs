@@ -1,4 +1,4 @@
-//! What is said of broken contracts.
+//! Tests the diagnostics of broken contracts.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -12,7 +12,7 @@ fn diagnostics_are_as_written() {
     golden::compare("tests/diagnostics", "wsdl", |name, documents| castile_wsdl::read(name, documents).1);
 }
 
-/// A misspelt location gave an error for each reference to what is behind it, and an advice for URLs.
+/// A misspelled location caused an error for each reference into the missing document, and a hint about URLs.
 #[test]
 fn what_is_missing_is_told_once() {
     golden::compare("tests/missing", "wsdl", |name, _| {

@@ -1,4 +1,4 @@
-//! Each construct of WSDL 1.1 becomes the part of the model that it should.
+//! Tests that each construct of WSDL 1.1 becomes the right part of the model.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -37,7 +37,7 @@ fn read(body: &str) -> (Definitions, Vec<String>) {
     (definitions.unwrap(), problems)
 }
 
-/// A contract without any problem.
+/// Reads a contract that must have no problems.
 fn clean(body: &str) -> Definitions {
     let (definitions, problems) = read(body);
     assert_eq!(problems, [""; 0], "{body}");

@@ -500,7 +500,7 @@ impl Diagnostics {
         format!("the first is in {}", self.sources.describe(first))
     }
 
-    /// Creates a diagnostic which states how many diagnostics of a severity were found beyond the `limit`.
+    /// Adds a diagnostic.
     pub fn add(&mut self, severity: Severity, location: Location, message: impl Into<String>) -> &mut Diagnostic {
         let count = &mut self.counts[severity as usize];
         *count += 1;
@@ -522,7 +522,7 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
-    /// Says how many diagnostics of a severity there are beyond the `limit` of those that are listed.
+    /// Creates a diagnostic which states how many diagnostics of a severity were found beyond the `limit`.
     #[must_use]
     pub fn more(severity: Severity, more: usize, limit: usize, file: &str) -> Self {
         let what = match severity {

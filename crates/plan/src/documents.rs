@@ -1,4 +1,4 @@
-//! The documents of a contract as they are kept and served.
+//! The documents of a contract as a server stores and serves them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -7,33 +7,36 @@ use castile_xml::tree::{self, Element};
 use castile_xsd::{FileId, Reference, Sources, XSD_NAMESPACE};
 
 const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
-/// Who speaks SOAP encoding knows its types, and may take those of a document for others.
+/// Namespaces of SOAP encoding. Clients that use SOAP encoding know its types, and might mistake the types in a
+/// document for different ones.
 const ENCODINGS: [&str; 2] = ["http://schemas.xmlsoap.org/soap/encoding/", "http://www.w3.org/2003/05/soap-encoding"];
 
-/// A document of a contract, for a server to serve from a file beside its source.
+/// A document of a contract, which a server serves from a file beside its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The name of the file: `orders.wsdl` of `orders.wsdl.xml`, `orders.1.xsd` for what it imports.
+    /// The name of the file: `orders.wsdl` for `orders.wsdl.xml`, `orders.1.xsd` for an imported schema.
     pub file: String,
-    /// What a client asks for it by, behind the `?` of a URL: `wsdl`, `xsd=1`.
+    /// The query of the URL that clients request it by: `wsdl`, `xsd=1`.
     pub query: String,
-    /// The text, in UTF-8 whatever its file was in. It names what it imports by the files of this contract.
+    /// The text, converted to UTF-8. References to imported documents are replaced by the new file names.
     pub text: String,
-    /// The locations of the documents that it imports or includes, and what those are asked for by.
+    /// The locations of imported or included documents, and the query for each.
     pub imports: Vec<(String, String)>,
 }
 
-/// A document with its new name.
+/// A document with its new file name.
 struct Kept {
     id: FileId,
-    /// None for one that is not well-formed.
+    /// `None` if the document is not well-formed.
     tree: Option<tree::Document>,
     file: String,
     query: String,
 }
 
-/// The WSDL and all that it imports. Schemas that the library brings are among them: a contract says of some where they were once, of
-/// others nothing, and clients may not know them.
+/// Returns the WSDL document and all documents that it imports.
+///
+/// They include the library's built-in schemas, because the contract may only have an outdated location or none for
+/// them, and clients may not know them.
 pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     let Some(first) = sources.first() else { return Vec::new() };
     let parsed = |file: FileId| tree::Document::parse(sources.text(file)).ok();
@@ -44,7 +47,7 @@ pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     while let Some(kept) = all.get(next) {
         let imported = imports(sources, kept.id).filter(|(_, to)| !numbers.contains_key(to));
         let mut found: Vec<_> = imported.map(|(by, to)| (place(by), to, parsed(to))).collect();
-        // So sorted, the new names have the order of the old ones: what is read again from its new files is called the same.
+        // In this order the new names sort like the old ones. Reading the new files again gives the same names.
         found.sort_by_key(|(place, _, tree)| (!is_schema(tree.as_ref()), *place));
         for (_, id, tree) in found {
             if numbers.contains_key(&id) {
@@ -60,13 +63,13 @@ pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     all.iter().map(|kept| document(kept, sources, |to| Some(&all[*numbers.get(&to)?]))).collect()
 }
 
-/// What a document imports or includes, but for SOAP encoding without a location.
+/// Returns the imports and includes of a document, except SOAP encoding without a location.
 fn imports(sources: &Sources, file: FileId) -> impl Iterator<Item = (&Reference, FileId)> {
     let is_known = |by: &Reference| matches!(by, Reference::Namespace(name) if ENCODINGS.contains(&name.as_str()));
     sources.imports(file).filter(move |(by, _)| !is_known(by))
 }
 
-/// Short locations come first, so that `orders.2.xsd` comes before `orders.10.xsd`.
+/// Sorts short locations first, so that `orders.2.xsd` precedes `orders.10.xsd`.
 fn place(by: &Reference) -> (bool, usize, &str) {
     match by {
         Reference::Location(location) => (false, location.len(), location),
@@ -78,7 +81,7 @@ fn is_schema(tree: Option<&tree::Document>) -> bool {
     tree.is_some_and(|document| document.root().namespace() == XSD_NAMESPACE)
 }
 
-/// A document that names by their files what it imports.
+/// Returns a document with its references replaced by the new file names.
 fn document<'k>(kept: &Kept, sources: &Sources, kept_as: impl Fn(FileId) -> Option<&'k Kept>) -> Document {
     let text = sources.text(kept.id);
     let named: BTreeMap<&Reference, &Kept> =
@@ -94,7 +97,7 @@ fn document<'k>(kept: &Kept, sources: &Sources, kept_as: impl Fn(FileId) -> Opti
                 edits.insert(place.start, (place.end, by));
                 written.insert(location, to.query.clone());
             }
-            // What stands in an entity stays as it is.
+            // A reference in an entity is not changed.
             (None, Reference::Location(before)) => drop(written.insert(before, to.query.clone())),
             (None, Reference::Namespace(_)) => {}
         }
@@ -115,16 +118,16 @@ fn document<'k>(kept: &Kept, sources: &Sources, kept_as: impl Fn(FileId) -> Opti
     }
 }
 
-/// The elements that may refer to other documents: in a schema, or in a WSDL and the schemas in it.
+/// Returns the elements that may refer to other documents: in a schema, or in a WSDL document and its schemas.
 fn references(root: Element<'_>) -> Vec<Element<'_>> {
     let types = root.elements().filter(|child| child.is(WSDL, "types")).flat_map(Element::elements);
     let schemas = types.filter(|child| child.is(XSD_NAMESPACE, "schema"));
-    // Some imports stand in `types` itself.
+    // Some imports are directly in `types`.
     let types = root.elements().filter(|child| child.is(WSDL, "types")).flat_map(Element::elements);
     root.elements().chain(types).chain(schemas.flat_map(Element::elements)).collect()
 }
 
-/// The attribute that names another document, and how it is named.
+/// Returns the attribute that refers to another document, and the reference.
 fn reference(element: Element<'_>) -> Option<(&'static str, Reference)> {
     let attribute = match (element.namespace(), element.local()) {
         (WSDL, "import") => "location",
@@ -140,7 +143,8 @@ fn reference(element: Element<'_>) -> Option<(&'static str, Reference)> {
     Some((attribute, by))
 }
 
-/// Where an element gets an attribute of this value, and what is written there. Nothing if it isn't seen where the value stands.
+/// Returns the range to replace, and its replacement, to give an attribute of an element this value. Returns `None` if
+/// the element is not in the text itself, but in an entity.
 fn edit(text: &str, element: Element<'_>, attribute: &str, value: &str) -> Option<(Range<usize>, String)> {
     let start = element.offset();
     if start < element.document().root().offset() {
@@ -164,7 +168,7 @@ fn edit(text: &str, element: Element<'_>, attribute: &str, value: &str) -> Optio
     Some((open + 1..close, value.to_owned()))
 }
 
-/// The name of a file as a location: whatever could be taken for something else is escaped (RFC 3986 §2.1).
+/// Returns the name of a file as a relative URI, with all ambiguous characters escaped (RFC 3986 §2.1).
 fn as_uri(file: &str) -> String {
     let mut uri = String::with_capacity(file.len());
     for c in file.chars() {
@@ -176,8 +180,7 @@ fn as_uri(file: &str) -> String {
     uri
 }
 
-/// The text of a document as it is served: whatever encoding its file had, it is UTF-8 now, and says so if it says
-/// anything.
+/// Returns the text of a document for serving. It is UTF-8, so a declared encoding is changed to UTF-8.
 fn in_utf8(text: &str) -> String {
     let declared = text.strip_prefix("<?xml").filter(|rest| rest.starts_with([' ', '\t', '\r', '\n']));
     match declared.and_then(|rest| rest.split_once("?>")) {
@@ -207,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What an entity stands for is read as it stands there, and may be read twice.
+    /// The text of an entity may be used twice, so it is not changed.
     #[test]
     fn what_stands_in_an_entity_stays_as_it_is() {
         let entities = "<!ENTITY both \"<x:import namespace='urn:a' schemaLocation='a.xsd'/><x:import namespace='urn:b'/>\">\

@@ -1,15 +1,16 @@
-//! Example messages, each element in a line of its own.
+//! Formats example messages with one element per line.
 
 use castile_xml::tree::{Document, Element, Node};
 
 use crate::grown;
 
-/// How many levels are indented: spaces must not be more than what stands between them.
+/// Maximum number of indented levels, so that there are not more spaces than content.
 const MOST_INDENTED: usize = 20;
 
-/// The elements of a body, indented where that means nothing: where an element has no text beside its elements.
+/// Returns the elements of a body, indented where white space has no meaning: in elements without text beside their
+/// children.
 pub fn indented(elements: &str) -> String {
-    // A document has one element.
+    // A document needs a single root element.
     let Ok(document) = Document::parse(&format!("<body>{elements}</body>")) else { return elements.to_owned() };
     let mut out = String::new();
     for element in document.root().elements() {
@@ -33,7 +34,7 @@ fn write(element: Element<'_>, depth: usize, out: &mut String) {
             out.push_str(&indentation);
             out.push_str(&source[source.rfind("</").unwrap_or(source.len())..]);
         }
-        // What is indented later must not be indented within a value.
+        // Line ends in a value are escaped, so that later indentation doesn't change the value.
         _ => out.push_str(&source.replace('\n', "&#10;")),
     }
     out.push('\n');

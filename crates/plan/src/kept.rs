@@ -1,18 +1,19 @@
-//! A plan as it is kept in a file. What nests is kept in a row, so that a file can't make its reader nest deeper than is allowed here.
+//! The serialized form of a plan in a file. Nested structures are stored as flat lists, so that a file can't make its
+//! reader recurse deeper than the limit here.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::plan::{self, Particle, ParticleKind, Path, Wildcard};
 
-/// How deeply lists and nodes may stand around a type, and groups of mixed content around a particle.
+/// Maximum number of lists and nodes around a type, and maximum nesting of groups in mixed content.
 const DEPTH: usize = 200;
 
-/// All names that a plan has for ever.
+/// All names that a plan may contain. Their positions must never change.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
-    // Types of the language.
+    // Primitive types of Rust.
     "String", "bool", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
-    // Those of `castile::datatypes`.
+    // Types of `castile::datatypes`.
     "AnyUri", "Base64Binary", "Date", "DateTime", "Decimal", "Duration", "Entities", "Entity", "GDay", "GMonth", "GMonthDay", "GYear",
     "GYearMonth", "HexBinary", "Id", "Idref", "Idrefs", "Integer", "Language", "Name", "NcName", "NegativeInteger", "Nmtoken", "Nmtokens",
     "NonNegativeInteger", "NonPositiveInteger", "NormalizedString", "Notation", "PositiveInteger", "QName", "StreamedBinary", "Time",
@@ -22,7 +23,7 @@ const NAMES: &[&str] = &[
     "max_exclusive", "Preserve", "Replace", "Collapse",
 ];
 
-/// A name, as its number.
+/// A name, stored as its position in [`NAMES`].
 #[derive(Clone, Copy)]
 struct Name(&'static str);
 
@@ -53,7 +54,7 @@ pub(crate) mod name {
     }
 }
 
-/// A type with what stands around it, the outermost first.
+/// A type with the lists and nodes around it, outermost first.
 #[derive(Deserialize, Serialize)]
 struct Base {
     around: Vec<Around>,
@@ -138,7 +139,7 @@ impl TryFrom<Base> for plan::Base {
     }
 }
 
-/// A particle of mixed content, before those in it.
+/// A particle of mixed content. It precedes the particles in it.
 #[derive(Deserialize, Serialize)]
 struct Row {
     min: u32,
@@ -146,7 +147,7 @@ struct Row {
     kind: RowKind,
 }
 
-/// Groups say how many particles they have.
+/// Groups store their number of particles.
 #[derive(Deserialize, Serialize)]
 enum RowKind {
     Element(usize),
@@ -226,7 +227,7 @@ pub(crate) mod versions {
 
     use super::{Deserialize, Deserializer, Serialize, Serializer, version};
 
-    /// A version by itself.
+    /// A wrapper that serializes a version.
     #[derive(Deserialize, Serialize)]
     struct Kept(#[serde(with = "version")] Version);
 

@@ -1,8 +1,9 @@
-//! The service model to a plan: which types and operations there are, what they are called, and how their values hold together.
+//! Turns the service model into a plan: which types and operations there are, their names, and how values contain each
+//! other.
 //!
-//! `castile-codegen` renders a plan as Rust. Types that are known at run time are made of one, too.
+//! `castile-codegen` renders a plan as Rust. `castile-dynamic` makes types from a plan at run time.
 //!
-//! This crate is for other crates of Castile: its API changes with them.
+//! This crate is internal to Castile, so its API may change at any time.
 
 #![allow(missing_docs, reason = "what the parts of a plan are is said where it isn't told by their names")]
 
@@ -29,10 +30,10 @@ pub use page::page;
 pub use plan::Plan;
 pub use planner::{grown, is_of_security};
 
-/// What is generated.
+/// Options for what is generated.
 ///
-/// A file beside a contract may say the same: `orders.castile.toml` beside `orders.wsdl`, with these fields as keys and a table
-/// `type` for those of [`TypeOptions`].
+/// A file beside a contract can set the same options: `orders.castile.toml` beside `orders.wsdl`. Its keys are these
+/// fields. Its table `type` sets [`TypeOptions`].
 ///
 /// ```toml
 /// facets = true
@@ -51,70 +52,79 @@ pub use planner::{grown, is_of_security};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The trait to be implemented, and the server.
+    /// Whether to generate the server: a trait to implement, and its dispatch.
     pub server: bool,
-    /// The client.
+    /// Whether to generate the client.
     pub client: bool,
-    /// The operations, by their names in the contract, with the types that they reach. None stands for all.
+    /// The operations to generate, by their names in the contract, with the types that they use. An empty list means
+    /// all operations.
     pub operations: Vec<String>,
-    /// The port types, by their names in the contract, whose operations are generated though no binding says how they are
-    /// spoken: as SOAP 1.1 over HTTP, with literal messages and without an action. One that has a binding of SOAP is
-    /// generated as that says.
+    /// Port types, by their names in the contract, whose operations are generated although the contract has no binding
+    /// for them.
+    ///
+    /// They are bound to SOAP 1.1 over HTTP, with literal messages and without actions. If a port type has a SOAP
+    /// binding, that binding is used.
     pub port_types: Vec<String>,
-    /// Types that are generated though no operation names them, by their local names or as `{namespace}local`, each with all
-    /// types that are derived from it: those that come where the contract has `xs:anyType`.
+    /// Types that are generated although no operation refers to them, with all types derived from them. Use it for
+    /// types that occur where the contract has `xs:anyType`. Names are local names or `{namespace}local`.
     pub types: Vec<String>,
     /// Which faults have types.
     pub faults: FaultTypes,
-    /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on
-    /// it, and the error is a warning; it stays an error where nothing else is left, or where what is left out was asked for. A contract of which nothing is
-    /// generated is refused, too.
+    /// Whether any error in the contract rejects the whole contract.
+    ///
+    /// Without it, the parts with errors and everything that depends on them are left out, and the errors become
+    /// warnings. They remain errors if nothing else is left, or if a requested part is left out. A contract for which
+    /// nothing is generated is rejected, too.
     pub strict: bool,
-    /// Whether values are held against the facets of their types while they are read, and values that an enumeration
-    /// doesn't list are refused. Structure and lexical spaces are always checked.
+    /// Whether values are checked against the facets of their types when they are read, and values that are not in an
+    /// enumeration are rejected. Structure and lexical spaces are always checked.
     pub facets: bool,
-    /// Whether a service or a client that is lenient passes over elements and text which a type doesn't have, and takes elements
-    /// out of order or of another namespace. The tables for this take time to compile. Without them such a message is refused.
+    /// Whether to generate tables for lenient services and clients.
+    ///
+    /// With them, a lenient service or client ignores elements and text that a type doesn't have, and accepts elements
+    /// out of order or in another namespace. Without them such a message is rejected. The tables take time to compile.
     pub lenient: bool,
-    /// Whether a server has a page for people: what that shows is written into a file beside the source. The feature `page` of
-    /// `castile` serves it.
+    /// Whether to write the data for a server's page for people into a file beside the source. The feature `page` of
+    /// `castile` serves the page.
     pub page: bool,
-    /// The operations, by their names in the contract, whose requests and responses are `castile::Raw`: XML as it came and
-    /// as it is to be sent, of which nothing is read into values. Types that only they reach are left out.
+    /// Operations, by their names in the contract, whose requests and responses are `castile::Raw`: unparsed XML. Types
+    /// that only these operations use are left out.
     pub raw: Vec<String>,
-    /// The repeated elements, as `TYPE/ELEMENT` by their names in the contract, whose values are `castile::Items`: all of them,
-    /// or a stream that makes them while the message is sent.
+    /// Repeated elements whose values are `castile::Items`: all values, or a stream that produces them while the
+    /// message is sent. Each is `TYPE/ELEMENT` by the names in the contract.
     pub streams: Vec<String>,
-    /// Whether `xs:base64Binary` that says what media types it has (`xmime:expectedContentTypes`) is a
-    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is read and sent as it comes.
+    /// Whether an `xs:base64Binary` that declares its media types (`xmime:expectedContentTypes`) is a
+    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is streamed when it is read and sent.
     pub stream_binaries: bool,
-    /// What every type derives beside `Clone`, `Debug` and `PartialEq`, as paths: `serde::Serialize`. `Eq` and `Hash` are derived
-    /// where all that is in a type has them.
+    /// Traits that every type derives besides `Clone`, `Debug` and `PartialEq`, as paths: `serde::Serialize`. `Eq` and
+    /// `Hash` are derived only where all parts of the type implement them.
     pub derives: Vec<String>,
-    /// Attributes that every type has, without `#[` and `]`: `serde(rename_all = "camelCase")`.
+    /// Attributes for every type, without `#[` and `]`: `serde(rename_all = "camelCase")`.
     pub attributes: Vec<String>,
-    /// What is said of single types, by names as for [`of_type`](Self::of_type).
+    /// Options for single types, by names as in [`of_type`](Self::of_type).
     pub of_types: BTreeMap<String, TypeOptions>,
-    /// What the modules of namespaces other than the contract's own are called.
+    /// Names for the modules of namespaces other than the contract's own.
     pub modules: BTreeMap<String, String>,
-    /// Where imported documents are kept: OASIS XML catalogs, or tables of `URL<TAB>path`. Nothing is fetched.
+    /// Catalogs that map imported documents to files: OASIS XML catalogs, or tables of `URL<TAB>path`. Nothing is
+    /// fetched.
     pub catalogs: Vec<PathBuf>,
 }
 
-/// Which faults have types. What has none is kept as XML: the detail of a fault, or `Other` where a value of a derived type may
-/// stand.
+/// Which faults have types. A fault without a type is stored as XML: in the detail of a fault, or as `Other` where a
+/// value of a derived type is allowed.
 ///
-/// The types of faults are those that the operations of the contract declare, all that these are derived from, and all that is
-/// derived from one of them. A contract whose faults hold their causes reaches each of them from each.
+/// Fault types are the types that the operations of the contract declare as faults, all their bases, and all types
+/// derived from any of these. In a contract whose faults contain their causes, each fault type may refer to each other
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultTypes {
-    /// No operation has typed faults. Where the contract has a type of faults in something else, it is that type, and what is
-    /// derived from it is XML.
+    /// No operation has typed faults. Where a fault type is used elsewhere in the contract, it is generated without its
+    /// derived types, which are stored as XML.
     None,
-    /// Operations have the faults that they declare. Types derived from those, which no operation that is generated declares, are
-    /// XML wherever they stand.
+    /// Operations have the faults that they declare. Derived types are stored as XML, unless a generated operation
+    /// declares them.
     Declared,
-    /// Operations have the faults that they declare, and all types that are derived from them.
+    /// Operations have the faults that they declare, and all types derived from these.
     #[default]
     All,
 }
@@ -144,10 +154,10 @@ impl Default for Options {
     }
 }
 
-/// Reads a contract and plans what is made of it.
+/// Reads a contract and plans what is generated for it.
 ///
 /// # Errors
-/// All problems of the contract, with their places; one at least is an error.
+/// Returns all problems of the contract with their positions. At least one is an error.
 pub fn planned(
     path: &Path,
     files: &Files,
@@ -156,10 +166,10 @@ pub fn planned(
     of_read(castile_wsdl::open(path, files), options)
 }
 
-/// Reads the contract that is in a bundle and plans what is made of it.
+/// Reads the contract in a bundle and plans what is generated for it.
 ///
 /// # Errors
-/// All problems of the contract, with their places; one at least is an error.
+/// Returns all problems of the contract with their positions. At least one is an error.
 pub fn planned_of(bundle: &Bundle, options: &Options) -> Result<(Definitions, Plan, Vec<Diagnostic>), Vec<Diagnostic>> {
     of_read(castile_wsdl::read(bundle.main(), bundle), options)
 }
@@ -194,7 +204,7 @@ fn of_read(
     Ok((definitions, plan, diagnostics))
 }
 
-/// What a contract is called without what says that it is one: `orders` of `orders.wsdl`, `orders.wsdl.xml` and
+/// Returns the file name of a contract without its extensions: `orders` for `orders.wsdl`, `orders.wsdl.xml` and
 /// `orders.castile`.
 pub fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! Names of the contract as names of Rust.
+//! Turns names of the contract into Rust names.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,8 +10,8 @@ use quote::{IdentFragment, ToTokens, TokenStreamExt};
 use serde::{Deserialize, Serialize};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
-/// What generated code takes from the library. It imports all that the library has for it, and what is declared beside that hides
-/// it: nothing is called like one of these.
+/// The names that generated code imports from the library. Generated items would hide imported ones, so they never have
+/// these names.
 pub const IMPORTS: [&str; 29] = [
     "Arc",
     "Caller",
@@ -44,7 +44,7 @@ pub const IMPORTS: [&str; 29] = [
     "xs",
 ];
 
-/// What it takes from the language.
+/// The names that generated code uses from the Rust prelude.
 const PRELUDE: [&str; 19] = [
     "Box",
     "Clone",
@@ -67,29 +67,29 @@ const PRELUDE: [&str; 19] = [
     "Vec",
 ];
 
-/// What generated clients have beside the operations.
+/// The methods of generated clients besides the operations.
 pub const CLIENT_METHODS: [&str; 3] = ["new", "with_options", "with_transport"];
 
-/// The table of constants has these to itself: `NAMESPACE`, `NAMESPACE_2`.
+/// The name of namespace constants, which no table may have: `NAMESPACE`, `NAMESPACE_2`.
 const NAMESPACE: &str = "NAMESPACE";
 
-/// The names of a module: each is given once.
+/// Assigns unique names in a module.
 ///
-/// A type that is called as something else that the module needs gets the suffix `Type`; whatever else collides gets a
-/// number, in the order of asking.
+/// A type whose name is reserved gets the suffix `Type`. Any other conflict is resolved by a number, in the order of
+/// the requests.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Types and traits.
+    /// The names of types and traits.
     items: Scope,
-    /// What services are made of.
+    /// The names of the parts of services.
     services: HashSet<String>,
-    /// The last number that was given to services of a name.
+    /// The last number used for services with each name.
     service_numbers: HashMap<String, u64>,
-    /// Tables.
+    /// The names of tables.
     statics: Scope,
 }
 
-/// What the parts of a service are called.
+/// The names of the parts of a service.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct ServiceNames {
@@ -101,18 +101,18 @@ pub struct ServiceNames {
     pub description: Ident,
 }
 
-/// An identifier of Rust. That of `proc_macro2` can't be sent to another thread.
+/// A Rust identifier. Unlike that of `proc_macro2`, it can be sent to another thread.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Ident(Box<str>);
 
 impl Ident {
-    /// The identifier of a name that is one, with a mark if it is a keyword.
+    /// Creates an identifier. A keyword becomes a raw identifier.
     pub fn new(name: &str) -> Self {
         let name = match name {
-            // These can't be written raw.
+            // These keywords can't be raw identifiers.
             "self" | "Self" | "super" | "crate" | "_" => format!("{name}_"),
-            // A keyword since the edition of 2024.
+            // A keyword since the 2024 edition.
             "gen" => format!("r#{name}"),
             _ if is_plain(name) || syn::parse_str::<proc_macro2::Ident>(name).is_ok() => name.to_owned(),
             _ => format!("r#{name}"),
@@ -125,8 +125,8 @@ impl Ident {
     }
 }
 
-/// Whether a name is surely an identifier and no keyword, as most are: to parse each takes long. Keywords are short, and of small
-/// letters but for `Self`.
+/// Returns true if a name certainly is an identifier and not a keyword. It avoids the slow parser for most names.
+/// Keywords are short and, except `Self`, in lower case.
 fn is_plain(name: &str) -> bool {
     const LONGEST: usize = 8;
     let is_identifier = !name.starts_with(|first: char| first.is_ascii_digit())
@@ -156,13 +156,14 @@ impl IdentFragment for Ident {
 }
 
 impl Names {
-    /// Names for a service after its port type. To be asked for before any type: people write these names most.
+    /// Returns names for a service, based on its port type. Call it before any type is named, because people write
+    /// these names most.
     pub fn service(&mut self, port_type: &str) -> ServiceNames {
         let base = upper(port_type);
         let parts = |base: &str| ["", "Server", "Contract", "Client"].map(|suffix| format!("{base}{suffix}"));
         let is_free = |base: &str| parts(base).iter().all(|part| !is_reserved(part) && !self.services.contains(part));
         let wanted = if is_reserved(&base) { format!("{base}Type") } else { base };
-        // Numbers that were given are not tried again: there may be thousands of services of one name.
+        // Used numbers are not tried again, because there may be thousands of services with one name.
         let mut number = self.service_numbers.get(&wanted).copied().unwrap_or(1);
         let mut free = if number == 1 { wanted.clone() } else { format!("{wanted}{number}") };
         while !is_free(&free) {
@@ -178,39 +179,40 @@ impl Names {
         ServiceNames { port_type, server, contract, client, operations, description }
     }
 
-    /// A name for a type.
+    /// Returns a name for a type.
     pub fn item(&mut self, name: &str) -> Ident {
         let name = upper(name);
         let is_taken = is_reserved(&name) || self.services.contains(&name);
         self.items.unique(if is_taken { format!("{name}Type") } else { name })
     }
 
-    /// A name for the details of an operation's faults: many contracts call an element `…Fault`.
+    /// Returns a name for the details of an operation's faults: `…Fault`, or `…FaultDetail` if the contract already has
+    /// that name, as many contracts do for elements.
     pub fn faults(&mut self, operation: &str) -> Ident {
         let name = format!("{}Fault", upper(operation));
         let is_taken = self.items.taken.contains(&name) || self.services.contains(&name);
         self.items.unique(if is_taken { format!("{name}Detail") } else { name })
     }
 
-    /// A name for a table.
+    /// Returns a name for a table.
     pub fn table(&mut self, name: &str) -> Ident {
         let name = legal(&name.to_shouty_snake_case());
         let is_constant = name.strip_prefix(NAMESPACE).is_some_and(|number| {
             number.is_empty()
                 || number.strip_prefix('_').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
         });
-        // A static that looks like a variable can't be shadowed by one.
+        // A local variable can't shadow a static, so a static must not have a name that a variable may have.
         let is_variable = name.to_lowercase() == name;
         self.statics.unique(if is_constant || is_variable { format!("{name}_TABLE") } else { name })
     }
 }
 
-/// The names of modules.
+/// Assigns unique names to modules.
 #[derive(Debug, Default)]
 pub struct Modules(Scope);
 
 impl Modules {
-    /// A name for the module of a namespace: what its name ends with, versions left out.
+    /// Returns a name for the module of a namespace: the last part of the namespace name that is not a version.
     pub fn module(&mut self, namespace: &str) -> Ident {
         let is_version = |part: &&str| {
             part.is_empty()
@@ -224,33 +226,34 @@ impl Modules {
         let part = parts.next().unwrap_or("no namespace");
         let part = [".xsd", ".wsdl"].iter().find_map(|end| part.strip_suffix(end)).unwrap_or(part);
         let name = legal(&part.to_snake_case());
-        // Beside the names of crates and what the generated code imports.
+        // These are the names of crates and of imports in generated code.
         let is_taken = ["xs", "castile", "core", "std", "alloc"].contains(&name.as_str());
         self.0.unique(if is_taken { format!("{name}_types") } else { name })
     }
 }
 
-/// Names that stand beside each other: fields, variants, methods.
+/// Assigns unique names in one place: for fields, variants or methods.
 #[derive(Debug, Default)]
 pub struct Scope {
     taken: HashSet<String>,
-    /// The number to try next for a name that collided: a contract may have thousands of one name.
+    /// The next number for each name in conflict, since a contract may have thousands with the same name.
     numbers: HashMap<String, u64>,
 }
 
 impl Scope {
-    /// The methods of a service.
+    /// Creates the scope for the methods of a service.
     pub fn of_methods() -> Self {
         let taken = CLIENT_METHODS.into_iter().map(str::to_owned).collect();
         Scope { taken, numbers: HashMap::new() }
     }
 
-    /// A name for a variant: always written behind its type's, so the library's names are free here.
+    /// Returns a name for a variant. It may be a name of the library, because it is always written after the name of
+    /// its type.
     pub fn variant(&mut self, name: &str) -> Ident {
         self.unique(upper(name))
     }
 
-    /// A name for a value of an enumeration: those that look like nothing are spelt out.
+    /// Returns a name for a value of an enumeration. Symbols without letters are spelled out.
     pub fn value(&mut self, value: &str) -> Ident {
         let has_name = value.chars().any(char::is_alphanumeric);
         let spelt = value.chars().map(|c| match c {
@@ -270,13 +273,13 @@ impl Scope {
         self.unique(if spelt.trim().is_empty() { "Empty".to_owned() } else { upper(&spelt) })
     }
 
-    /// A name for the field of an attribute: elements have theirs before.
+    /// Returns a name for the field of an attribute. Elements are named before attributes.
     pub fn attribute(&mut self, name: &str) -> Ident {
         let is_taken = self.taken.contains(&legal(&name.to_snake_case()));
         if is_taken { self.lower(&format!("{name} attribute")) } else { self.lower(name) }
     }
 
-    /// A name for a field or a method.
+    /// Returns a name for a field or a method.
     pub fn lower(&mut self, name: &str) -> Ident {
         self.unique(legal(&name.to_snake_case()))
     }
@@ -296,7 +299,7 @@ impl Scope {
     }
 }
 
-/// A name as types have it.
+/// Returns a name in the style of types.
 pub fn upper(name: &str) -> String {
     legal(&name.to_upper_camel_case())
 }
@@ -305,8 +308,8 @@ fn is_reserved(name: &str) -> bool {
     IMPORTS.contains(&name) || PRELUDE.contains(&name)
 }
 
-/// Names of XML may begin with what names of Rust can't, hold what they can't, or have nothing left when marks are
-/// taken away.
+/// Makes a valid Rust identifier. An XML name may start with or contain invalid characters, or be empty after
+/// punctuation is removed.
 fn legal(name: &str) -> String {
     let name: String = name.chars().map(|c| if is_xid_continue(c) { c } else { '_' }).collect();
     match name.chars().next() {
@@ -319,7 +322,7 @@ fn legal(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Those of `syn`, which decides for all others.
+    /// The keywords of `syn`, which checks all other names.
     #[test]
     fn no_keyword_is_taken_for_a_plain_name() {
         let keywords = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
@@ -358,7 +361,7 @@ mod tests {
             ("x\u{2070}", "X_"),
             ("-", "__"),
             ("日本", "日本"),
-            // Letters by Unicode that no name begins with.
+            // Unicode letters that can't start an identifier.
             ("\u{903}", "_\u{903}"),
         ] {
             assert_eq!(names.item(name).to_string(), expected);

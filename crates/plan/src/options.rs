@@ -1,4 +1,4 @@
-//! What is said of single types, and the file beside a contract that says all of it.
+//! Options for single types, and the file with options beside a contract.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,33 +12,37 @@ use toml_edit::{Document, Item, Key, TableLike};
 
 use crate::{FaultTypes, Options};
 
-/// What a program says of one type of a contract.
+/// Options for one type of a contract.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TypeOptions {
-    /// What the type is called in Rust.
+    /// The name of the type in Rust.
     pub name: Option<String>,
-    /// The Rust type that stands for it, as a path. For a simple type it must be a `castile::datatypes::SimpleType`, as the types of
-    /// other crates are whose feature of Castile is on: `rust_decimal::Decimal`. For a complex type it derives `castile::Xml`, and the
-    /// compiler checks that it is what the contract says: `crate::Order`.
+    /// The path of a Rust type that is used instead of a generated one.
+    ///
+    /// For a simple type it must implement `castile::datatypes::SimpleType`. Types of other crates do if the
+    /// corresponding feature of Castile is enabled: `rust_decimal::Decimal`. For a complex type it must derive
+    /// `castile::Xml`, and the compiler checks that it matches the contract: `crate::Order`.
     pub rust: Option<String>,
-    /// What it derives beside what all types do.
+    /// Traits that it derives in addition to those of all types.
     pub derives: Vec<String>,
-    /// Attributes that it has beside those of all types, without `#[` and `]`.
+    /// Attributes that it has in addition to those of all types, without `#[` and `]`.
     pub attributes: Vec<String>,
-    /// What its elements, attributes or values are called in Rust, by what they are called in the contract.
+    /// Rust names for its elements, attributes or values, by their names in the contract.
     pub members: BTreeMap<String, String>,
 }
 
 impl Options {
-    /// What is said of a type: one of the contract by its local name, as `{namespace}local` or as it is called in Rust, or a
-    /// built-in one, such as `xs:decimal`.
+    /// Returns the options of a type. `name` is a local name, `{namespace}local` or the Rust name of a type of the
+    /// contract, or the name of a built-in type such as `xs:decimal`.
     pub fn of_type(&mut self, name: impl Into<String>) -> &mut TypeOptions {
         self.of_types.entry(name.into()).or_default()
     }
 
-    /// These options, and what the file beside the contract at `path` says, if there is one. Lists and truth
-    /// values add up; names are as these options say.
+    /// Returns these options merged with those in the file beside the contract at `path`, if there is one.
+    ///
+    /// Lists are joined. A flag is on if either turns it on, but `server` and `client` are off if either turns them
+    /// off. For all other values, these options take precedence.
     pub fn with_file_beside(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
         let mut options = self.clone();
         let file = file_beside(path);
@@ -74,7 +78,7 @@ impl Options {
         if problems.is_empty() { Ok(options) } else { Err(problems) }
     }
 
-    /// Takes over what a table says with one of its keys.
+    /// Sets the option for a key of a table.
     fn set(&mut self, key: &str, item: &Item, file: &Path, of: &dyn TableLike) -> Result<(), Wrong> {
         match key {
             "server" => self.server &= truth(key, item)?,
@@ -147,24 +151,24 @@ impl TypeOptions {
     }
 }
 
-/// The file with options for the contract at `path`: `orders.castile.toml` beside `orders.wsdl`.
+/// Returns the path of the file with options for the contract at `path`: `orders.castile.toml` beside `orders.wsdl`.
 pub fn file_beside(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.castile.toml", crate::stem(path)))
 }
 
-/// What is wrong in the file, and which bytes of it are meant.
+/// An error in the file, with its byte range.
 struct Wrong {
     place: Option<Range<usize>>,
     message: String,
 }
 
 impl Wrong {
-    /// A key is wrong.
+    /// Creates an error in a key.
     fn key(table: &dyn TableLike, key: &str, message: String) -> Self {
         Wrong { place: table.key(key).and_then(Key::span), message }
     }
 
-    /// A value is of another type.
+    /// Creates an error for a value of the wrong type.
     fn value(key: &str, item: &Item, expected: &str) -> Self {
         let message = format!("{key} is {}, where {expected} was expected", item.type_name());
         Wrong { place: item.span(), message }

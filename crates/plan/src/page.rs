@@ -1,7 +1,8 @@
-//! What a page for people shows of the services of a contract, as a text that a server has beside its source.
+//! The data of a server's page for people: a text that describes the services of a contract, in a file beside the
+//! server's source.
 //!
-//! A line that begins with a tab is content of the key before it; a key may have a value in its line. So no content is taken for a
-//! key, whatever the contract has in it.
+//! A line that begins with a tab is content of the preceding key. A key may have a value on its line. Because of the
+//! tab, content is never mistaken for a key, whatever the contract contains.
 //!
 //! ```text
 //! service Orders
@@ -17,11 +18,13 @@
 //! 	0e	item	1..*	string
 //! ```
 //!
-//! The keys of an operation are `documentation`, `input`, `output`, `headers` and `faults`, which have rows, and `blocks`, `request`
-//! and `answer`, which have XML: the header blocks, and what stands in the bodies. Those of a type are `documentation` and `rows`. Types
-//! are numbered in their order. A row has columns with a tab between them: how deep it stands with the letter of its kind, the
-//! name, the occurrence, the type, the number of that type if it is told, what else is known, documentation. Empty columns at the
-//! end are left out.
+//! The keys `documentation`, `input`, `output`, `headers` and `faults` of an operation have rows. Its keys `blocks`,
+//! `request` and `answer` have XML: the header blocks and the contents of the bodies. The keys of a type are
+//! `documentation` and `rows`. Types are numbered in order.
+//!
+//! The columns of a row are separated by tabs: the depth with the letter of the row's kind, the name, the occurrence,
+//! the type, the number of the type if it is described, notes, and the documentation. Empty columns at the end are left
+//! out.
 #![allow(clippy::tabs_in_doc_comments, reason = "the format has tabs")]
 
 mod types;
@@ -39,28 +42,30 @@ use crate::indented;
 use crate::plan::{Plan, Service};
 use types::Row;
 
-/// So long a text is written whole. Behind it are neither examples nor rows.
+/// Maximum length of the text up to which it is complete. After that, it has no more examples and rows.
 const MOST_TEXT: usize = 16 << 20;
-/// The longest documentation of an operation or a type, and of a row, in characters.
+/// Maximum length of the documentation of an operation or a type, and of a row, in characters.
 const MOST_DOCUMENTATION: usize = 4_000;
 const MOST_IN_ROW: usize = 200;
-/// The longest example that is not made again with less that is optional, and the longest that is shown.
+/// Maximum length of an example before it is made again with fewer optional parts, and maximum length of an example
+/// that is shown.
 const LONG_EXAMPLE: usize = 2_000;
 const MOST_EXAMPLE: usize = 32_000;
-/// How many steps are taken for examples, whatever comes of them, and how many bytes are made, before no more are tried.
+/// Maximum number of steps taken for examples, including discarded ones, and maximum number of bytes made. After that
+/// no more examples are made.
 const MOST_STEPS: usize = 20_000_000;
 const MOST_MADE: usize = 64 << 20;
-/// From this depth on an example leaves out what is optional.
+/// From this depth an example leaves out optional parts.
 const DEPTH: usize = 4;
 
-/// The text for all services of a plan, which was made of these definitions.
+/// Returns the text for all services of a plan, which was made from these definitions.
 pub fn page(definitions: &Definitions, plan: &Plan) -> String {
     let (out, types, numbers, steps) = Default::default();
     let mut writer = Writer { definitions, out, types, numbers, steps, made: 0 };
     for service in &plan.services {
         writer.service(service);
     }
-    // Types tell of others.
+    // Describing a type may add other types.
     let mut number = 0;
     while let Some(&type_id) = writer.types.get(number) {
         writer.type_of(type_id);
@@ -72,10 +77,10 @@ pub fn page(definitions: &Definitions, plan: &Plan) -> String {
 struct Writer<'d> {
     definitions: &'d Definitions,
     out: String,
-    /// The types that are told, and their numbers.
+    /// The types that are described, and their numbers.
     types: Vec<TypeId>,
     numbers: HashMap<TypeId, usize>,
-    /// What it took to make examples, and how long they are.
+    /// The steps taken for examples, and their total length.
     steps: Cell<usize>,
     made: usize,
 }
@@ -103,7 +108,7 @@ impl Writer<'_> {
             self.rows("input", &rows);
             let mut headers: Vec<&Header> = Vec::new();
             for header in &input.headers {
-                // Some bindings name one block twice, and one that is literal and has a type has no name.
+                // Some bindings name a header block twice. A literal block with a type has no name.
                 let is_known = headers.iter().any(|known| known.part.content == header.part.content);
                 if !is_known && (header.use_ == Use::Encoded || element(&header.part).is_some()) {
                     headers.push(header);
@@ -132,7 +137,7 @@ impl Writer<'_> {
         self.rows("faults", &rows);
     }
 
-    /// What stands in the body of a message, whose wrapper in rpc style has this name.
+    /// Returns rows for the body of a message. `name` is the name of the wrapper in rpc style.
     fn message(&mut self, operation: &BindingOperation, message: &BindingMessage, name: &str) -> Vec<Row> {
         let is_call = operation.style == Style::Rpc;
         let mut rows: Vec<Row> = is_call.then(|| Row::element(0, name)).into_iter().collect();
@@ -149,7 +154,7 @@ impl Writer<'_> {
         rows
     }
 
-    /// What stands by itself: a header block, or what a fault says.
+    /// Returns a row for a header block or the detail of a fault.
     fn block(&mut self, part: &Part) -> Row {
         match part.content {
             PartContent::Element(id) => self.element(id, 0),
@@ -197,7 +202,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The first example that is not long, of those that have less and less that is optional, or else the shortest.
+    /// Writes an example, trying fewer and fewer optional parts. It is the first one that is short enough, or else the
+    /// shortest one.
     fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
         let mut shortest: Option<String> = None;
         for depth in (0..=DEPTH).rev() {
@@ -225,7 +231,7 @@ impl Writer<'_> {
     }
 }
 
-/// What stands in a body. `None` if nothing can be made of the schema.
+/// Returns the content of a body, or `None` if the schema allows no instance.
 fn body(
     sampler: Sampler<'_>,
     operation: &BindingOperation,
@@ -255,7 +261,7 @@ fn element(part: &Part) -> Option<castile_xsd::ElementId> {
     }
 }
 
-/// The beginning of a text, if it has more than so many characters.
+/// Shortens a text to `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

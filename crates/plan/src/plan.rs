@@ -1,4 +1,4 @@
-//! What is to be written: Rust names, types and tags, decided. Rendering knows no WSDL and no XSD.
+//! The plan: Rust names, types and tags. Rendering it needs no knowledge of WSDL or XSD.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,47 +13,48 @@ use serde::{Deserialize, Serialize};
 use crate::kept;
 use crate::names::{Ident, ServiceNames};
 
-/// A module of generated code.
+/// The plan of a generated module.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Plan {
-    /// The namespaces of elements, the most used first.
+    /// The namespaces of elements, most used first.
     pub namespaces: Vec<String>,
-    /// The module itself, and those in it.
+    /// The module itself, and its submodules.
     pub modules: Vec<Module>,
     pub items: Vec<Item>,
     pub services: Vec<Service>,
-    /// The documents of a schema that stands by itself.
+    /// The documents of a standalone schema.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documents: Vec<TypedRoot>,
-    /// What can be read item by item.
+    /// The elements that can be read item by item.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub repeats: Vec<Repeats>,
-    /// The complex types for which types of the program stand, by their paths.
+    /// The complex types that are replaced by types of the program, with the paths of the latter.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub own: HashMap<Path, Box<str>>,
-    /// Those, and the items that nothing else leads to: they are planned, and not generated.
+    /// The replaced types, and the items that only they refer to. They are planned but not generated.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub unwritten: HashSet<Path>,
-    /// What types derive beside what all do.
+    /// Derives and attributes of types in addition to those that all types have.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub extras: HashMap<Path, Extras>,
-    /// How many bytes values of each type take, headers and what faults say included.
+    /// The size of values of each type in bytes, including header blocks and fault details.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub sizes: Vec<(Path, usize)>,
-    /// The operations that the services lack.
+    /// The operations that were left out of services.
     pub left_out: Vec<LeftOut>,
-    /// The services, ports and bindings that the contract lacks: what each is, and its name.
+    /// The services, ports and bindings that were left out: the kind and name of each.
     pub lacks: Vec<String>,
 }
 
 impl Plan {
-    /// Whether nothing of a contract is left that can be used.
+    /// Returns true if nothing usable is left of a contract.
     pub fn is_nothing(&self) -> bool {
         self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.lacks.is_empty())
     }
 
-    /// How many of the operations there are, and what is left out with the reasons; nothing if it is nothing.
+    /// Returns how many operations are included, and what is left out with the reasons. Returns `None` if nothing is
+    /// left out.
     pub fn summary(&self) -> Option<String> {
         const SHOWN: usize = 20;
         let operations = self.services.iter().map(|service| service.operations.len()).sum::<usize>();
@@ -68,7 +69,7 @@ impl Plan {
                 names.push_str(", ");
             }
             names.push_str(name);
-            // What several in a row are left out for stands behind the last of them.
+            // If consecutive operations are left out for the same reason, the reason is written after the last of them.
             if let Some(reason) = reason.filter(|reason| all.peek().is_none_or(|(_, next)| *next != Some(*reason))) {
                 // Writing to a string can't fail.
                 let _ = write!(names, " ({})", shortened(reason));
@@ -82,7 +83,7 @@ impl Plan {
         Some(format!("{operations} of {total} operation{plural}; left out: {names}{more}"))
     }
 
-    /// How many bytes values of each type take, by the path of the type in the module.
+    /// Returns the size of values of each type in bytes, by the path of the type in the module.
     pub fn named_sizes(&self) -> Vec<(String, usize)> {
         let name = |path: &Path| match path.module {
             0 => path.ident.to_string(),
@@ -92,18 +93,18 @@ impl Plan {
     }
 }
 
-/// An operation that a service lacks.
+/// An operation that was left out of a service.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct LeftOut {
     pub name: String,
-    /// What it is called among those of its binding that are intact; else its name.
+    /// Its unique label in its binding if its binding is usable, or else its name.
     pub label: String,
-    /// The first reason, where there is room for it among the diagnostics.
+    /// The first reason, if it wasn't lost because of the limit on diagnostics.
     pub reason: Option<String>,
 }
 
-/// The beginning of a text.
+/// Shortens a text.
 fn shortened(text: &str) -> Cow<'_, str> {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
@@ -112,13 +113,13 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a type has beside what all types have.
+/// What a type has in addition to what all types have.
 #[derive(Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Extras {
-    /// Paths of macros.
+    /// Paths of derive macros.
     pub derives: Vec<String>,
-    /// What stands in the brackets of attributes.
+    /// The contents of attributes, without the brackets.
     pub attributes: Vec<String>,
 }
 
@@ -130,7 +131,7 @@ pub struct Module {
     pub ident: Ident,
 }
 
-/// Where a type is: the number of its module, and its name.
+/// The position of a type: the number of its module, and its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Path {
@@ -138,7 +139,7 @@ pub struct Path {
     pub ident: Ident,
 }
 
-/// A type of generated code.
+/// An item of generated code.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Item {
@@ -168,7 +169,7 @@ impl Item {
         }
     }
 
-    /// What stands for its particles: fields of a struct, variants of a choice.
+    /// Returns the fields of a struct or the variants of a choice.
     pub fn fields(&self) -> &[Field] {
         match self {
             Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. }) => fields,
@@ -185,7 +186,7 @@ impl Item {
         }
     }
 
-    /// The types that its values have in them, with how they hold them where there is a choice.
+    /// Returns the types that values of the item contain. If there is a choice how a value is held, it is returned too.
     pub fn references_mut(&mut self) -> Vec<(Path, Option<&mut Held>)> {
         let of_base = |base: &Base| match base {
             Base::Item(path) => Some(path.clone()),
@@ -233,52 +234,52 @@ impl Item {
     }
 }
 
-/// A complex type, or a group of several elements inside one.
+/// A complex type, or a group of several elements in one.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Struct {
     pub path: Path,
-    /// The table of its children.
+    /// The name of the table of its children.
     pub table: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub role: Role,
     pub attributes: Vec<Attribute>,
-    /// The table of its attributes, if it has any.
+    /// The name of the table of its attributes, if it has any.
     pub attribute_table: Option<Ident>,
-    /// What takes other attributes.
+    /// The field for other attributes.
     pub any_attributes: Option<(Ident, Wildcard)>,
     pub content: Content,
     pub made: Made,
 }
 
-/// How a program makes a value of a struct without naming all fields.
+/// How a program can create a struct without naming all fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Made {
-    /// It names them all.
+    /// It must name all fields.
     #[default]
     Whole,
     /// Every field has the default value of its Rust type.
     ByDefault,
-    /// Every field has a default value, some of them that of the contract.
+    /// Every field has a default value; some are defaults from the contract.
     ByDefaultOfContract,
-    /// It says what must be there.
+    /// There is a constructor with the required fields.
     OfParts,
 }
 
-/// The value of an attribute that is absent, as Rust has it.
+/// The default value of an attribute, as Rust code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum DefaultValue {
     Text(String),
-    /// A number or a truth value.
+    /// A number or a Boolean value.
     Literal(String),
     Variant(Path, Ident),
 }
 
 impl DefaultValue {
-    /// Whether Rust has it as the default value of the type.
+    /// Returns true if it equals the default value of its Rust type.
     pub fn is_that_of_its_type(&self) -> bool {
         match self {
             DefaultValue::Text(text) => text.is_empty(),
@@ -291,7 +292,7 @@ impl DefaultValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Role {
-    /// The value of an element. Its name is there if `xsi:type` may name no other.
+    /// The value of an element. The type name is present if `xsi:type` can only be this name.
     Type(Option<TypeName>),
     /// A part of the content of an element.
     Group,
@@ -305,17 +306,17 @@ pub struct TypeName {
     pub name: String,
 }
 
-/// What stands between the tags of an element.
+/// The content of an element.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Content {
     /// A value of a simple type.
     Simple { ident: Ident, value: Base, facets: Option<Path> },
-    /// One after another: `xs:sequence`.
+    /// `xs:sequence`: one after another.
     Sequence(Vec<Field>),
-    /// Each once at most, in any order: `xs:all`.
+    /// `xs:all`: each at most once, in any order.
     All(Vec<Field>),
-    /// Text and elements: a list of these.
+    /// Text and elements: a list of pieces.
     Mixed { ident: Ident, piece: Path },
 }
 
@@ -326,21 +327,21 @@ pub struct Attribute {
     pub ident: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
-    /// Empty for none.
+    /// Empty for no namespace.
     pub namespace: String,
     pub name: String,
     pub base: Base,
     pub facets: Option<Path>,
     pub presence: Presence,
-    /// What a new value has, if it has a default that can be written in Rust.
+    /// The value in new structs, if there is a default that can be written in Rust.
     pub default: Option<DefaultValue>,
-    /// Of a type of a program: it has no other value than its default, and has a field nonetheless.
+    /// Whether it is an attribute in a type of a program that only allows its fixed value but has a field for it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub is_fixed: bool,
-    /// The type of a program that reads its value, and writes something in its place.
+    /// A type of the program that reads and writes the value as another type.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub adapter: Option<Base>,
-    /// The name as it stands in the tag.
+    /// The name as written in the tag.
     pub tag: String,
 }
 
@@ -349,9 +350,9 @@ pub struct Attribute {
 pub enum Presence {
     Required,
     Optional,
-    /// If it is absent this is its value.
+    /// It may be absent, and then it has this value.
     Default(String),
-    /// It has no other value, so there is no field.
+    /// It can only have this value, so there is no field.
     Fixed {
         value: String,
         required: bool,
@@ -369,22 +370,22 @@ pub struct Field {
     pub max_occurs: Option<u32>,
     pub term: Term,
     pub held: Held,
-    /// Whether its values may be made while they are sent.
+    /// Whether its values may be produced while they are sent.
     pub streams: bool,
-    /// The type of a program that reads its values, and writes something in their place.
+    /// A type of the program that reads and writes the values as another type.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub adapter: Option<Base>,
 }
 
-/// How a value is held by the one around it.
+/// How a value is stored in the value that contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Held {
     #[default]
     InPlace,
-    /// In a `Box`, since it is large.
+    /// In a `Box`, because it is large.
     Boxed,
-    /// In a `Recursive`: a circle of types ends here, or what is in it nests deeply.
+    /// In a `Recursive`, because it closes a circle of types or because its types nest deeply.
     Recursive,
 }
 
@@ -412,18 +413,19 @@ pub enum Term {
     Element {
         element: Element,
         value: Value,
-        /// The name as it stands in its tags.
+        /// The name as written in its tags.
         tag: String,
-        /// Whether another element of this name may follow, so that its number tells where it ends.
+        /// Whether another element of this name may follow, so that the number of elements determines where the field
+        /// ends.
         counted: bool,
     },
-    /// A group that has a type of its own.
+    /// A group with a type of its own.
     Group(Path),
     /// Any element.
     Any(Wildcard),
 }
 
-/// How a field holds its values.
+/// How many values a field has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Occurrence {
@@ -432,17 +434,17 @@ pub enum Occurrence {
     Repeated,
 }
 
-/// An element declaration as the run-time tables have it; its occurrence is that of the field.
+/// An element declaration in the form of the run-time tables. Its occurrence is that of the field.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Element {
-    /// Empty for none.
+    /// Empty for no namespace.
     pub namespace: String,
     pub name: String,
     pub slot: u16,
     pub constraint: Option<ValueConstraint>,
     pub facets: Option<Path>,
-    /// The simple types that `xsi:type` may name, if its Rust type doesn't tell.
+    /// The simple types that `xsi:type` may name, if they don't follow from the Rust type.
     pub types: Option<Path>,
 }
 
@@ -453,7 +455,7 @@ pub enum ValueConstraint {
     Fixed(String),
 }
 
-/// Which namespaces a wildcard takes.
+/// The namespaces that a wildcard allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Wildcard {
@@ -463,7 +465,7 @@ pub enum Wildcard {
 }
 
 impl Wildcard {
-    /// Whether it takes elements of a namespace, which is empty for none.
+    /// Returns true if it allows elements of this namespace, which is empty for no namespace.
     pub fn allows(&self, namespace: &str) -> bool {
         match self {
             Wildcard::Any => true,
@@ -473,13 +475,13 @@ impl Wildcard {
     }
 }
 
-/// Whether an element may be there and have no value.
+/// Whether an element may be nil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Nil {
     Never,
     Plain,
-    /// It may, and its attributes are there nonetheless.
+    /// It may be nil, and its attributes are kept then.
     WithAttributes,
 }
 
@@ -491,16 +493,16 @@ pub struct Value {
     pub nil: Nil,
 }
 
-/// A type that has a name in Rust.
+/// A Rust type for values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
-    /// One of the language: `i32`, `String`.
+    /// A primitive type or `String`: `i32`, `String`.
     Primitive(&'static str),
-    /// One of `castile::datatypes`.
+    /// A type in `castile::datatypes`.
     Datatype(&'static str),
-    /// One that the program brings, by its path.
+    /// A type of the program, by its path.
     Rust(Box<str>),
-    /// Values of another type with white space between.
+    /// A list: values of another type, separated by white space.
     List(Box<Base>),
     /// A value of any type.
     AnyType,
@@ -510,12 +512,12 @@ pub enum Base {
     Raw,
     /// A node of a graph in SOAP encoding.
     Shared(Box<Base>),
-    /// One of the contract.
+    /// A type generated for the contract.
     Item(Path),
 }
 
 impl Base {
-    /// Whether its values are names, whose prefixes mean what is declared where they stand.
+    /// Returns true if its values are qualified names, which depend on the namespace declarations in scope.
     pub fn is_name(&self) -> bool {
         match self {
             Base::Datatype(name) => matches!(*name, "QName" | "Notation"),
@@ -531,7 +533,7 @@ impl Base {
     }
 }
 
-/// A group of which one element, or one group, is there.
+/// A group that has exactly one of several elements or groups.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Choice {
@@ -539,15 +541,15 @@ pub struct Choice {
     pub table: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
-    /// The variant for text, if it is a piece of mixed content.
+    /// The variant for text, for pieces of mixed content.
     pub text: Option<Ident>,
-    /// In which order elements may come in mixed content, if not in any.
+    /// The allowed order of elements in mixed content; `None` if any order is allowed.
     #[cfg_attr(feature = "serde", serde(with = "kept::order"))]
     pub order: Option<Particle>,
     pub variants: Vec<Field>,
 }
 
-/// A particle of mixed content, whose pieces don't say themselves where they may stand.
+/// A particle of mixed content. It defines the order of pieces, which is not part of their types.
 #[derive(Debug)]
 pub struct Particle {
     pub min: u32,
@@ -557,7 +559,7 @@ pub struct Particle {
 
 #[derive(Debug)]
 pub enum ParticleKind {
-    /// An element, by its number in the table of the pieces.
+    /// An element, by its index in the table of the pieces.
     Element(usize),
     Any(Wildcard),
     Sequence(Vec<Particle>),
@@ -565,7 +567,7 @@ pub enum ParticleKind {
     All(Vec<Particle>),
 }
 
-/// A type with all that are derived from it.
+/// A type with all types derived from it.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Derived {
@@ -573,11 +575,11 @@ pub struct Derived {
     pub table: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
-    /// Whether the type itself has no values, so that each says which it is of.
+    /// Whether the type itself is abstract, so that each value must name its type.
     pub is_abstract: bool,
-    /// The type itself comes first, unless it is abstract.
+    /// The variants. The first is the type itself, unless it is abstract.
     pub variants: Vec<DerivedVariant>,
-    /// The variant for types that the contract doesn't have. Without one they are refused.
+    /// The variant for types that the contract doesn't have. Without it they are rejected.
     pub other: Option<Ident>,
 }
 
@@ -590,25 +592,25 @@ pub struct DerivedVariant {
     pub name: TypeName,
     pub base: Base,
     pub held: Held,
-    /// The name as it stands in `xsi:type`; the type itself needs none.
+    /// The name as written in `xsi:type`. The type itself needs none.
     pub tag: Option<String>,
 }
 
-/// A simple type whose values are listed.
+/// A simple type with an enumeration.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Enumeration {
     pub path: Path,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
-    /// What the contract calls it.
+    /// The name in the contract.
     pub name: String,
-    /// Whether white space around the value doesn't count.
+    /// Whether white space around the value is ignored.
     pub collapses: bool,
     pub variants: Vec<EnumerationVariant>,
-    /// The variant for values that are not listed.
+    /// The variant for values that are not in the enumeration.
     pub other: Ident,
-    /// Whether those are refused.
+    /// Whether such values are rejected.
     pub is_strict: bool,
 }
 
@@ -621,7 +623,7 @@ pub struct EnumerationVariant {
     pub value: String,
 }
 
-/// A simple type whose values are those of others.
+/// A simple type that is a union of others.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Union {
@@ -630,9 +632,9 @@ pub struct Union {
     pub documentation: String,
     pub name: String,
     pub members: Vec<Member>,
-    /// Whether facets may look at its values.
+    /// Whether facets may be checked against its values.
     pub has_facets: bool,
-    /// Whether its values may be names, or have names in them.
+    /// Whether its values may be or contain qualified names.
     pub has_names: bool,
 }
 
@@ -641,17 +643,17 @@ pub struct Union {
 pub struct Member {
     pub ident: Ident,
     pub base: Base,
-    /// Whether it is an enumeration, of which only listed values count while other members come.
+    /// Whether it is an enumeration followed by other members, so that it only accepts listed values.
     pub is_enumeration: bool,
     pub facets: Option<Path>,
 }
 
-/// What values of a simple type must be beside being of their Rust type: a static, to which tables refer.
+/// Constraints on values of a simple type in addition to its Rust type: a static that tables refer to.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Restriction {
     pub path: Path,
-    /// What the contract calls the type.
+    /// The name of the type in the contract.
     pub name: String,
     pub base: Base,
     pub rule: Rule,
@@ -660,54 +662,55 @@ pub struct Restriction {
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Rule {
-    /// Facets, and another restriction that is looked at before.
+    /// Facets, and a restriction that is checked before them.
     Facets { facets: Vec<Facet>, of: Option<Path> },
-    /// The items of the list hold to this.
+    /// Each item of the list must satisfy this restriction.
     Items(Path),
-    /// The text holds to one of these.
+    /// The text must satisfy one of these restrictions.
     AnyOf(Vec<Path>),
 }
 
-/// One of the names that Castile itself knows. Behind a name of its own serde doesn't take it for a text of its input.
+/// One of a fixed set of names. It has a type alias because serde would otherwise borrow a `&'static str` from its
+/// input.
 pub type Name = &'static str;
 
-/// A facet as the run-time type has it.
+/// A facet in the form of the run-time type.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Facet {
     WhiteSpace(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name),
     /// The field for a number, and the number.
     Number(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, u64),
-    /// For each step of derivation, its alternatives.
+    /// The alternative patterns of each derivation step.
     Patterns(Vec<Vec<String>>),
-    /// The field for a value, and the value as a text.
+    /// The field for a value, and the value as text.
     Bound(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, String),
     Enumeration(Vec<String>),
-    /// An enumeration of names: namespaces and local names.
+    /// An enumeration of qualified names: namespaces and local names.
     Names(Vec<(String, String)>),
-    /// An enumeration whose values have names in them: texts, with the prefixes and namespaces that they were written under.
+    /// An enumeration whose values contain qualified names: each text with its prefixes and namespaces.
     Scoped(Vec<(String, Vec<(String, String)>)>),
 }
 
-/// The simple types that may be named in place of one: a static, to which tables refer.
+/// The simple types that `xsi:type` may name instead of a type: a static that tables refer to.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct NamedTypes {
     pub path: Path,
-    /// What messages call that one.
+    /// The name of the declared type, for error messages.
     pub name: String,
-    /// Built-in ones, with a blank between them; those that are derived from these may be named, too.
+    /// The built-in types, separated by spaces. Types derived from them are allowed, too.
     pub builtin: String,
-    /// Namespaces of the contract, and in each all names, with a blank between them.
+    /// The types of the contract: for each namespace, the names separated by spaces.
     pub of_contract: Vec<(String, String)>,
 }
 
-/// A struct in SOAP encoding (SOAP 1.1 §5.4.1): its accessors may come in any order, be absent or nil.
+/// A struct in SOAP encoding (SOAP 1.1 §5.4.1). Its accessors may be in any order, absent or nil.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedStruct {
     pub path: Path,
-    /// The table of its accessors.
+    /// The name of the table of its accessors.
     pub table: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
@@ -718,9 +721,9 @@ pub struct EncodedStruct {
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum EncodedRole {
-    /// A value, with the name of its type if that has one.
+    /// A value, with the name of its type, if it has one.
     Value(Option<TypeName>),
-    /// The element of a call or of its answer. The one that has the result of the call is named.
+    /// The element of a call or of its answer. The accessor that has the result of the call is named.
     Call { result: Option<String> },
 }
 
@@ -734,22 +737,22 @@ pub struct Accessor {
     pub element: Element,
     pub value: EncodedValue,
     pub held: Held,
-    /// Whether it may come more than once.
+    /// Whether it may occur more than once.
     pub is_repeated: bool,
-    /// Whether it is left out if it has no value, and not nil.
+    /// Whether it is left out, not nil, if it has no value.
     pub is_optional: bool,
-    /// The start tag, with the type that is known beforehand.
+    /// The start tag, with the type if it is always the same.
     pub start: String,
 }
 
-/// What a value in SOAP encoding is.
+/// The type of a value in SOAP encoding.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedValue {
     pub base: Base,
-    /// Whether the value may refer to itself, so that it is a node of a graph.
+    /// Whether the value may refer to itself, which makes it a node of a graph.
     pub is_shared: bool,
-    /// The type to be written, unless the value says which it is of.
+    /// The type to write, unless the value itself determines it.
     pub type_name: Option<TypeName>,
     pub facets: Option<Path>,
 }
@@ -759,7 +762,7 @@ pub struct EncodedValue {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct EncodedArray {
     pub path: Path,
-    /// The table that says what it has.
+    /// The name of its table.
     pub table: Ident,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
@@ -768,22 +771,22 @@ pub struct EncodedArray {
     pub held: Held,
     /// The type of the items, or of the innermost ones.
     pub item_type: TypeName,
-    /// Which arrays the items are, if they have no type with a name: `[]`.
+    /// The brackets of the items' arrays if their type has no name: `[]`.
     pub ranks: String,
     pub rank: usize,
-    /// The type of the items as it stands in `arrayType`, and the start tag of an item.
+    /// The type of the items as written in `arrayType`, and the start tag of an item.
     pub tag: String,
     pub start: String,
 }
 
-/// Where a service is, in a version of SOAP.
+/// The address of a service for a SOAP version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Port {
     pub name: String,
     #[cfg_attr(feature = "serde", serde(with = "kept::version"))]
     pub version: Version,
-    /// Empty if the contract says none.
+    /// Empty if the contract has no address.
     pub address: String,
 }
 
@@ -793,30 +796,30 @@ pub struct Port {
 pub struct Service {
     /// The name of the `wsdl:service`.
     pub name: String,
-    /// Where the contract has its operations, if it is one that was read.
+    /// The binding in the contract, if the service comes from a contract that was read.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub binding: Option<BindingId>,
     pub namespace: String,
-    /// The versions of SOAP that it speaks, the one that its clients speak unless they are told first.
+    /// The SOAP versions that it supports. The first one is the default for clients.
     #[cfg_attr(feature = "serde", serde(with = "kept::versions"))]
     pub versions: Vec<Version>,
-    /// What it says of WS-Addressing.
+    /// Its WS-Addressing declaration.
     #[cfg_attr(feature = "serde", serde(with = "kept::addressing"))]
     pub addressing: Option<Addressing>,
-    /// Where it is, the port that speaks for the others first.
+    /// The addresses. The first port represents the others.
     pub ports: Vec<Port>,
     pub documentation: String,
     pub names: ServiceNames,
     pub port_type_documentation: String,
     pub operations: Vec<Operation>,
-    /// Those of its messages that no service before has, each once.
+    /// The header blocks of its messages that no previous service has, each once.
     pub headers: Vec<TypedRoot>,
-    /// Whether the contract says that messages are MTOM.
+    /// Whether the contract declares that messages are MTOM.
     pub is_mtom: bool,
 }
 
 impl Service {
-    /// Where it is; empty if the contract doesn't say.
+    /// Returns the address, which is empty if the contract has none.
     pub fn address(&self) -> &str {
         self.ports.first().map_or("", |port| &port.address)
     }
@@ -826,35 +829,35 @@ impl Service {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Operation {
     pub name: String,
-    /// What it is called among those of its binding, of which two may have one name ([`castile_wsdl::Binding::labels`]).
+    /// A unique label among the operations of its binding, since names can repeat ([`castile_wsdl::Binding::labels`]).
     pub label: String,
-    /// Which it is of its port type.
+    /// Its index in the port type.
     pub number: usize,
     pub ident: Ident,
     pub documentation: String,
     pub action: String,
-    /// The actions of WS-Addressing.
+    /// The WS-Addressing action of requests.
     pub request_action: String,
-    /// Empty if the request is not answered.
+    /// The WS-Addressing action of responses. Empty if there is no response.
     pub response_action: String,
     pub request: Message,
-    /// `None` if the request is not answered.
+    /// `None` if there is no response.
     pub response: Option<Message>,
     pub faults: Option<Faults>,
 }
 
-/// What a message holds.
+/// The types in a message.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Message {
     /// The type of its payload.
     pub base: Base,
     pub payload: Payload,
-    /// The types of the header blocks that it is declared to have and that are understood.
+    /// The types of the declared header blocks that are understood.
     pub headers: Vec<RootType>,
 }
 
-/// What the body of a message holds.
+/// The content of a message's body.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Payload {
@@ -862,13 +865,13 @@ pub enum Payload {
     Element(Root),
     /// No element.
     Nothing,
-    /// What a struct has, its elements one after another. The start tag is that of the body.
+    /// The elements of a struct, one after another. The start tag is that of the body.
     Content { path: Path, start: String },
 }
 
 impl Payload {
-    /// What requests begin with: the namespace and the name of their element, or nothing. `None` for those that a server
-    /// tells by nothing else.
+    /// Returns the namespace and name of a request's first element, or `Some(None)` for an empty body. Returns `None`
+    /// for a payload that is the content of a struct.
     pub fn to_a_server(&self) -> Option<Option<(&str, &str)>> {
         match self {
             Payload::Element(Root { element, .. }) => Some(Some((&element.namespace, &element.name))),
@@ -878,7 +881,7 @@ impl Payload {
     }
 }
 
-/// An element that stands by itself: a header block that messages are declared to have, or a document.
+/// An independent element: a declared header block, or a document.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct TypedRoot {
@@ -889,46 +892,47 @@ pub struct TypedRoot {
     pub root: Root,
 }
 
-/// The Rust type of an element that stands by itself.
+/// The Rust type of an independent element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum RootType {
-    /// That of its value, which no other such element has.
+    /// The type of its value, which no other such element has.
     Own(Path),
-    /// A struct around its value.
+    /// A struct that wraps its value.
     Wrapper(Ident),
 }
 
-/// Elements that come any number of times in one place within a document or a message.
+/// Repeated elements that occur in only one place in a document or a message.
 #[derive(Debug)]
 pub struct Repeats {
-    /// What they are in.
+    /// The type of the document or message.
     pub of: RootType,
-    /// The namespaces and names of the elements on the way to them.
+    /// The namespaces and names of the elements on the path to them.
     pub through: Vec<(String, String)>,
     pub element: Element,
     pub value: Value,
 }
 
-/// An element with the tags that it is written with as a payload.
+/// An element with its tags as the root of a payload.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Root {
     pub element: Element,
     /// Whether it is in SOAP encoding.
     pub is_encoded: bool,
-    /// Whether it is what a call in literal use has around its parts.
+    /// Whether it is the wrapper of the parts of a call in literal use.
     pub wraps_parts: bool,
-    /// The type to be written, if it is in SOAP encoding and no call, unless the value says which it is of.
+    /// The type to write if it is a value in SOAP encoding, unless the value itself determines it.
     pub type_name: Option<TypeName>,
     pub start: String,
     pub end: String,
 }
 
 impl Root {
-    /// Whether it is the same element with the same tags. Any number will do to know tags again by.
+    /// Returns true if it is the same element with the same tags. Slots may differ, because they only index the tag
+    /// cache.
     fn is_like(&self, other: &Root) -> bool {
-        // The type to be written stands in the tag.
+        // The type to write is part of the tag.
         let Root { element, is_encoded, wraps_parts, type_name: _, start, end } = self;
         let Element { namespace, name, slot: _, constraint, facets, types } = element;
         let of_other = &other.element;
@@ -939,19 +943,19 @@ impl Root {
     }
 }
 
-/// The details that an operation's faults can have.
+/// The possible details of an operation's faults.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Faults {
     pub ident: Ident,
     pub variants: Vec<FaultVariant>,
-    /// How many of the variants stand in the detail; those behind them are header blocks.
+    /// The number of variants that are details. The remaining ones are header blocks.
     pub details: usize,
 }
 
 impl Faults {
-    /// Whether one type will do for both: they say the same, and it is written and read in the same way. Actions are a matter of
-    /// operations, and documentation changes no type.
+    /// Returns true if one type can be used for both, because they are written and read in the same way. Actions belong
+    /// to operations, and documentation doesn't affect the type.
     pub fn are_like(&self, other: &Faults) -> bool {
         let mut pairs = self.variants.iter().zip(&other.variants);
         self.details == other.details
@@ -967,7 +971,7 @@ impl Faults {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct FaultVariant {
     pub ident: Ident,
-    /// The action of WS-Addressing; a header block has none.
+    /// The WS-Addressing action; `None` for a header block.
     pub action: Option<String>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,

@@ -1,4 +1,4 @@
-//! The service model to a plan: which types are needed, what they are called, how they hold together.
+//! Turns the service model into a plan: the needed types, their names, and how values contain each other.
 
 mod adjust;
 mod below;
@@ -36,10 +36,10 @@ pub use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
 use particles::Origin;
 
-/// Plans what the SOAP services of a contract need, or all its types if there is no such service. What can't be
-/// generated is a warning among the diagnostics, or an error if nothing is left.
+/// Plans the SOAP services of a contract or, if there are none, all its types.
 ///
-/// `options` say which operations are needed, and whether facets are. `is_broken` says whether the contract has an error.
+/// Parts that can't be generated are reported as warnings, or as an error if nothing is left. `options` selects
+/// operations and other features. `is_broken` states whether the contract has an error.
 pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagnostics: &mut Vec<Diagnostic>) -> Plan {
     let schema = &definitions.schema;
     let mut planner = Planner {
@@ -103,7 +103,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
             format!("there is no repeated element {name} in a sequence that is generated, which was to be a stream");
         planner.say(Severity::Error, message);
     }
-    // Who has operations and can have none doesn't want the types alone.
+    // If all operations of a contract are broken, generating only the types is not useful.
     let names = definitions.left_out.iter().map(|one| one.name.clone());
     let lacks: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
     let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && lacks.is_empty());
@@ -136,101 +136,101 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
 struct Planner<'a> {
     definitions: &'a Definitions,
     schema: &'a Schema,
-    /// The names of the operations that are needed; none stands for all.
+    /// The names of the requested operations. Empty means all.
     wanted: &'a [String],
-    /// The names of the operations that are about XML and not values.
+    /// The names of the operations that use unparsed XML.
     raw: &'a [String],
-    /// The elements that are to be streams and were not found yet: `TYPE/ELEMENT`.
+    /// The elements that must be streams and were not found yet: `TYPE/ELEMENT`.
     streamed: BTreeSet<String>,
-    /// Whether values are held against the facets of their types.
+    /// Whether values are checked against the facets of their types.
     checks_facets: bool,
-    /// Whether binary values that say what they are may be attachments.
+    /// Whether binary values that declare their media types may be attachments.
     streams_binaries: bool,
-    /// The restrictions of simple types that were looked at; `None` stands for none.
+    /// A cache of the restrictions of simple types; `None` for types without a restriction.
     restrictions: HashMap<TypeId, Option<Path>>,
-    /// The simple types whose elements were looked at, with those that may be named on them; `None` where the Rust type tells.
+    /// A cache of the types that `xsi:type` may name instead of a simple type; `None` if they follow from the Rust
+    /// type.
     named_types: HashMap<TypeId, Option<Path>>,
-    /// What facets of simple types say, as documentation.
+    /// A cache of facets as documentation.
     facets_in_words: HashMap<TypeId, Rc<str>>,
-    /// What a program calls modules and types, and the types that it brings.
+    /// The program's names for modules and types, and its own types.
     module_names: HashMap<String, Ident>,
     type_names: HashMap<TypeId, String>,
     rust_types: HashMap<TypeId, Box<str>>,
-    /// Those that stand for complex types.
+    /// The program's types that replace complex types.
     own_types: HashMap<TypeId, Box<str>>,
     diagnostics: &'a mut Vec<Diagnostic>,
-    /// The names in each module.
+    /// The assigned names in each module.
     names: Vec<Names>,
     modules: Vec<Module>,
-    /// The numbers of the modules by their namespaces.
+    /// The modules' numbers by namespace.
     module_numbers: HashMap<String, usize>,
-    /// The module of what is being planned.
+    /// The current module.
     module: usize,
-    /// The names of all types that have one in the contract, whether or not they are needed.
+    /// The reserved names of all types that have a name in the contract, whether or not they are needed.
     reserved: HashMap<TypeId, Path>,
     paths: HashMap<Key, Path>,
-    /// Types of the schema that have the name that is reserved for them.
+    /// Types whose reserved name is in use.
     entered: HashSet<TypeId>,
-    /// Whether values of a type may lead to themselves in SOAP encoding, as far as that was asked.
+    /// A cache of whether values of a type may contain themselves in SOAP encoding.
     circular: HashMap<TypeId, bool>,
-    /// The types that values of a type have in them in SOAP encoding, as far as that was asked.
+    /// A cache of the types that values of a type contain in SOAP encoding.
     leads_to: HashMap<TypeId, Rc<[TypeId]>>,
     items: Vec<Item>,
-    /// The types among the items that are enumerations, and the unions whose values may be names.
+    /// The items that are enumerations, and the unions whose values may be qualified names.
     enumerations: HashSet<Path>,
     unions_of_names: HashSet<Path>,
-    /// The operations that the services lack.
+    /// The operations that were left out of services.
     left_out: Vec<plan::LeftOut>,
-    /// The ports without any operation that is left, where others speak for their port types; bindings without a port, too.
+    /// The ports that have no usable operation while other ports of their port type do; also bindings without a port.
     lost_ports: Vec<String>,
     /// Whether operations have typed faults.
     has_faults: bool,
-    /// Types of faults that are kept as XML where they stand in place of those that they are derived from.
+    /// Fault types that are stored as XML where they replace their base.
     untyped: HashSet<TypeId>,
     policies: policy::Policies,
-    /// How many fields, variants, attributes, facets and operations were planned.
+    /// The number of planned fields, variants, attributes, facets and operations.
     planned: usize,
-    /// How many bytes of the contract's texts were copied for them.
+    /// The number of copied bytes of the contract's texts.
     copied: usize,
-    /// How many types that are being planned stand within one another.
+    /// The nesting depth of the types that are being planned.
     depth: usize,
-    /// Whether a limit was passed: nothing more is planned.
+    /// Whether a limit was exceeded. Nothing more is planned then.
     is_full: bool,
-    /// How many diagnostics there were of each severity.
+    /// The number of diagnostics of each severity.
     reported: [usize; 3],
     simple_types: SimpleTypes<'a>,
-    /// The header blocks of the service that is being planned that no service before has.
+    /// The header blocks of the current service that no previous service has.
     headers: Vec<TypedRoot>,
     documents: Vec<TypedRoot>,
     header_blocks: HeaderBlocks,
-    /// The namespace of every element, as often as there are elements.
+    /// The namespace of every element, once per element.
     namespaces: Vec<String>,
     /// The namespaces of attributes, which need a prefix.
     attribute_namespaces: BTreeSet<String>,
     slots: u16,
-    /// Where the complex type stands that is being planned.
+    /// The location of the complex type that is being planned.
     location: Location,
 }
 
-/// What has a type in Rust that more than one place refers to.
+/// The components that have a Rust type to which several places may refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
     /// A type.
     Type(TypeId),
-    /// A type with those derived from it.
-    /// With what the element blocks: extensions, and restrictions.
+    /// A type with the types derived from it; and whether the element blocks extensions and restrictions.
     Derived(TypeId, (bool, bool)),
     /// A type in SOAP encoding.
     Encoded(TypeId),
-    /// A type with those derived from it in SOAP encoding.
+    /// A type in SOAP encoding, with the types derived from it.
     EncodedDerived(TypeId),
-    /// A group that may be referred to, as one that may come without end or as another.
+    /// A shared group, and whether it is unbounded.
     Group(Origin, bool),
 }
 
-/// The ports of a service that have one port type.
+/// The ports of a service that have the same port type.
 struct Ports<'d> {
-    /// The one that speaks for all of them.
+    /// The port that represents all of them.
     first: &'d Port,
     others: Vec<&'d Port>,
 }
@@ -250,7 +250,7 @@ impl Planner<'_> {
         };
         let ports = services().map(|service| {
             let mut ports: Vec<&Port> = service.ports.iter().filter(speaks).collect();
-            // An intact one speaks for those that are broken.
+            // A usable port represents broken ones.
             ports.sort_by_key(is_broken);
             (service, ports)
         });
@@ -275,7 +275,7 @@ impl Planner<'_> {
                 Some(first) => chosen.push((service, first)),
                 None => unspoken.push(service),
             }
-            // What another service has already is not generated once more.
+            // Port types that another service already has are not generated again.
             let others = of_types.filter(|ports| known.insert(port_type(ports.first)));
             chosen.extend(others.map(|ports| (service, ports)));
         }
@@ -332,8 +332,8 @@ impl Planner<'_> {
         services
     }
 
-    /// What a contract offers at no address: the bindings of each port type that no service has. Standards are written so,
-    /// for others to say where they are.
+    /// Returns services for the bindings that no service uses, one per port type. Standards are written this way; the
+    /// address is up to the implementer.
     fn unnamed_services(&self) -> Vec<castile_wsdl::Service> {
         let definitions = self.definitions;
         let ports = definitions.services.iter().flat_map(|service| &service.ports);
@@ -382,7 +382,7 @@ impl Planner<'_> {
         let binding = &self.definitions[port.binding];
         let port_type = &self.definitions[binding.port_type];
         self.location = service.location;
-        // A trait, a server, a dispatch and a client.
+        // The cost of a trait, a server, a dispatch and a client.
         if !self.count(50) {
             return None;
         }
@@ -451,7 +451,7 @@ impl Planner<'_> {
         })
     }
 
-    /// What a port speaks, if that is SOAP over HTTP.
+    /// Returns the SOAP version of a port, if it is SOAP over HTTP.
     fn version(&self, port: &Port) -> Option<Version> {
         match &self.definitions[port.binding].protocol {
             Protocol::Soap { version, transport, .. } if transport == HTTP_TRANSPORT => Some(*version),
@@ -459,8 +459,10 @@ impl Planner<'_> {
         }
     }
 
-    /// Where a service offers a port type in each version, the port that speaks for all of them first. All ports are taken to say what
-    /// this one says, but for the version; those of another binding in the same version are not.
+    /// Returns the ports of a service for a port type in each SOAP version, the representative one first.
+    ///
+    /// All ports are assumed to match the representative except for the version. Ports of another binding for the same
+    /// version are left out.
     fn spoken(&mut self, ports: &Ports<'_>) -> Vec<plan::Port> {
         let definitions = self.definitions;
         let first = ports.first;
@@ -485,7 +487,7 @@ impl Planner<'_> {
         known
     }
 
-    /// Tells of operations that have another action than in the port that is taken.
+    /// Reports operations whose action differs from that in the representative port.
     fn tell_other_actions(&mut self, taken: &castile_wsdl::Binding, other: &castile_wsdl::Binding, port: &str) {
         let known: HashMap<&str, &BindingOperation> =
             taken.operations.iter().rev().map(|known| (known.name.as_str(), known)).collect();
@@ -498,7 +500,8 @@ impl Planner<'_> {
         }
     }
 
-    /// What ports say of WS-Addressing. All versions are answered at one address, so it is required there if all ports require it.
+    /// Returns the WS-Addressing declaration of the ports. All versions share an address, so WS-Addressing is required
+    /// only if all ports require it.
     fn addressing(&self, ports: &Ports<'_>) -> Option<Addressing> {
         let definitions = self.definitions;
         let requires = |port: &Port| definitions.addressing(port).is_some_and(|said| said.required);
@@ -508,7 +511,7 @@ impl Planner<'_> {
 
     // ---- types ----
 
-    /// The types of these names, each with all that is derived from it.
+    /// Returns the types with these names, each with all types derived from it.
     fn asked_types(&mut self, names: &[String]) -> Vec<TypeId> {
         let schema = self.schema;
         let mut asked = Vec::new();
@@ -532,7 +535,7 @@ impl Planner<'_> {
         self.with_derived(asked)
     }
 
-    /// The types and all that is derived from them.
+    /// Returns the types and all types derived from them.
     fn with_derived(&self, types: Vec<TypeId>) -> Vec<TypeId> {
         let mut known: HashSet<TypeId> = HashSet::new();
         let (mut found, mut open) = (Vec::new(), types);
@@ -546,8 +549,8 @@ impl Planner<'_> {
         found
     }
 
-    /// Finds the types of faults that are kept as XML: all but those that were asked for, and those that operations declare
-    /// where these have types.
+    /// Determines the fault types that are stored as XML: all except requested ones and, unless faults have no types at
+    /// all, those that operations declare.
     fn leave_untyped(&mut self, faults: FaultTypes, asked: &[TypeId]) {
         if faults == FaultTypes::All {
             return;
@@ -580,8 +583,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The documents of a schema that stands by itself: its global elements, with all types of its namespace and what they need. Of
-    /// schemas that it imports nothing else is wanted.
+    /// Plans the documents of a standalone schema: its global elements, and all types of its namespace. Imported
+    /// schemas contribute only what these need.
     fn documents(&mut self) {
         let (schema, target) = (self.schema, self.definitions.target_namespace.as_str());
         let is_document = |id: &ElementId| {
@@ -621,7 +624,7 @@ impl Planner<'_> {
         self.types_of(|name| name.namespace() == target);
     }
 
-    /// All types and elements of the contract.
+    /// Plans all types and elements of the contract.
     fn all_types(&mut self) {
         let schema = self.schema;
         let elements = schema.global_elements().filter(|id| schema.element_defect(*id).is_none());
@@ -631,7 +634,7 @@ impl Planner<'_> {
         self.types_of(|_| true);
     }
 
-    /// The types of the contract that are called so.
+    /// Plans the types of the contract whose names satisfy `is_wanted`.
     fn types_of(&mut self, is_wanted: impl Fn(&ExpandedName) -> bool) {
         let schema = self.schema;
         let types = schema.global_types().filter(|id| schema.type_defect(*id).is_none());
@@ -647,12 +650,12 @@ impl Planner<'_> {
     fn nothing(&mut self, is_strict: bool) {
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
         let message = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
-        // A contract of policies, or of nothing, has what it says.
+        // A contract may have only policies or nothing at all.
         let is_expected = !is_strict && !has_operations && self.definitions.services.is_empty();
         self.say(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
     }
 
-    /// A name of an operation that was asked for must be that of one, and of one that can be generated.
+    /// Reports requested operations that don't exist or can't be generated.
     fn refuse_unknown_operations(&mut self, services: &[Service]) {
         let definitions = self.definitions;
         let broken = definitions.bindings.iter().flat_map(|binding| &binding.left_out);
@@ -668,7 +671,7 @@ impl Planner<'_> {
         }
         let bound = definitions.bindings.iter().flat_map(|binding| &binding.operations);
         let mut seen = HashSet::new();
-        // Several bindings have the same operations.
+        // Several bindings may have the same operations.
         let mut known: Vec<String> = bound
             .map(|operation| operation.name.as_str())
             .filter(|name| seen.insert(*name))
@@ -684,13 +687,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Reports something of the contract as a whole.
+    /// Reports a problem of the whole contract.
     fn say(&mut self, severity: Severity, message: String) {
         let name = self.definitions.sources.names().next().unwrap_or_default();
         self.diagnostics.push(Diagnostic::of_document(severity, name, message));
     }
 
-    /// A number for an element, by which its tags are known again.
+    /// Returns a number for an element, which indexes the tag cache.
     fn slot(&mut self) -> u16 {
         let slot = self.slots;
         self.slots = self.slots.wrapping_add(1);
@@ -699,8 +702,8 @@ impl Planner<'_> {
 
     // ---- names ----
 
-    /// Gives all types and the elements with types of their own their names, in the order of the contract, so that no
-    /// name depends on what else is needed.
+    /// Assigns names to all types, and to elements with anonymous types, in the order of the contract. So no name
+    /// depends on which other parts are needed.
     fn reserve(&mut self) {
         let schema = self.schema;
         let mut namespaces = Modules::default();
@@ -726,29 +729,29 @@ impl Planner<'_> {
         }
     }
 
-    /// The module for the types of a namespace: that of what is being planned, if there is none.
+    /// Returns the module for the types of a namespace, or the current one if the namespace has none.
     fn module_of(&self, namespace: &str) -> usize {
         self.module_numbers.get(namespace).copied().unwrap_or(self.module)
     }
 
-    /// A name for a type in the module of what is being planned.
+    /// Returns a name for a type in the current module.
     fn item(&mut self, name: &str) -> Path {
         let module = self.module;
         Path { module, ident: self.names[module].item(name) }
     }
 
-    /// A name for a table beside a type.
+    /// Returns a name for the table of a type.
     fn table(&mut self, name: &str) -> Ident {
         self.names[self.module].table(name)
     }
 
-    /// Gives a type of the schema its name, and turns to its module; what is returned is the module before.
+    /// Assigns the name of a schema type and switches to its module. Returns the path and the previous module.
     fn enter(&mut self, type_id: TypeId, key: Key, name: &str) -> (Path, usize) {
         let outside = self.module;
         let is_first = self.entered.insert(type_id);
         let path = match self.reserved.get(&type_id) {
             Some(path) if is_first => path.clone(),
-            // It stands in messages of both kinds, literal and encoded.
+            // The type is used both in literal and in encoded messages.
             Some(path) => {
                 self.module = path.module;
                 self.item(name)
@@ -775,7 +778,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Says how many diagnostics are not listed.
+    /// Reports how many diagnostics are not listed.
     fn count_the_rest(&mut self) {
         let limit = self.schema.limits().diagnostics;
         let name = self.definitions.sources.names().next().unwrap_or_default();
@@ -789,7 +792,7 @@ impl Planner<'_> {
 
     // ---- limits ----
 
-    /// Counts so many fields, variants, attributes, facets or operations; false when there are too many.
+    /// Counts planned fields, variants, attributes, facets or operations. Returns false if the limit is exceeded.
     fn count(&mut self, planned: usize) -> bool {
         self.planned = self.planned.saturating_add(planned);
         let limit = self.schema.limits().generated;
@@ -802,8 +805,8 @@ impl Planner<'_> {
         !self.is_full
     }
 
-    /// A text of the contract that is copied wherever something is used. Nothing is copied once there was too much: all that
-    /// is planned is dropped then.
+    /// Returns a copy of a text of the contract, and counts its bytes. After the limit is exceeded it copies nothing,
+    /// because the plan will be discarded.
     fn copy(&mut self, text: &str) -> String {
         self.copied = self.copied.saturating_add(text.len());
         let limit = self.schema.limits().output;
@@ -815,14 +818,16 @@ impl Planner<'_> {
         if self.is_full { String::new() } else { text.to_owned() }
     }
 
-    /// The first of some texts that says anything.
+    /// Returns the first text that isn't empty.
     fn text(&mut self, texts: &[&Option<String>]) -> Option<String> {
         let said = texts.iter().find_map(|text| text.as_deref().filter(|text| !text.trim().is_empty()));
         said.map(|text| self.copy(text))
     }
 
-    /// Plans a type that stands in the one that is being planned. That moves to a new piece of stack when one runs out:
-    /// depth costs heap, up to a limit. Beyond it, and when another limit was passed, there is nothing.
+    /// Plans a type nested in the current one.
+    ///
+    /// If the stack is nearly full it switches to a new segment, so depth costs heap, up to a limit. Returns `None`
+    /// beyond that limit, and after another limit was exceeded.
     fn deeper<T>(&mut self, plan: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let limit = self.schema.limits().type_depth;
         if self.depth >= limit {
@@ -837,7 +842,7 @@ impl Planner<'_> {
         Some(planned)
     }
 
-    /// Says once that a limit was passed, in what is being planned.
+    /// Reports, once, that a limit was exceeded in the part that is being planned.
     fn stop(&mut self, message: String) {
         if !std::mem::replace(&mut self.is_full, true) {
             let message = format!("the contract is too large: {message}");
@@ -846,16 +851,15 @@ impl Planner<'_> {
     }
 }
 
-/// Runs on a new piece of stack if there is little left.
+/// Runs a function on a new stack segment if the current one is nearly full.
 pub fn grown<T>(run: impl FnOnce() -> T) -> T {
-    /// What planning one level takes at most, in bytes, in a build that isn't optimised; and how large a piece is.
+    /// The maximum stack in bytes for planning one level in a debug build, and the size of a segment.
     const LEFT: usize = 256 << 10;
     const PIECE: usize = 4 << 20;
     stacker::maybe_grow(LEFT, PIECE, run)
 }
 
-/// The first text that is there.
-/// Whether something stands in a document, and is not built in.
+/// Returns true if a location is in a document, not in a built-in component.
 fn is_of_contract(location: Location) -> bool {
     location.offset.is_some()
 }

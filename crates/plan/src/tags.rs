@@ -1,7 +1,7 @@
-//! Which prefixes tags are written with.
+//! Determines the namespace prefixes in tags.
 //!
-//! They are fixed for a contract, so that tags are constants. Everything is declared on the payload's own element: what
-//! stands below declares nothing.
+//! Prefixes are fixed for a contract, so that tags are constants. All namespaces are declared on the root element of
+//! the payload, and nowhere below it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,18 +11,19 @@ use castile_xml::escape::push_attribute;
 /// The prefixes of a contract's namespaces.
 #[derive(Debug)]
 pub struct Tags {
-    /// The namespace that needs no prefix: the first one, unless bare names must be those of no namespace.
+    /// The namespace without a prefix: the first one, unless names without a prefix must be in no namespace.
     default: Option<String>,
-    /// The numbers of the others.
+    /// The numbers of the other namespaces.
     others: HashMap<String, usize>,
-    /// Whether the default namespace has attributes too: theirs are never bare.
+    /// Whether the default namespace also has attributes, which always need a prefix.
     default_has_attributes: bool,
 }
 
 impl Tags {
-    /// The plan for names in these namespaces, the most important first; the empty one is none. Attributes are in the
-    /// namespaces `of_attributes`. Values may be names too: those in no namespace can't be written where one is the
-    /// default.
+    /// Creates prefixes for these namespaces, most important first; the empty one is no namespace.
+    ///
+    /// `of_attributes` are the namespaces of attributes. If values may be qualified names there is no default
+    /// namespace, because names in no namespace couldn't be written in its scope.
     pub fn new(namespaces: Vec<String>, of_attributes: &BTreeSet<String>, values_are_names: bool) -> Self {
         if values_are_names || namespaces.iter().any(String::is_empty) {
             let others = numbered(namespaces.into_iter().filter(|namespace| !namespace.is_empty()));
@@ -34,7 +35,7 @@ impl Tags {
         Tags { default, others: numbered(namespaces), default_has_attributes }
     }
 
-    /// The name of an element as it stands in its tags.
+    /// Returns the name of an element as written in its tags.
     pub fn name(&self, namespace: &str, local: &str) -> String {
         match self.prefix(namespace) {
             Some(number) => format!("ns{number}:{local}"),
@@ -42,7 +43,7 @@ impl Tags {
         }
     }
 
-    /// The name of an attribute as it stands in a tag: no prefix means no namespace (Namespaces in XML 1.0 §6.2).
+    /// Returns the name of an attribute as written in a tag. No prefix means no namespace (Namespaces in XML 1.0 §6.2).
     pub fn attribute(&self, namespace: &str, local: &str) -> String {
         match self.prefix(namespace) {
             _ if namespace == XML_NAMESPACE => format!("xml:{local}"),
@@ -52,17 +53,17 @@ impl Tags {
         }
     }
 
-    /// The start tag of a payload with the declarations of all `namespaces` that stand in it.
+    /// Returns the start tag of a payload, which declares all `namespaces` in it.
     pub fn root(&self, namespace: &str, local: &str, namespaces: &BTreeSet<String>) -> String {
         self.start(&self.name(namespace, local), namespaces)
     }
 
-    /// The start tag of an element around a payload, which is called `name`.
+    /// Returns the start tag of an element around a payload. Its name is `name`.
     pub fn start(&self, name: &str, namespaces: &BTreeSet<String>) -> String {
         let mut tag = format!("<{name}").into_bytes();
         let mut declare = |declaration: &str, namespace: &str| {
             tag.extend_from_slice(declaration.as_bytes());
-            // A namespace name came out of XML, so XML can carry it.
+            // The namespace name is from an XML document, so it has only characters that XML allows.
             let _ = push_attribute(&mut tag, namespace);
             tag.push(b'"');
         };
@@ -81,7 +82,7 @@ impl Tags {
         String::from_utf8_lossy(&tag).into_owned()
     }
 
-    /// The number in the prefix; `None` for names that stand bare.
+    /// Returns the number of a namespace's prefix, or `None` if names are written without a prefix.
     fn prefix(&self, namespace: &str) -> Option<usize> {
         if namespace.is_empty() || self.default.as_deref() == Some(namespace) {
             return None;
@@ -90,7 +91,7 @@ impl Tags {
     }
 }
 
-/// Namespaces with their numbers, from 1.
+/// Returns namespaces with their numbers, from 1.
 fn numbered(namespaces: impl Iterator<Item = String>) -> HashMap<String, usize> {
     namespaces.zip(1..).collect()
 }

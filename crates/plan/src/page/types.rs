@@ -1,4 +1,4 @@
-//! Types as rows of text.
+//! Describes types as rows of text.
 
 use castile_xsd::components::NamespaceConstraint;
 use castile_xsd::components::{
@@ -11,14 +11,14 @@ use castile_xsd::{ElementId, TypeId};
 use super::{MOST_IN_ROW, Writer, shortened};
 use crate::grown;
 
-/// The most rows of one type or message.
+/// Maximum number of rows of a type or message.
 const MOST_ROWS: usize = 500;
-/// How deep types without a name are told where they stand.
+/// Maximum depth of anonymous types that are described inline.
 const DEEPEST: usize = 16;
-/// The longest list of facets of one value, in characters.
+/// Maximum length of the list of a value's facets, in characters.
 const MOST_FACETS: usize = 200;
 
-/// One line of a type.
+/// A row of a type's description.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     depth: usize,
@@ -30,23 +30,23 @@ pub(super) struct Row {
     pub(super) documentation: Option<String>,
 }
 
-/// What a row tells, by the letter that the text has for it.
+/// The kind of a row. The text has a letter for it.
 #[derive(Clone, Copy, Debug, Default)]
 enum RowKind {
     #[default]
     Element,
     Attribute,
-    /// A group of the rows below, which are deeper.
+    /// A group. The rows in it have a greater depth and follow it.
     Group,
-    /// What the value of a simple type is, or the text of a complex one.
+    /// The value of a simple type, or the text of a complex type.
     Value,
     /// A value of an enumeration.
     Listed,
-    /// A type, or an element, that may stand in the place of another.
+    /// A type or an element that may replace another one.
     Instead,
 }
 
-/// A type where it is referred to: how it is called, and its number if it is told.
+/// A reference to a type: its name, and its number if it is described.
 #[derive(Debug, Default)]
 pub(super) struct Reference {
     name: String,
@@ -62,7 +62,7 @@ impl Row {
         Row::new(depth, RowKind::Element, name)
     }
 
-    /// The row as it is written, in one line and without empty columns at its end.
+    /// Returns the row as one line, without empty columns at its end.
     pub(super) fn line(&self) -> String {
         let letter = match self.kind {
             RowKind::Element => 'e',
@@ -87,14 +87,14 @@ impl Row {
     }
 }
 
-/// A text without tabs and line ends.
+/// Replaces tabs and line ends in a text.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
 
 impl Writer<'_> {
-    /// Tells a type that was referred to.
+    /// Describes a type.
     pub(super) fn type_of(&mut self, type_id: TypeId) {
         let definition = &self.definitions.schema[type_id];
         let name = definition.name().or_else(|| match definition.owner() {
@@ -109,8 +109,8 @@ impl Writer<'_> {
         self.rows("rows", &rows);
     }
 
-    /// A type that is referred to. It gets a number, and is told, if it is one of the contract with a name or with an element
-    /// that others can refer to.
+    /// Returns a reference to a type. If it is a type of the contract with a name, or with an element that others can
+    /// refer to, it gets a number and is described.
     pub(super) fn reference(&mut self, type_id: TypeId) -> Reference {
         let schema = &self.definitions.schema;
         let definition = &schema[type_id];
@@ -146,7 +146,7 @@ impl Writer<'_> {
         })
     }
 
-    /// An element with all that is in it, if its type has no name.
+    /// Adds a row for an element and, if its type is anonymous, for its content.
     pub(super) fn whole_element(&mut self, id: ElementId, depth: usize, rows: &mut Vec<Row>) {
         let schema = &self.definitions.schema;
         let ElementDeclaration { type_id, .. } = schema[id];
@@ -160,7 +160,7 @@ impl Writer<'_> {
         self.content_of(type_id, depth + 1, rows);
     }
 
-    /// An element without what is in it.
+    /// Returns the row for an element without its content.
     pub(super) fn element(&mut self, id: ElementId, depth: usize) -> Row {
         let schema = &self.definitions.schema;
         let ElementDeclaration { name, type_id, nillable, is_abstract, value_constraint, annotation, .. } = &schema[id];
@@ -176,7 +176,7 @@ impl Writer<'_> {
         row
     }
 
-    /// What a type has: attributes, elements, values, and the types in its place.
+    /// Adds rows for the content of a type: attributes, elements, values, and types that may replace it.
     fn content_of(&mut self, type_id: TypeId, depth: usize, rows: &mut Vec<Row>) {
         let schema = &self.definitions.schema;
         let complex = match &schema[type_id] {
@@ -196,7 +196,7 @@ impl Writer<'_> {
         if complex.is_abstract {
             push(rows, Row::new(depth, RowKind::Group, "abstract"));
         }
-        // Nothing else of an array is the contract's.
+        // The rest of an array is not defined by the contract.
         if let Kind::Array(Items { type_id, .. }) = Kind::of(schema, type_id) {
             let mut row = Row::element(depth, "item");
             (row.of, row.occurs) = (self.reference(type_id), "0..*".to_owned());
@@ -233,7 +233,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What values of a simple type are.
+    /// Adds rows for the values of a simple type.
     fn value(&mut self, type_id: TypeId, depth: usize, rows: &mut Vec<Row>) {
         let schema = &self.definitions.schema;
         let mut row = Row::new(depth, RowKind::Value, "");
@@ -257,7 +257,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The facets of a simple type, but for enumerations. Long ones say less than the contract does.
+    /// Returns the facets of a simple type, except enumerations. Long facets are left out, because the contract is
+    /// clearer.
     fn facets(&self, type_id: TypeId) -> Vec<String> {
         let schema = &self.definitions.schema;
         if type_id.builtin().is_some() || schema[type_id].as_simple().is_none() {
@@ -292,7 +293,7 @@ impl Writer<'_> {
 
     // ---- particles ----
 
-    /// The particle of a type: a sequence that occurs once needs no word.
+    /// Adds rows for the particle of a type. A sequence that occurs once needs no row of its own.
     fn outermost(&mut self, particle: &Particle, depth: usize, rows: &mut Vec<Row>) {
         match &particle.term {
             Term::Group(group) if particle.is_once() && group.compositor == Compositor::Sequence => {
@@ -346,7 +347,7 @@ impl Writer<'_> {
     }
 }
 
-/// Adds a row, unless there are too many.
+/// Adds a row, unless the limit is reached.
 fn push(rows: &mut Vec<Row>, row: Row) {
     match rows.len() {
         0..MOST_ROWS => rows.push(row),
@@ -376,7 +377,7 @@ fn constraint(value: &ValueConstraint) -> String {
     }
 }
 
-/// How often a particle occurs, empty for once.
+/// Returns the occurrence of a particle, which is empty for exactly once.
 fn occurs(particle: &Particle) -> String {
     match (particle.min_occurs, particle.max_occurs) {
         (1, Some(1)) => String::new(),

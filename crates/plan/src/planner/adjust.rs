@@ -1,4 +1,4 @@
-//! What a program says of single types: their names, what they derive, and Rust types that stand for them.
+//! Applies the options for single types: their names, derives, and Rust types that replace them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::plan::{Base, Content, Extras, Field, Held, Item, Path, Struct, Term};
 use crate::{Options, TypeOptions};
 
 impl Planner<'_> {
-    /// Looks at what was said of types before anything is planned: names, and Rust types in their place.
+    /// Reads the options for types before anything is planned: names and replacing Rust types.
     pub(super) fn look_at_types(&mut self, options: &Options) {
         for (namespace, name) in &options.modules {
             if self.expect_ident(name, &format!("the module of {namespace}")) {
@@ -50,12 +50,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Looks at the names that were said, now that all modules and types have theirs.
+    /// Checks the requested names after all modules and types have names.
     pub(super) fn look_at_names(&mut self, options: &Options) {
         for (namespace, name) in &options.modules {
             let others = self.modules.iter().skip(1).map(|other| (&*other.namespace, &other.ident));
             let others: Vec<_> = others.filter(|(other, _)| other != namespace).collect();
-            // Of two that are said, the second is told.
+            // If both names were requested, only the second one is reported.
             let is_told = |other: &str| other > namespace.as_str() && options.modules.contains_key(other);
             let (why, note) = match self.module_numbers.get(namespace) {
                 None => {
@@ -91,7 +91,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Why a type is not called as was said, and where that is seen. A type and an element of one name are told apart by numbers.
+    /// Returns why a type didn't get the requested name, and where that can be seen. A type and an element with the
+    /// same name get different numbers.
     fn renumbered(&self, id: TypeId, own: &str) -> Option<(Location, String)> {
         let schema = self.schema;
         let path = self.reserved.get(&id)?;
@@ -116,7 +117,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The types of this name, and those of elements that have it; or a built-in type.
+    /// Returns the types with this name and the types of elements with this name, or a built-in type.
     fn named_types_of(&self, name: &str) -> Vec<TypeId> {
         let schema = self.schema;
         if let Some(builtin) = name.strip_prefix("xs:") {
@@ -138,7 +139,7 @@ impl Planner<'_> {
         is_ident
     }
 
-    /// Calls members as was said, and finds what each type derives beside what all do.
+    /// Renames members as requested, and returns the additional derives and attributes of each type.
     pub(super) fn extras(&mut self, options: &Options, items: &mut [Item]) -> HashMap<Path, Extras> {
         for derive in options.derives.iter().chain(options.of_types.values().flat_map(|of| &of.derives)) {
             if syn::parse_str::<syn::Path>(derive).is_err() {
@@ -205,7 +206,7 @@ impl Planner<'_> {
                 _ => &["Clone", "Debug", "PartialEq"],
             };
             let mut known: HashSet<String> = own.iter().map(|derive| (*derive).to_owned()).collect();
-            // What can have a default has one.
+            // `Default` is already derived where that is possible.
             extras.derives.retain(|derive| derive != "Default" && known.insert(derive.clone()));
             (path.clone(), extras)
         });
@@ -213,7 +214,7 @@ impl Planner<'_> {
     }
 }
 
-/// Calls a member otherwise, unless there is none or another is called so.
+/// Renames a member. Fails if it doesn't exist or if the name is in use.
 fn rename(item: &mut Item, member: &str, name: &str) -> Result<(), String> {
     let mut members = members(item, member.starts_with('@'));
     let ident = Ident::new(name);
@@ -232,8 +233,8 @@ fn rename(item: &mut Item, member: &str, name: &str) -> Result<(), String> {
     }
 }
 
-/// The members of a type by their names in the contract, or in Rust where they have none there. Attributes have an `@` if that is
-/// asked for, or an element is called the same.
+/// Returns the members of a type by their names in the contract, or by their Rust names if they have none. Attributes
+/// get an `@` if `marks_attributes` is set, or if an element has the same name.
 fn members(item: &mut Item, marks_attributes: bool) -> Vec<(String, &mut Ident)> {
     fn of_field(field: &mut Field) -> (String, &mut Ident) {
         let element = field.element().map(|element| element.name.to_string());
@@ -278,7 +279,7 @@ fn elements(content: &Content) -> impl Iterator<Item = &crate::plan::Element> {
     fields.iter().filter_map(Field::element)
 }
 
-/// The types that can't be `Eq` or `Hash`, for what is in them can't.
+/// Returns the types that can't implement `Eq` or `Hash`, because of the types that they contain.
 fn without(items: &mut [Item], of: &str) -> HashSet<Path> {
     let mut found: HashSet<Path> = HashSet::new();
     let mut holders: HashMap<Path, Vec<Path>> = HashMap::new();
@@ -302,7 +303,7 @@ fn without(items: &mut [Item], of: &str) -> HashSet<Path> {
     found
 }
 
-/// Whether a type has values in it that aren't of the contract and are not `Eq` or `Hash`.
+/// Returns true if a type itself contains values, not of the contract, that don't implement `Eq` or `Hash`.
 fn holds(item: &Item, of: &str) -> bool {
     let mut elements = item.fields().iter().filter_map(|field| match &field.term {
         Term::Element { value, .. } => Some(&value.base),
@@ -315,7 +316,7 @@ fn holds(item: &Item, of: &str) -> bool {
                     || matches!(content, Content::Simple { value, .. } if is_without(value, of))
             }
             Item::Union(union) => union.members.iter().any(|member| is_without(&member.base, of)),
-            // There is a variant for what the contract doesn't have.
+            // Types that the contract doesn't have use a variant of their own.
             Item::Derived(derived) => of == "Hash" || derived.variants.iter().any(|one| is_without(&one.base, of)),
             Item::EncodedStruct(planned) => planned.accessors.iter().any(|one| is_without(&one.value.base, of)),
             Item::EncodedArray(array) => is_without(&array.value.base, of),
@@ -330,7 +331,7 @@ fn is_without(base: &Base, of: &str) -> bool {
         Base::AnyType => of == "Hash",
         Base::Shared(_) => true,
         Base::Datatype(_) | Base::Nothing | Base::Raw | Base::Item(_) => false,
-        // Whoever brings a type says so for single types.
+        // A program can request it for single types if its own type implements it.
         Base::Rust(_) => true,
     }
 }

@@ -1,25 +1,25 @@
-//! Which namespaces the names inside the values of each type are in.
+//! Determines the namespaces of the names that values of each type contain.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::nesting::circles;
 use crate::plan::{Accessor, Base, Content, Item, Path, Term};
 
-/// How much memory the answer may take for all items together, in words of 64 namespaces. From then on each type is said to
-/// have all.
+/// Maximum memory for the results of all items, in words of 64 namespaces. Beyond it every type is treated as using all
+/// namespaces.
 const MOST_WORDS: usize = 1 << 23;
 
-/// The namespaces below each item.
+/// The namespaces used by the content of each item.
 pub(super) struct Below {
     index: HashMap<Path, usize>,
-    /// The circle that an item is in: all in one have the same below them.
+    /// The circle that each item is in. Items in one circle use the same namespaces.
     circles: Vec<usize>,
     names: Vec<String>,
-    /// Bits for the names, for each circle at the number of its item; `None` if there are too many.
+    /// A bit set of namespaces for each circle, at the index of its item; `None` if the limit is exceeded.
     sets: Option<Vec<Vec<u64>>>,
 }
 
-/// What an item names itself: the items that its values have in them, and the namespaces of its names.
+/// What an item itself refers to: the items that its values contain, and the namespaces of its names.
 #[derive(Default)]
 struct Named<'i> {
     items: Vec<&'i Path>,
@@ -53,7 +53,7 @@ impl Below {
                 members[*circle].push(number);
             }
             let mut sets: Vec<Vec<u64>> = vec![Vec::new(); items.len()];
-            // What a circle leads to comes before it.
+            // In this order the circles that a circle leads to come first.
             for circle in order {
                 let mut set = vec![0; words];
                 for &member in &members[circle] {
@@ -69,7 +69,7 @@ impl Below {
         Below { index, circles, names, sets }
     }
 
-    /// Adds the namespaces of all names inside values of a type.
+    /// Adds the namespaces of all names in values of a type.
     pub(super) fn add(&self, base: &Base, namespaces: &mut BTreeSet<String>) {
         let Some(number) = item_of(base).and_then(|path| self.index.get(path)) else { return };
         let is_there = |name: &usize| match &self.sets {
@@ -80,7 +80,7 @@ impl Below {
     }
 }
 
-/// The item that values of a type are, or whose nodes they are.
+/// Returns the item of a type, or of the nodes that it stores.
 fn item_of(base: &Base) -> Option<&Path> {
     match base {
         Base::Item(path) => Some(path),

@@ -1,4 +1,4 @@
-//! What is said of fields and types that the contract says nothing of, in its own words, and the facets of all.
+//! Generates documentation for fields and types without documentation in the contract, and descriptions of facets.
 
 use std::rc::Rc;
 
@@ -9,8 +9,8 @@ use super::Planner;
 use crate::names::Ident;
 
 impl Planner<'_> {
-    /// The documentation of a field, a variant or an accessor for a value of a type. `kind` is what has the value, such as an
-    /// element; its `name` is not said again where the field is called so.
+    /// Returns the documentation of a field, a variant or an accessor. `kind` is the kind of component, such as an
+    /// element. Its `name` is left out if the field has the same name.
     pub(super) fn value_documentation(
         &mut self,
         texts: &[&Option<String>],
@@ -43,7 +43,8 @@ impl Planner<'_> {
         })
     }
 
-    /// A type by its name, with the built-in one behind a simple type of the contract. `None` if it has none.
+    /// Describes a type by its name and, for a simple type of the contract, its built-in type. Returns `None` if there
+    /// is no name.
     fn type_in_words(&self, type_id: TypeId) -> Option<String> {
         let definition = &self.schema[type_id];
         if let Some(builtin) = type_id.builtin() {
@@ -62,14 +63,14 @@ impl Planner<'_> {
             Variety::Union { .. } => "union".to_owned(),
         };
         Some(match definition.name() {
-            // Values of an enumeration have a type in Rust that says more.
+            // The Rust type of an enumeration shows its values, so the built-in type is left out.
             Some(name) if self.lists_texts(type_id) => format!("`{}`", name.local()),
             Some(name) => format!("`{}`, {of}", name.local()),
             None => of,
         })
     }
 
-    /// What the facets of a simple type say, those of the types behind it among them. Empty for nothing.
+    /// Describes the facets of a simple type, including those of its bases. Empty if there are none.
     fn facets_in_words(&mut self, type_id: TypeId) -> Rc<str> {
         if type_id.builtin().is_some() || self.schema[type_id].as_simple().is_none() || self.lists_texts(type_id) {
             return "".into();
@@ -83,7 +84,7 @@ impl Planner<'_> {
     }
 
     fn find_facets_in_words(&self, type_id: TypeId) -> String {
-        /// Longer enumerations and patterns say less than the contract does.
+        /// Longer enumerations and patterns are left out, because the contract is clearer.
         const MOST: usize = 200;
         let all = self.schema.facets(type_id);
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind).map(|facet: &&Facet| facet.value.trim());

@@ -1,5 +1,5 @@
-//! Messages in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): what types of the schema are as structs and
-//! arrays of a graph.
+//! Plans messages in SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4), where schema types become structs
+//! and arrays of a graph.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -17,11 +17,12 @@ use crate::plan::{
 };
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
-/// The namespace of SOAP 1.1's encoding; what depends on the version of a message is written by that.
+/// The namespace of SOAP 1.1 encoding. When a message is written, it is replaced by the namespace for the message's
+/// version.
 const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 
 impl Planner<'_> {
-    /// The element of a call, or of its answer: a struct of the parts (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2).
+    /// Plans the element of a call or of its answer: a struct of the parts (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2).
     pub(super) fn call(
         &mut self,
         operation: &BindingOperation,
@@ -52,7 +53,7 @@ impl Planner<'_> {
                 start: String::new(),
             });
         }
-        // The result is what a call doesn't have itself, if that is one part.
+        // The result is the part that the call itself doesn't have, if there is exactly one.
         let is_input =
             |name: &str| operation.input.iter().flat_map(|input| &input.body).any(|input| input.name == name);
         let mut results = parts.iter().zip(&accessors).filter(|(part, _)| parts.len() == 1 || !is_input(&part.name));
@@ -71,7 +72,7 @@ impl Planner<'_> {
         (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix, true)))
     }
 
-    /// The type and the element of a value that stands by itself: a header block, or what a fault says.
+    /// Returns the type and the element of an independent value: a header block or the detail of a fault.
     pub(super) fn independent(&mut self, namespace: &str, name: &str, type_id: TypeId) -> (Base, Root) {
         let value = self.encoded(type_id, name);
         let mut element = self.accessor_element(name, type_id, &value);
@@ -82,7 +83,7 @@ impl Planner<'_> {
         (base, Root { element, is_encoded: true, wraps_parts: false, type_name: value.type_name, start, end })
     }
 
-    /// What values of a type are. `owner` is what they belong to, for the names of types that have none.
+    /// Plans the values of a type. `owner` is the name of the containing type, for naming anonymous types.
     fn encoded(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let nothing = || EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
         self.deeper(|planner| planner.encoded_value(type_id, owner)).unwrap_or_else(nothing)
@@ -174,7 +175,7 @@ impl Planner<'_> {
         Base::Item(path)
     }
 
-    /// The enum of a struct's type and those derived from it: each value says which it is of.
+    /// Plans the enum of a struct's type and the types derived from it. Each value declares its type.
     fn encoded_derived(&mut self, type_id: TypeId, derived: Vec<TypeId>, is_abstract: bool) -> Base {
         let key = Key::EncodedDerived(type_id);
         if let Some(path) = self.paths.get(&key) {
@@ -182,7 +183,7 @@ impl Planner<'_> {
         }
         let local = self.schema[type_id].name().map_or("Type", |name| name.local());
         let (path, outside) = match self.reserved.get(&type_id) {
-            // The type has the name; what is derived comes beside it.
+            // The type itself keeps the name, so the enum gets another one.
             Some(own) if !is_abstract => {
                 let outside = std::mem::replace(&mut self.module, own.module);
                 let path = self.item(&format!("{local} or derived"));
@@ -226,7 +227,7 @@ impl Planner<'_> {
         Base::Item(path)
     }
 
-    /// A type for which SOAP encoding has no rules.
+    /// Plans a type for which SOAP encoding has no rules.
     fn encoded_literal(&mut self, type_id: TypeId) -> Base {
         self.complex_type(type_id)
     }
@@ -246,7 +247,7 @@ impl Planner<'_> {
         Base::Item(path)
     }
 
-    /// An array, and those that its items are.
+    /// Plans an array, and the arrays that are its items.
     fn array_of(&mut self, path: Path, items: Items, documentation: String) {
         let Items { type_id, ranks, rank } = items;
         let owner = format!("{} item", path.ident);
@@ -282,8 +283,8 @@ impl Planner<'_> {
 
     // ---- names ----
 
-    /// An accessor has no namespace (SOAP 1.1 §5.1: its name is local to the type). An item may be an array of the innermost
-    /// type's.
+    /// Returns the element of an accessor. It has no namespace, because its name is local to the type (SOAP 1.1 §5.1).
+    /// For an item, the value may be an array of the innermost type.
     fn accessor_element(&mut self, name: &str, type_id: TypeId, value: &EncodedValue) -> Element {
         self.namespaces.push(String::new());
         let is_simple = value.type_name.is_some() && Kind::of(self.schema, type_id) == Kind::Simple;
@@ -295,13 +296,14 @@ impl Planner<'_> {
     fn type_name(&self, type_id: TypeId) -> Option<TypeName> {
         let name = self.schema[type_id].name()?;
         if encoding_type(name).is_some() {
-            // Which encoding it is depends on the version of the message.
+            // The encoding namespace depends on the version of the message.
             return None;
         }
         Some(TypeName { namespace: name.namespace().to_owned(), name: name.local().to_owned() })
     }
 
-    /// What a value of a simple type says to be: its type, or the built-in one that a type without a name is made of.
+    /// Returns the declared type of a simple value: its type, or the built-in type that an anonymous type is derived
+    /// from.
     fn simple_type_name(&self, type_id: TypeId) -> TypeName {
         self.type_name(type_id).unwrap_or_else(|| TypeName {
             namespace: XSD.to_owned(),
@@ -323,7 +325,7 @@ impl Planner<'_> {
 
     // ---- circles ----
 
-    /// Whether values of a type may lead to values of it.
+    /// Returns true if values of a type may contain values of the same type.
     fn is_circular(&mut self, type_id: TypeId) -> bool {
         if let Some(known) = self.circular.get(&type_id) {
             return *known;
@@ -344,7 +346,7 @@ impl Planner<'_> {
         is_circular
     }
 
-    /// The types of what a value has in it.
+    /// Returns the types that a value contains.
     fn leads_to(&mut self, type_id: TypeId) -> Rc<[TypeId]> {
         if let Some(known) = self.leads_to.get(&type_id) {
             return known.clone();
@@ -365,7 +367,7 @@ impl Planner<'_> {
     }
 }
 
-/// The simple type that is the content of one of the encoding's own types, `soapenc:string`, or the type itself.
+/// Returns the simple type of the content of an encoding type such as `soapenc:string`, or the type itself.
 fn simple_of(planner: &Planner<'_>, type_id: TypeId) -> TypeId {
     match planner.schema.content(type_id) {
         SchemaContent::Simple(simple) => simple,

@@ -1,4 +1,4 @@
-//! What facets say of simple types: a restriction for each type that has some.
+//! Plans the facets of simple types: a restriction for each type that has some.
 
 use castile_xsd::TypeId;
 use castile_xsd::components::{Facet as SchemaFacet, FacetKind, SimpleType, Variety, WhiteSpace};
@@ -7,7 +7,7 @@ use super::Planner;
 use crate::plan::{Base, Facet, Item, Path, Restriction, Rule};
 
 impl Planner<'_> {
-    /// What values of a simple type must be beside being of its Rust type, if that is anything and was asked for.
+    /// Returns the restriction for a simple type, if it has one beyond its Rust type and facets are checked.
     pub(super) fn facets(&mut self, type_id: TypeId) -> Option<Path> {
         if !self.checks_facets || type_id.builtin().is_some() {
             return None;
@@ -28,7 +28,7 @@ impl Planner<'_> {
             return self.refuse(simple.location, message);
         }
         if simple.variety == Variety::Atomic && self.lists_texts(type_id) {
-            // It refuses itself what it doesn't list, and lists nothing that other facets exclude.
+            // An enumeration rejects unlisted values itself, and it doesn't list values that other facets exclude.
             return None;
         }
         let base = self.simple(type_id);
@@ -47,8 +47,8 @@ impl Planner<'_> {
         Some(self.add(type_id, &name, &base, Rule::Facets { facets, of }))
     }
 
-    /// What a text must be so that one of the `members` of a union takes it, which all are read as `base`. The first is
-    /// that in the schema too.
+    /// Returns the restriction that a text satisfies one of the `members` of a union, all of which have the Rust type
+    /// `base`. As in the schema, the first member that accepts the text decides.
     pub(super) fn one_of(&mut self, name: &str, base: &Base, members: &[TypeId]) -> Option<Path> {
         let [first, ..] = *members else { return None };
         if !self.checks_facets {
@@ -59,7 +59,7 @@ impl Planner<'_> {
             let own = self.simple(member);
             paths.push(match self.facets(member) {
                 Some(path) => path,
-                // It takes all.
+                // This member accepts all values.
                 None if own == *base => return None,
                 None => {
                     let name = self.simple_name(member);
@@ -86,7 +86,7 @@ impl Planner<'_> {
         path
     }
 
-    /// The facets of a type and of all that it is derived from.
+    /// Returns the facets of a type and of all its bases.
     fn own_facets(&mut self, type_id: TypeId, base: &Base) -> Vec<Facet> {
         let schema = self.schema;
         let all = schema.facets(type_id);
@@ -102,7 +102,7 @@ impl Planner<'_> {
             (FacetKind::TotalDigits, "total_digits"),
             (FacetKind::FractionDigits, "fraction_digits"),
         ] {
-            // Nothing is longer than what doesn't fit.
+            // A number that doesn't fit is greater than any length.
             let number = |facet: &&SchemaFacet| facet.value.trim().parse().unwrap_or(u64::MAX);
             facets.extend(of_kind(kind).map(|facet| Facet::Number(field, number(facet))));
         }
@@ -130,7 +130,7 @@ impl Planner<'_> {
             facets.push(if is_name {
                 Facet::Names(enumeration.into_iter().filter_map(name).collect())
             } else if self.has_names(base) {
-                // Their texts mean something only with the declarations of the contract.
+                // These texts need the namespace declarations of the contract.
                 let scoped = |facet: &SchemaFacet| (self.copy(&facet.value), facet.namespaces.clone());
                 Facet::Scoped(enumeration.into_iter().map(scoped).collect())
             } else {

@@ -1,4 +1,4 @@
-//! What depends on the whole: tags, and which types have defaults.
+//! Computes what depends on the whole plan: tags, and which types have defaults.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::tags::Tags;
 use super::Planner;
 use super::below::Below;
 
-/// Those of `castile::datatypes` that have a value for nothing said, as numbers and texts have.
+/// The types of `castile::datatypes` that have a default value, such as zero or an empty text.
 const DATATYPES_WITH_DEFAULT: [&str; 11] = [
     "AnyUri",
     "Base64Binary",
@@ -31,13 +31,13 @@ const DATATYPES_WITH_DEFAULT: [&str; 11] = [
 ];
 
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
-/// What stands for the encoding of either version of SOAP: which it is shows when a message is written.
+/// A placeholder for the encoding namespace, which is known when a message is written.
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
-/// What a payload in SOAP encoding declares beside its own namespaces.
+/// Additional namespace declarations of a payload in SOAP encoding.
 const ENCODED_DECLARATIONS: &str =
     " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
 
-/// The plan, with tags and defaults.
+/// Completes the plan with tags and defaults.
 pub(super) fn finish(
     mut items: Vec<Item>,
     mut services: Vec<Service>,
@@ -67,7 +67,7 @@ pub(super) fn finish(
         let mut declared: BTreeSet<String> = names.collect();
         below.add(base, &mut declared);
         if root.is_encoded {
-            // They have prefixes of their own.
+            // These two namespaces have fixed prefixes.
             declared.retain(|namespace| !matches!(namespace.as_str(), XSD_NAMESPACE | SOAP_ENCODING));
         }
         root.start = planner.copy(&tags.root(namespace, name, &declared));
@@ -104,16 +104,16 @@ pub(super) fn finish(
     (items, services, namespaces)
 }
 
-/// The start tag of an element with its default namespace.
+/// Returns the start tag of an element with its default namespace.
 fn own_start(namespace: &str, name: &str) -> String {
     let mut tag = format!("<{name} xmlns=\"").into_bytes();
-    // It came out of XML, so XML can carry it.
+    // The namespace is from an XML document, so it has only characters that XML allows.
     let _ = push_attribute(&mut tag, namespace);
     tag.extend_from_slice(b"\">");
     String::from_utf8_lossy(&tag).into_owned()
 }
 
-/// Whether values of a type may be names, or have them in attributes or elements of simple type.
+/// Returns true if values of a type may be qualified names, or have them in attributes or elements of a simple type.
 fn holds_names(item: &Item) -> bool {
     let mut elements = item.fields().iter().filter_map(|field| match &field.term {
         Term::Element { value, .. } => Some(&value.base),
@@ -128,7 +128,7 @@ fn holds_names(item: &Item) -> bool {
             Item::Derived(planned) => planned.variants.iter().any(|variant| variant.base.is_name()),
             Item::Union(planned) => planned.has_names,
             Item::Choice(_) | Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => false,
-            // Bare names are those of accessors in any case.
+            // Accessors always have names without a prefix.
             Item::EncodedStruct(_) | Item::EncodedArray(_) => false,
         }
 }
@@ -165,7 +165,7 @@ fn add_tags(item: &mut Item, tags: &Tags) {
     }
 }
 
-/// The start tag of an accessor, which has no namespace, with the type if that is known beforehand.
+/// Returns the start tag of an accessor, which has no namespace, with its type if it is always the same.
 fn encoded_start(element: &Element, value: &EncodedValue, tags: &Tags) -> String {
     match &value.type_name {
         None => format!("<{}>", element.name),
@@ -173,7 +173,7 @@ fn encoded_start(element: &Element, value: &EncodedValue, tags: &Tags) -> String
     }
 }
 
-/// The name of a type as it stands in a value: messages in SOAP encoding have a prefix for those that are built in.
+/// Returns the name of a type as written in a value. Messages in SOAP encoding have a fixed prefix for built-in types.
 fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
     match type_name.namespace.as_str() {
         XSD_NAMESPACE => format!("xsd:{}", type_name.name),
@@ -182,8 +182,10 @@ fn type_tag(type_name: &TypeName, tags: &Tags) -> String {
     }
 }
 
-/// A type has a default if those of its required fields have; circles run through fields that are not required. Other
-/// types are made of what must be there.
+/// Determines which types have a default.
+///
+/// A type has a default if the types of all its required fields have one; circles only lead through optional fields.
+/// Other types are constructed from their required parts.
 fn add_defaults(items: &mut [Item]) {
     add_default_values(items);
     let mut known: HashSet<Path> = HashSet::new();
@@ -206,7 +208,7 @@ fn add_defaults(items: &mut [Item]) {
                 Presence::Optional | Presence::Fixed { .. } => true,
                 Presence::Default(_) => attribute.default.is_some(),
             });
-            // A group that is empty would not be there when it is read again.
+            // An empty group would be absent when it is read again, so it has no default.
             if content && attributes && (planned.role != Role::Group || !planned_is_empty(&planned.content)) {
                 let mut defaults = planned.attributes.iter().filter_map(|attribute| attribute.default.as_ref());
                 let says_more = defaults.any(|default| !default.is_that_of_its_type());
@@ -226,7 +228,7 @@ fn add_defaults(items: &mut [Item]) {
     }
 }
 
-/// Finds the values of attributes that are absent.
+/// Determines the default values of attributes.
 fn add_default_values(items: &mut [Item]) {
     let enumerations = items.iter().filter_map(|item| match item {
         Item::Enumeration(Enumeration { path, variants, .. }) => {
@@ -253,7 +255,7 @@ fn add_default_values(items: &mut [Item]) {
     }
 }
 
-/// A number or a truth value as it is written in Rust. `None` if it can't be.
+/// Returns a number or a Boolean value as Rust code, or `None` if that isn't possible.
 fn literal(name: &str, value: &str) -> Option<String> {
     match (name, value) {
         ("bool", "true" | "1") => Some("true".to_owned()),
@@ -289,7 +291,7 @@ fn has_default(base: &Base, known: &HashSet<Path>) -> bool {
     }
 }
 
-/// Namespaces by how many elements they have, most first; in the order of the contract where that is equal.
+/// Sorts namespaces by their number of elements, in descending order. Equal ones stay in the order of the contract.
 fn by_use(namespaces: Vec<String>) -> Vec<String> {
     let mut counted: Vec<(String, usize)> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();

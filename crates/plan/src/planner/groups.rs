@@ -1,4 +1,4 @@
-//! Model groups: fields for what stands in sequence, enums for choices, structs for groups inside groups.
+//! Plans model groups: fields for sequences, enums for choices, structs for nested groups.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::plan::{
 };
 
 impl Planner<'_> {
-    /// Names for those nodes that have one in the contract: they come before all others.
+    /// Assigns names to the nodes that have one in the contract. They take precedence over all other names.
     pub(super) fn element_names(&self, nodes: &[Node], names: &mut Scope) -> Vec<Option<Ident>> {
         nodes.iter().map(|node| self.element_name(node).map(|name| names.lower(name))).collect()
     }
@@ -27,7 +27,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What nodes without a name in the contract are called.
+    /// Returns a name for a node without a name in the contract.
     fn group_name(&self, node: &Node) -> &str {
         match &node.term {
             NodeTerm::Element(id) => self.schema[*id].name.local(),
@@ -40,7 +40,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Fields for a group that has no type of its own. Some have names already.
+    /// Returns fields for a group without a type of its own. Some nodes have names already.
     pub(super) fn content(
         &mut self,
         group: Group,
@@ -67,7 +67,7 @@ impl Planner<'_> {
     }
 
     fn field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
-        // Groups stand in one another within a type.
+        // Groups may nest deeply in a type.
         super::grown(|| self.planned_field(node, ident, owner))
     }
 
@@ -97,7 +97,7 @@ impl Planner<'_> {
         Field { ident, documentation, min_occurs, max_occurs, term, held: Held::InPlace, streams: false, adapter: None }
     }
 
-    /// Whether this element was asked to be a stream.
+    /// Returns true if this element was requested as a stream.
     fn is_streamed(&mut self, node: &Node, owner: &str) -> bool {
         let Some(name) = self.element_name(node).filter(|_| !self.streamed.is_empty()) else { return false };
         self.streamed.remove(&format!("{owner}/{name}"))
@@ -123,7 +123,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The type for a group.
+    /// Returns the type for a group.
     fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> Path {
         let key = Key::Group(group.origin, is_unbounded);
         let outside = self.module;
@@ -143,7 +143,7 @@ impl Planner<'_> {
                         let name = &self.schema[id].name;
                         (self.module_of(name.namespace()), name.local().to_owned())
                     }
-                    // It is called after the type that it comes from, whether or not that is needed itself.
+                    // It is named after the type that declares it, whether or not that type is needed itself.
                     Origin::Step(id, _) => match self.reserved.get(&id) {
                         Some(Path { module, ident }) => (*module, in_place(ident.as_str())),
                         None => (self.module, in_place(owner)),
@@ -172,7 +172,7 @@ impl Planner<'_> {
         let location = self.group_location(group);
         let mut content = self.content(group.clone(), idents, &path.ident.to_string(), &mut names, location);
         if let Content::Sequence(fields) = &mut content {
-            // The group may come again right behind.
+            // Another occurrence of the group may follow directly.
             for field in fields.iter_mut().filter(|field| field.max_occurs == Some(field.min_occurs)) {
                 if let Term::Element { counted, .. } = &mut field.term {
                     *counted = true;
@@ -205,7 +205,7 @@ impl Planner<'_> {
         })
     }
 
-    /// A variant for each branch. Of two for one element the second would never be read.
+    /// Returns a variant for each branch. If two branches are the same element the second is reported and left out.
     fn variants(&mut self, nodes: &[Node], names: &mut Scope, owner: &str) -> Vec<Field> {
         let mut seen = HashSet::new();
         let mut kept: Vec<&Node> = Vec::new();
@@ -233,7 +233,7 @@ impl Planner<'_> {
         variants
     }
 
-    /// The enum for the pieces of mixed content: every element that may occur, in whatever order.
+    /// Plans the enum for the pieces of mixed content. It has all elements that may occur, in any order.
     pub(super) fn pieces(&mut self, group: &Group, owner: &str) -> Path {
         let path = self.item(&format!("{owner} content"));
         let mut nodes: Vec<Node> = Vec::new();
@@ -260,14 +260,15 @@ impl Planner<'_> {
         path
     }
 
-    /// In which order the pieces of mixed content may come. `variants` are those that may come at all.
+    /// Returns the order in which the pieces of mixed content may occur. `variants` are all allowed pieces.
     fn order(&mut self, group: &Group, variants: &[Field]) -> Particle {
         let elements = variants.iter().filter_map(Field::element).enumerate();
         let numbers = elements.map(|(number, one)| ((one.namespace.as_str(), one.name.as_str()), number));
         self.ordered(group, 1, Some(1), &numbers.collect())
     }
 
-    /// `elements` are the numbers of the pieces. One is not there only if a limit was passed.
+    /// Returns the particle for a group. `elements` has the indexes of the pieces. An index is missing only after a
+    /// limit was exceeded.
     fn ordered(
         &mut self,
         group: &Group,
@@ -335,14 +336,17 @@ impl Planner<'_> {
         }
     }
 
-    /// Finds fields whose number must tell where they end, since another element of their name may follow. Where the
-    /// number doesn't tell, the schema breaks unique particle attribution (XSD Part 1 §3.8.6).
+    /// Finds fields that may be followed by another element of the same name, so that only their number determines
+    /// where they end.
+    ///
+    /// If the number doesn't determine it either, the schema violates unique particle attribution (XSD Part 1 §3.8.6).
     fn tell_apart(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
         let follows = who_follows(fields, compositor);
         for index in 0..fields.len() {
             let Some(element) = fields[index].element() else { continue };
             let (min, max) = (fields[index].min_occurs, fields[index].max_occurs);
-            // What is there exactly once is over when it was read. In xs:all it may be either of two.
+            // A field that occurs exactly once ends after its element. In `xs:all` the element may belong to either of
+            // two fields.
             if compositor == Compositor::Sequence && (min, max) == (1, Some(1)) {
                 continue;
             }
@@ -363,10 +367,11 @@ impl Planner<'_> {
     }
 }
 
-/// For each field, whether another element of its name may come behind it: in a sequence there is nothing required between.
+/// Returns, for each field, whether another element of its name may follow. In a sequence there must be no required
+/// field between them.
 fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
     let mut follows = vec![false; fields.len()];
-    // Where each name comes next, and where something is required next.
+    // The next index of each name, and the next required index.
     let mut next: HashMap<(&str, &str), usize> = HashMap::new();
     let mut required = usize::MAX;
     for (index, field) in fields.iter().enumerate().rev() {
@@ -383,7 +388,8 @@ fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
     follows
 }
 
-/// Whether a group is one element or a choice of elements, as often as one likes: then there is no order.
+/// Returns true if a group is an element or a choice of elements, repeated any number of times. Then no order is
+/// required.
 fn is_in_any_order(group: &Group) -> bool {
     let [Node { min: 0, max: None, term }] = group.nodes.as_slice() else { return false };
     let is_leaf = |node: &Node| (node.min, node.max) == (1, Some(1)) && !matches!(node.term, NodeTerm::Group(_));

@@ -1,4 +1,4 @@
-//! Which simple types `xsi:type` may name on an element: its own, and those that are derived from it.
+//! Determines which simple types `xsi:type` may name on an element: its declared type and the types derived from it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,17 +9,18 @@ use castile_xsd::{Builtin, TypeId};
 use super::Planner;
 use crate::plan::{Item, NamedTypes, Path};
 
-/// Types whose names may stand on an element.
+/// Types whose names are allowed on an element.
 #[derive(Default)]
 struct Roots {
-    /// With all that are derived from them.
+    /// Types that are allowed together with all types derived from them.
     whole: Vec<TypeId>,
-    /// By themselves.
+    /// Types that are allowed by themselves.
     alone: Vec<TypeId>,
 }
 
 impl Planner<'_> {
-    /// The types that may be named on an element of a simple type, if those aren't the built-in ones that its Rust type tells.
+    /// Returns the types that may be named on an element of a simple type. Returns `None` if they are the built-in
+    /// types that follow from its Rust type.
     pub(super) fn named_types(&mut self, type_id: TypeId) -> Option<Path> {
         self.schema[type_id].as_simple()?;
         if let Some(known) = self.named_types.get(&type_id) {
@@ -28,11 +29,11 @@ impl Planner<'_> {
         let roots = self.roots(type_id);
         let is_builtin = type_id.builtin().is_some_and(|builtin| builtin != Builtin::AnySimpleType);
         let (builtin, of_contract, count) = self.derived_from(&roots);
-        // Each of many types may be derived from all others.
+        // The total may be quadratic, because each of many types may be derived from all others.
         self.count(count);
         let planned = (!is_builtin || !of_contract.is_empty()).then(|| {
             let name = self.simple_name(type_id);
-            // Modules see what is around them.
+            // Submodules can refer to items of the outer module.
             let path = Path { module: 0, ident: self.names[0].table(&format!("{name} types")) };
             let name = if type_id.builtin().is_some() { format!("xs:{name}") } else { name };
             self.items.push(Item::NamedTypes(NamedTypes { path: path.clone(), name, builtin, of_contract }));
@@ -42,8 +43,10 @@ impl Planner<'_> {
         planned
     }
 
-    /// A type and, if it is a union, its members: values of these are its own (Part 1 §3.14.6). One without a name can't be
-    /// named, and is meant where what it restricts is: that one alone, since what else is derived from it is another type.
+    /// Returns a type and, for a union, its members, whose values are valid for the union (Part 1 §3.14.6).
+    ///
+    /// An anonymous type can't be named, so its base is allowed instead. Other types derived from the base are not
+    /// allowed, because they are different types.
     fn roots(&self, type_id: TypeId) -> Roots {
         let (mut roots, mut open, mut seen) = (Roots::default(), vec![(type_id, true)], HashSet::new());
         while let Some((id, is_whole)) = open.pop() {
@@ -63,8 +66,8 @@ impl Planner<'_> {
         roots
     }
 
-    /// The built-in ones of some types, as they stand in a table; and all of the contract that are among these types or derived
-    /// from them, as namespaces and names, with their number.
+    /// Returns the built-in types among `whole` and `alone`, as written in a table; and all types of the contract that
+    /// are among them or derived from `whole`, by namespace, with their number.
     fn derived_from(&self, Roots { whole, alone }: &Roots) -> (String, Vec<(String, String)>, usize) {
         let all = whole.iter().chain(alone);
         let builtin: BTreeSet<&str> = all.filter_map(|id| id.builtin()).map(Builtin::name).collect();

@@ -1,19 +1,20 @@
-//! Where values stand behind `Recursive`, whose depth costs heap and no stack: once in each circle of types, and where
-//! types nest deeply without one.
+//! Determines which values are stored in a `Recursive`, where depth costs heap and not stack: one in each circle of
+//! types, and where types nest deeply without a circle.
 //!
-//! A contract may name any type first, and operations may be left out. So nothing here depends on where a type was met:
-//! circles are looked at one by one, and depth is counted from the innermost type outwards.
+//! The result must not depend on which type is visited first, or on which operations are left out. So circles are
+//! processed one by one, and depth is counted from the innermost type outwards.
 
 use std::collections::HashMap;
 
 use crate::plan::{Held, Item, Path, Role, Struct};
 
-/// How many types may nest before the next one stands behind a pointer. Debug builds take up to 12 KiB of stack for
-/// each, and `Recursive` sees to 192 KiB.
+/// Maximum nesting of types before a pointer is needed. Debug builds use up to 12 KiB of stack per level, and
+/// `Recursive` ensures 192 KiB.
 const MOST_LEVELS: usize = 16;
 
-/// Decides where values stand behind `Recursive`. Returns the numbers of the items in an order in which each stands behind
-/// all that its values have in them, but for what is behind such a pointer.
+/// Determines which values are stored in a `Recursive`.
+///
+/// Returns the indexes of the items, so that each item follows all items that its values contain directly.
 pub(super) fn nest(items: &mut [Item]) -> Vec<usize> {
     let mut graph = Graph::new(items);
     graph.cut_circles();
@@ -32,20 +33,20 @@ pub(super) fn nest(items: &mut [Item]) -> Vec<usize> {
     order
 }
 
-/// Items, and what their values have in them.
+/// The items, and the items that their values contain.
 struct Graph {
     numbers: HashMap<Path, usize>,
     edges: Vec<Vec<Edge>>,
-    /// Where a circle begins: the lowest of its items. Enums of derived types come before structs, and these before groups,
-    /// which belong to one struct mostly.
+    /// The rank for choosing the start of a circle, which is its lowest item. Enums of derived types come before
+    /// structs, and these before groups, most of which belong to one struct.
     ranks: Vec<(u8, Path)>,
-    /// Whether values of the item take a level of the document.
+    /// Whether values of the item add a level to the document.
     is_level: Vec<bool>,
 }
 
 struct Edge {
     to: usize,
-    /// Whether there may be a pointer.
+    /// Whether a pointer is possible here.
     may_be_cut: bool,
     is_cut: bool,
 }
@@ -75,8 +76,8 @@ impl Graph {
         Graph { numbers, edges, ranks, is_level }
     }
 
-    /// Cuts each circle: in each group of items that lead to one another, what leads back on a walk that begins with the
-    /// lowest of them.
+    /// Cuts all circles. In each set of items that lead to one another it cuts the back edges of a walk that starts at
+    /// the lowest item.
     fn cut_circles(&mut self) {
         let (groups, _) = circles(self.edges.len(), |number, edge| Some(self.edges[number].get(edge)?.to));
         let mut first: HashMap<usize, usize> = HashMap::new();
@@ -112,7 +113,7 @@ impl Graph {
         }
     }
 
-    /// The items, each behind all that it leads to.
+    /// Returns the items sorted so that each follows all items that it leads to.
     fn order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.edges.len());
         let mut is_known = vec![false; self.edges.len()];
@@ -149,8 +150,10 @@ impl Graph {
     }
 }
 
-/// For each node a number that it has in common with those that it leads to and that lead to it: that of one of them. Then these
-/// numbers, each behind all that its nodes lead to (Tarjan). `edge` gives where the edges of a node lead, by their number.
+/// Finds circles (strongly connected components, by Tarjan's algorithm).
+///
+/// Returns, for each node, the number of a node that represents its component; and the representatives sorted so that
+/// each follows all that its component leads to. `edge` returns the target of a node's edge by index.
 pub(super) fn circles(count: usize, edge: impl Fn(usize, usize) -> Option<usize>) -> (Vec<usize>, Vec<usize>) {
     const NONE: usize = usize::MAX;
     let (mut index, mut low, mut circles) = (vec![NONE; count], vec![0; count], vec![NONE; count]);

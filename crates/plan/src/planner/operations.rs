@@ -1,4 +1,4 @@
-//! Operations: what their messages hold, and types for those that hold no type of the schema.
+//! Plans operations: the content of their messages, and types for messages without a schema type.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::plan::{
     Role, Root, RootType, Struct, Term, TypedRoot, Value,
 };
 
-/// The names of an operation, given in the order of the contract whether or not it is needed.
+/// The names of an operation, assigned in the order of the contract whether or not it is needed.
 #[derive(Debug)]
 pub(super) struct OperationNames {
     method: Ident,
@@ -24,11 +24,11 @@ pub(super) struct OperationNames {
     response: Option<Path>,
 }
 
-/// What stands by itself: a header block, or what a fault says.
+/// An independent value: a header block or the detail of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Block {
     Literal(ElementId),
-    /// In SOAP encoding.
+    /// A value in SOAP encoding.
     Encoded {
         namespace: String,
         name: String,
@@ -40,26 +40,26 @@ enum Block {
 #[derive(Debug, Default)]
 pub(super) struct HeaderBlocks {
     names: HashMap<Block, HeaderName>,
-    /// How many of them each type has, whether or not their operations are asked for.
+    /// How many header blocks each type has, including those of operations that are not requested.
     types: HashMap<TypeId, usize>,
 }
 
-/// What a header block may be called, given in the order of the contract.
+/// The possible name of a header block, assigned in the order of the contract.
 #[derive(Debug)]
 struct HeaderName {
     wrapper: Ident,
-    /// What it is called, once that is known.
+    /// The type of the header block, if it was already planned.
     of: Option<RootType>,
 }
 
-/// The header blocks that only a layer understands, which is what checks them.
+/// The namespaces of header blocks that only a layer can understand, because the layer checks them.
 const SECURITY: [&str; 2] = [
     "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd",
     "http://schemas.xmlsoap.org/ws/2002/12/secext",
 ];
 
 impl Planner<'_> {
-    /// Names for the operations of a binding and their messages.
+    /// Assigns names to the operations of a binding and their messages.
     pub(super) fn operation_names(&mut self, binding: &Binding) -> Vec<OperationNames> {
         let messages = binding.operations.iter().flat_map(|operation| {
             let messages = operation.input.iter().chain(&operation.output);
@@ -83,7 +83,7 @@ impl Planner<'_> {
         names.collect()
     }
 
-    /// The name of the type that a message needs beside those of the schema, if it does.
+    /// Returns the name of the type that a message needs in addition to schema types, if it needs one.
     fn payload_name(
         &mut self,
         operation: &BindingOperation,
@@ -104,7 +104,7 @@ impl Planner<'_> {
     ) -> Option<Operation> {
         let name = &operation.name;
         self.location = operation.location;
-        // A method of the trait, of the dispatch and of the client.
+        // The cost of methods in the trait, the dispatch and the client.
         if !self.count(3) {
             return None;
         }
@@ -147,7 +147,8 @@ impl Planner<'_> {
         })
     }
 
-    /// Says of operations that no request can tell apart, or none without WS-Addressing where that isn't `addressed`.
+    /// Reports operations that a server can't tell apart by their requests. `addressed` states whether WS-Addressing
+    /// actions can be used.
     pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], addressed: bool, location: Location) {
         let mut first: HashMap<_, &Operation> = HashMap::new();
         for operation in operations {
@@ -169,7 +170,7 @@ impl Planner<'_> {
 
     // ---- messages ----
 
-    /// What a message holds. `suffix` is what the wrapper element of rpc style has behind the operation's name.
+    /// Plans a message. `suffix` is appended to the operation's name for the wrapper element in rpc style.
     fn message(
         &mut self,
         operation: &BindingOperation,
@@ -199,14 +200,14 @@ impl Planner<'_> {
             (_, parts, Some(path)) => self.document(operation, message, parts, path)?,
             (_, _, None) => return None,
         };
-        // Of other bodies the table has to know what they begin with, so that their types are there.
+        // The types of other bodies were planned as well, because the table needs the start of the body.
         let base = if is_raw && base != Base::Nothing { Base::Raw } else { base };
         let headers = self.headers(operation, message);
         Some(Message { base, payload, headers })
     }
 
-    /// The element of rpc style, which is called as the operation and has an element for each part (WSDL 1.1 §3.5,
-    /// WS-I Basic Profile 1.1 R2735).
+    /// Plans the wrapper element in rpc style. It has the name of the operation and an element for each part (WSDL 1.1
+    /// §3.5, WS-I Basic Profile 1.1 R2735).
     fn rpc(
         &mut self,
         operation: &BindingOperation,
@@ -220,7 +221,7 @@ impl Planner<'_> {
         (Base::Item(path), Payload::Element(self.rpc_root(operation, message, suffix, false)))
     }
 
-    /// The element of a call or of its answer, of rpc style.
+    /// Returns the element of a call or of its answer in rpc style.
     pub(super) fn rpc_root(
         &mut self,
         operation: &BindingOperation,
@@ -243,7 +244,7 @@ impl Planner<'_> {
         Root { element, is_encoded, wraps_parts: !is_encoded, type_name: None, start, end }
     }
 
-    /// A body of several elements.
+    /// Plans a body with several elements.
     fn document(
         &mut self,
         operation: &BindingOperation,
@@ -263,7 +264,7 @@ impl Planner<'_> {
         Some((Base::Item(path.clone()), Payload::Content { path, start: String::new() }))
     }
 
-    /// A body that is itself a value of a type: one that has neither text nor attributes, nor others derived from it.
+    /// Plans a body that is itself a value of a type. The type must have no text, no attributes and no derived types.
     fn body_of_type(&mut self, operation: &BindingOperation, type_id: TypeId) -> Option<(Base, Payload)> {
         let schema = self.schema;
         let has_attributes = !schema.attribute_uses(type_id).is_empty() || schema.attribute_wildcard(type_id).is_some();
@@ -308,7 +309,7 @@ impl Planner<'_> {
         }));
     }
 
-    /// A part that is there once: its element, or an element in no namespace that is called as the part.
+    /// Returns the field for a part that occurs once: its element, or an element in no namespace with the part's name.
     fn part(&mut self, part: &Part, ident: Ident) -> Field {
         let (documentation, element, value) = match part.content {
             PartContent::Element(id) => {
@@ -350,7 +351,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The element of a payload; its tags come when all namespaces are known.
+    /// Returns the element of a payload. Its tags are set when all namespaces are known.
     pub(super) fn root(&mut self, element: ElementId) -> Root {
         let element = self.element(&self.schema[element]);
         let (start, end) = (String::new(), String::new());
@@ -359,7 +360,7 @@ impl Planner<'_> {
 
     // ---- headers ----
 
-    /// The header blocks that a binding declares for a message.
+    /// Returns the types of the header blocks that a binding declares for a message.
     fn headers(&mut self, operation: &BindingOperation, message: &BindingMessage) -> Vec<RootType> {
         let mut headers = Vec::new();
         for header in &message.headers {
@@ -375,7 +376,7 @@ impl Planner<'_> {
                 continue;
             };
             let of = self.header_type(&block);
-            // Some bindings name one block twice.
+            // Some bindings name a header block twice.
             if !headers.contains(&of) && !is_of_security(self.definitions, header) {
                 headers.push(of);
             }
@@ -390,7 +391,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The type of a header block, which is planned when it is asked for first.
+    /// Returns the type of a header block, which is planned at its first use.
     fn header_type(&mut self, block: &Block) -> RootType {
         let name = &self.header_blocks.names[block];
         if let Some(of) = &name.of {
@@ -399,7 +400,7 @@ impl Planner<'_> {
         let wrapper = name.wrapper.clone();
         let documentation = self.block_name(block).1;
         let (base, root) = self.block_value(block);
-        // A type can be one header block only, and one of another crate can't be made one.
+        // A type can be only one header block, and types of other crates can't be one at all.
         let of = match &base {
             Base::Item(path) if self.header_blocks.types.get(&self.type_of_block(block)) == Some(&1) => {
                 RootType::Own(path.clone())
@@ -413,7 +414,8 @@ impl Planner<'_> {
         of
     }
 
-    /// What stands by itself as a header block, if it has a name: the part of an encoded one gives its own (WSDL 1.1 §3.5).
+    /// Returns the independent value of a header block, if it has a name. A part in SOAP encoding gives its own name
+    /// (WSDL 1.1 §3.5).
     fn block(&self, header: &SoapHeader) -> Option<Block> {
         self.block_of(header.use_, &header.part, header.namespace.as_deref())
     }
@@ -434,12 +436,12 @@ impl Planner<'_> {
         }
     }
 
-    /// The header blocks of a message that can be generated.
+    /// Returns the header blocks of a message that can be generated.
     fn blocks(&self, message: &BindingMessage) -> impl Iterator<Item = Block> {
         message.headers.iter().filter_map(|header| self.block(header))
     }
 
-    /// What a header block is called, and what is said of it.
+    /// Returns the name and the documentation of a header block.
     fn block_name(&mut self, block: &Block) -> (String, String) {
         let (name, documentation) = match block {
             Block::Literal(element) => {
@@ -452,7 +454,7 @@ impl Planner<'_> {
         (name.to_owned(), documentation)
     }
 
-    /// The type of what stands by itself, and its element.
+    /// Returns the type and the element of an independent value.
     fn block_value(&mut self, block: &Block) -> (Base, Root) {
         match block {
             Block::Literal(element) => {
@@ -465,7 +467,7 @@ impl Planner<'_> {
 
     // ---- faults ----
 
-    /// What the faults of an operation can say: in their detail, and in header blocks about those of the request.
+    /// Plans the possible faults of an operation: details, and header blocks about header blocks of the request.
     fn faults(&mut self, binding: &Binding, operation: &BindingOperation) -> Option<Faults> {
         if !self.has_faults {
             return None;
@@ -487,7 +489,7 @@ impl Planner<'_> {
         if variants.is_empty() {
             return None;
         }
-        // It is named when all types are: a type of the contract may have the name.
+        // The name is assigned after all types have names, because a type of the contract may have it.
         Some(Faults { ident: Ident::new("Unnamed"), variants, details })
     }
 
@@ -521,7 +523,7 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a header block is one that must not be taken for understood since it is declared.
+/// Returns true for security header blocks. Declaring such a block doesn't mean that it is understood.
 pub fn is_of_security(definitions: &Definitions, header: &SoapHeader) -> bool {
     let namespace = match (header.use_, header.part.content) {
         (Use::Encoded, PartContent::Type(_)) => header.namespace.as_deref().unwrap_or_default(),
@@ -531,7 +533,7 @@ pub fn is_of_security(definitions: &Definitions, header: &SoapHeader) -> bool {
     SECURITY.contains(&namespace)
 }
 
-/// Whether a message has a form: there is none for values that are encoded and not those of a call.
+/// Returns true if a message can be generated. Encoded values outside of a call have no defined form.
 fn is_generated(operation: &BindingOperation, message: &BindingMessage) -> bool {
     message.use_ == Use::Literal || operation.style == Style::Rpc
 }

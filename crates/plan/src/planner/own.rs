@@ -1,4 +1,4 @@
-//! Types of a program that stand for complex types of the contract. What is within one is the program's, too.
+//! Plans types of the program that replace complex types of the contract. The types inside them are the program's, too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,20 +7,20 @@ use castile_wsdl::Severity;
 use super::{Key, Planner};
 use crate::plan::{Base, Content, Item, Occurrence, Path, Payload, Rule, Service, Struct, Term, TypedRoot, Value};
 
-/// The types of the program, and what is not generated since nothing but one of them leads to it.
+/// The types of the program, and the items that aren't generated because only these types lead to them.
 #[derive(Default)]
 pub(super) struct Own {
     pub(super) types: HashMap<Path, Box<str>>,
     pub(super) unwritten: HashSet<Path>,
 }
 
-/// How deep types without one of the program may stand within one that has, and how many elements, attributes and listed values all of
-/// them have, each counted where it stands.
+/// Maximum nesting of types without a replacement in a replaced type, and maximum number of elements, attributes and
+/// listed values in them, counted at each occurrence.
 const MOST_WITHIN: usize = 8;
 const MOST_COMPARED: usize = 10_000;
 
 impl Planner<'_> {
-    /// Finds the items that types of the program stand for, and says which can't be.
+    /// Finds the items that types of the program replace, and reports types that can't be replaced.
     pub(super) fn own(&mut self, items: &[Item], services: &[Service], documents: &[TypedRoot]) -> Own {
         let mut own = Own::default();
         let mut named: Vec<_> = std::mem::take(&mut self.own_types).into_iter().collect();
@@ -86,7 +86,7 @@ impl Planner<'_> {
     }
 }
 
-/// How many values a type lists, each of which is compared where the type stands.
+/// Returns the number of enumeration values of a type, which are compared wherever the type is used.
 fn listed(base: &Base, known: &HashMap<&Path, &Item>) -> usize {
     match base {
         Base::List(item) => listed(item, known),
@@ -98,7 +98,7 @@ fn listed(base: &Base, known: &HashMap<&Path, &Item>) -> usize {
     }
 }
 
-/// Why types of a program have no way to say what is in an item.
+/// Returns why a type of a program can't express what is in an item.
 fn unsaid(
     item: &Item,
     known: &HashMap<&Path, &Item>,
@@ -146,7 +146,7 @@ fn unsaid(
     None
 }
 
-/// The types that are the content of a body itself.
+/// Returns the types that are the content of a body itself.
 fn bodies(services: &[Service]) -> HashSet<&Path> {
     let operations = services.iter().flat_map(|service| &service.operations);
     let messages = operations.flat_map(|operation| std::iter::once(&operation.request).chain(&operation.response));
@@ -157,7 +157,7 @@ fn bodies(services: &[Service]) -> HashSet<&Path> {
     of_body.collect()
 }
 
-/// The types of messages and documents.
+/// Returns the types of messages and documents.
 fn bases<'p>(services: &'p [Service], documents: &'p [TypedRoot]) -> Vec<Path> {
     let mut found = Vec::new();
     let mut add = |base: &Base| {
@@ -182,7 +182,7 @@ fn bases<'p>(services: &'p [Service], documents: &'p [TypedRoot]) -> Vec<Path> {
     found
 }
 
-/// All items that some lead to, but not through those that end it.
+/// Returns all items reachable from `from`, without following references out of `ends`.
 fn reached(known: &HashMap<&Path, &Item>, from: Vec<Path>, ends: &HashMap<Path, Box<str>>) -> HashSet<Path> {
     let mut open = from;
     let mut found = HashSet::new();
@@ -197,7 +197,7 @@ fn reached(known: &HashMap<&Path, &Item>, from: Vec<Path>, ends: &HashMap<Path, 
 }
 
 impl Item {
-    /// Tells of all items that this one needs: types, and the tables that say more of them.
+    /// Calls `tell` for all items that this item refers to: types and their tables.
     pub(super) fn each_reference(&self, tell: &mut dyn FnMut(&Path)) {
         let base = |base: &Base, tell: &mut dyn FnMut(&Path)| {
             let mut base = base;

@@ -1,5 +1,5 @@
-//! Particles in the form in which they are generated: substitution groups spelt out, references replaced, and groups
-//! that say nothing dissolved. What is valid stays the same.
+//! Converts particles to the form in which they are generated: substitution groups become choices, references are
+//! replaced, and redundant groups are removed. The valid content doesn't change.
 
 use castile_xsd::components::{Compositor, GroupId, ModelGroup, Particle, Term, Wildcard};
 use castile_xsd::{ElementId, Schema, TypeId};
@@ -26,16 +26,16 @@ pub(super) struct Group {
     pub(super) origin: Origin,
 }
 
-/// Where a group comes from, which gives it its name.
+/// The origin of a group, which determines its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// It is written in place.
+    /// It is written inline.
     Place,
-    /// It is this part of what a type says of its content, which types that are derived from it have too.
+    /// A part of the content that a type itself declares. Derived types have it, too.
     Step(TypeId, usize),
     /// A named group.
     Definition(GroupId),
-    /// All that may stand where this element is referred to (Part 1 §3.3.6).
+    /// A choice of all elements that may occur where this element is referred to (Part 1 §3.3.6).
     Head(ElementId),
 }
 
@@ -44,7 +44,7 @@ impl Node {
         self.min == 1 && self.max == Some(1)
     }
 
-    /// Whether nothing at all is valid.
+    /// Returns true if it may be empty.
     pub(super) fn is_emptiable(&self) -> bool {
         if self.min == 0 {
             return true;
@@ -65,8 +65,7 @@ impl Group {
     }
 }
 
-/// The content of a complex type: the steps of its derivation one after the other, as a list that is in sequence, or
-/// the one group of all.
+/// Returns the content of a complex type: the steps of its derivation as a sequence, or a single `all` group.
 pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
     let mut nodes: Vec<Node> = Vec::new();
     for (type_id, step) in steps {
@@ -98,7 +97,8 @@ pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
         if nodes.iter().all(|node| node.max == Some(1)) {
             return Group { compositor: Compositor::All, nodes, origin: Origin::Place };
         }
-        // So does it more than one of a kind: in whatever order, they are kept in theirs.
+        // XSD 1.1 also allows repeated elements in `all`. Such content becomes a repeated choice, which keeps the order
+        // of elements.
         let nodes = nodes.into_iter().map(|node| Node { min: 1, max: Some(1), ..node }).collect();
         let choice = Group { compositor: Compositor::Choice, nodes, origin: Origin::Place };
         let choice = Node { min: 0, max: None, term: NodeTerm::Group(choice) };
@@ -107,7 +107,7 @@ pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
     Group { compositor: Compositor::Sequence, nodes, origin: Origin::Place }
 }
 
-/// The node for a particle; `None` if nothing can match but nothing.
+/// Returns the node for a particle, or `None` if only empty content matches.
 fn node(schema: &Schema, particle: &Particle) -> Option<Node> {
     if particle.max_occurs == Some(0) {
         return None;
@@ -121,7 +121,7 @@ fn node(schema: &Schema, particle: &Particle) -> Option<Node> {
     }
 }
 
-/// An element, or the choice of all that may stand in its place.
+/// Returns an element or, if it has substitutes, the choice of all elements that may occur.
 fn element(schema: &Schema, head: ElementId) -> NodeTerm {
     let declaration = &schema[head];
     let is_possible = |id: &ElementId| !schema[*id].is_abstract;
@@ -147,7 +147,7 @@ fn group(schema: &Schema, group: &ModelGroup, origin: Origin, min: u32, max: Opt
             let mut nodes = Vec::new();
             for inner in inner.flatten() {
                 match inner.term {
-                    // A sequence in a sequence, once.
+                    // A sequence directly in a sequence, occurring once.
                     NodeTerm::Group(group)
                         if inner.min == 1
                             && inner.max == Some(1)
@@ -168,7 +168,7 @@ fn group(schema: &Schema, group: &ModelGroup, origin: Origin, min: u32, max: Opt
     Some(simplest(group))
 }
 
-/// A choice: one in it is dissolved where that changes nothing, and a branch of nothing makes it optional.
+/// Returns a choice. Nested choices are merged where that is equivalent, and an empty branch makes it optional.
 fn choice(branches: Vec<Option<Node>>, origin: Origin, min: u32, max: Option<u32>) -> Option<Node> {
     let mut can_be_empty = false;
     let mut nodes: Vec<Node> = Vec::new();
@@ -185,7 +185,7 @@ fn choice(branches: Vec<Option<Node>>, origin: Origin, min: u32, max: Option<u32
                 nodes.extend(group.nodes);
             }
             term => {
-                // As often as the choice comes the branch comes: once is enough.
+                // The choice is repeated without limit, so its branch need not be.
                 let branch_max = if max.is_none() && branch.min == 1 { Some(1) } else { branch.max };
                 nodes.push(Node { min: branch.min, max: branch_max, term });
             }
@@ -198,21 +198,23 @@ fn choice(branches: Vec<Option<Node>>, origin: Origin, min: u32, max: Option<u32
     Some(Node { min, max, term: NodeTerm::Group(Group { compositor: Compositor::Choice, nodes, origin }) })
 }
 
-/// A node that allows what `node` allows, without a group of one, and with the occurrence that says most.
+/// Simplifies a node to an equivalent one: a group with one node is replaced by the node, and the occurrence is as
+/// narrow as possible.
 fn simplest(node: Node) -> Node {
     let Node { mut min, max, term: NodeTerm::Group(mut group) } = node else { return node };
     if let [one] = group.nodes.as_slice()
         && group.compositor != Compositor::All
         && !matches!(group.origin, Origin::Head(_))
     {
-        // (a{i,j}){m,n} is a{im,jn} where i is at most 1, or where the group comes once.
+        // (a{i,j}){m,n} equals a{im,jn} if i is at most 1, or if the group occurs once.
         if one.min <= 1 || (min, max) == (1, Some(1)) {
             let product = one.max.zip(max).map(|(inner, outer)| inner.saturating_mul(outer));
             return Node { min: one.min.saturating_mul(min), max: product, term: group.nodes.remove(0).term };
         }
     }
     if group.is_emptiable() {
-        // Nothing is valid in any case: a group that comes once says so best, and one that repeats needs none.
+        // The group may be empty, so its minimum doesn't affect validity. A sequence that occurs at most once is generated
+        // as required, and any other group as optional.
         min = if max == Some(1) && group.compositor != Compositor::Choice { 1 } else { 0 };
     }
     Node { min, max, term: NodeTerm::Group(group) }

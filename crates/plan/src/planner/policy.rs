@@ -1,19 +1,19 @@
-//! What policies of a contract say (WS-Policy Attachment 1.5 §4): that messages are MTOM.
+//! Detects policies which require MTOM messages (WS-Policy Attachment 1.5 §4).
 
 use std::collections::HashSet;
 
 use castile_wsdl::{Definitions, Extension};
 use castile_xml::{Limits, Reader, StartTag, Token};
 
-/// The assertion of WS-MTOMPolicy 1.0 and 1.1, by namespace and local name.
+/// The assertions of WS-MTOMPolicy 1.0 and 1.1, by namespace and local name.
 const ASSERTIONS: [(&str, &str); 2] = [
     ("http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization", "OptimizedMimeSerialization"),
     ("http://www.w3.org/2007/08/soap12-mtom-policy", "MTOM"),
 ];
 
-/// The policies of a contract that others refer to, each read once.
+/// The policies of a contract that references can name.
 pub(super) struct Policies {
-    /// The names of those that assert MTOM.
+    /// The names of policies that assert MTOM.
     asserting: HashSet<String>,
 }
 
@@ -24,8 +24,8 @@ impl Policies {
         Policies { asserting: asserting.collect() }
     }
 
-    /// Whether a policy that stands in one of these `places` asserts that messages are MTOM. An endpoint has those of its port,
-    /// of its binding and of the port type, and with them those of the service (Attachment §4.1).
+    /// Returns true if a policy in one of these `places` asserts MTOM. An endpoint has the policies of its port,
+    /// binding, port type and service (Attachment §4.1).
     pub(super) fn are_mtom(&self, places: &[&[Extension]]) -> bool {
         places.iter().copied().flatten().any(|extension| match extension.name.local() {
             "Policy" => asserts_mtom(extension),
@@ -39,7 +39,7 @@ impl Policies {
     }
 }
 
-/// Whether a policy has the assertion, and not as something that may be left out.
+/// Returns true if a policy has the assertion and it is not optional.
 fn asserts_mtom(policy: &Extension) -> bool {
     tags(policy, |reader, tag| {
         let name = (reader.namespace(tag.namespace), tag.name.local());
@@ -51,7 +51,7 @@ fn asserts_mtom(policy: &Extension) -> bool {
     .is_some()
 }
 
-/// The value of an attribute of the first tag, by its local name.
+/// Returns the value of an attribute of the first tag, by its local name.
 fn attribute(extension: &Extension, local: &str) -> Option<String> {
     let value = tags(extension, |reader, _| {
         let mut attributes = reader.attributes();
@@ -61,7 +61,7 @@ fn attribute(extension: &Extension, local: &str) -> Option<String> {
     value.flatten()
 }
 
-/// What `find` makes of the first tag that it makes something of.
+/// Returns the first result of `find` for the tags of an extension.
 fn tags<T>(extension: &Extension, find: impl Fn(&Reader<'_>, StartTag<'_>) -> Option<T>) -> Option<T> {
     let document = standing_alone(extension);
     let mut reader = Reader::new(document.as_bytes(), Limits::default()).ok()?;
@@ -80,7 +80,7 @@ fn tags<T>(extension: &Extension, find: impl Fn(&Reader<'_>, StartTag<'_>) -> Op
     }
 }
 
-/// The extension in an element that declares the prefixes it stands in the scope of.
+/// Returns the extension in an element that declares the prefixes in scope.
 fn standing_alone(extension: &Extension) -> String {
     let mut document = "<scope".to_owned();
     for (prefix, namespace) in &extension.namespaces {

@@ -1,4 +1,5 @@
-//! What can be read item by item: elements that come any number of times, in one place within a document or a response.
+//! Finds the elements that can be read item by item: repeated elements that occur in only one place in a document or a
+//! response.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,18 +11,18 @@ use crate::plan::{
 
 use super::own::Own;
 
-/// How many references are followed for all documents and responses together. What is not looked at has no items.
+/// Maximum number of references followed for all documents and responses. Beyond it no items are found.
 const MOST_REFERENCES: usize = 1_000_000;
-/// How many names lead to what repeats, in all. What is beyond has no items.
+/// Maximum number of names on the paths to repeated elements, in total. Beyond it no items are found.
 const MOST_NAMES: usize = 50_000;
 
-/// What may be looked at, and made.
+/// The remaining limits.
 struct Left {
     references: usize,
     names: usize,
 }
 
-/// The way to an element, from its parent up.
+/// The path to an element, from its parent upwards.
 struct Way<'p> {
     name: (&'p str, &'p str),
     outer: Option<Rc<Way<'p>>>,
@@ -33,7 +34,7 @@ impl Way<'_> {
         way.as_ref().map_or(0, |way| way.length)
     }
 
-    /// The names, outermost first.
+    /// Returns the names, outermost first.
     fn names(way: &Option<Rc<Self>>) -> Vec<(String, String)> {
         let ways = std::iter::successors(way.as_ref(), |way| way.outer.as_ref());
         let mut names: Vec<_> = ways.map(|way| (way.name.0.to_owned(), way.name.1.to_owned())).collect();
@@ -42,8 +43,8 @@ impl Way<'_> {
     }
 }
 
-/// In a document, every such element whose values are of a complex type that nothing else in it has. In a response, those that are asked for
-/// as streams. What is in types of the program is theirs to say.
+/// Finds repeated elements. In a document these are all whose complex type no other element in it has. In a response
+/// they are those requested as streams. Content of types of the program is left out.
 pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRoot], own: &Own) -> Vec<Repeats> {
     let items: HashMap<&Path, &Item> =
         items.iter().map(|item| (item.path(), item)).filter(|(path, _)| !own.types.contains_key(*path)).collect();
@@ -65,16 +66,17 @@ pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRo
     found
 }
 
-/// An element, and what is known of it where it stands.
+/// An element found in a struct.
 struct Found<'p> {
     element: &'p Element,
     value: &'p Value,
-    /// Whether it comes any number of times; `None` where it can't be left out of what it is in.
+    /// Whether it is repeated without limit; `None` if it is required.
     repeats: Option<bool>,
     streams: bool,
 }
 
-/// What repeats below a root. A type is followed if one element alone has it, so that there is one way to what is in it.
+/// Finds repeated elements below a root. A type is followed only if exactly one element has it, so that there is one
+/// path to its content.
 fn below(
     items: &HashMap<&Path, &Item>,
     root: &Path,
@@ -129,7 +131,7 @@ fn below(
     made
 }
 
-/// How often what a root leads to refers to each type. `None` if that is too much to look at.
+/// Counts the references to each type below a root. Returns `None` if the limit is exceeded.
 fn references(items: &HashMap<&Path, &Item>, root: &Path, left: &mut usize) -> Option<HashMap<Path, usize>> {
     let mut found: HashMap<Path, usize> = HashMap::new();
     let mut open = vec![root.clone()];
@@ -151,7 +153,7 @@ fn references(items: &HashMap<&Path, &Item>, root: &Path, left: &mut usize) -> O
     Some(found)
 }
 
-/// The elements of a particle: itself, or the variants of a choice.
+/// Returns the elements of a field: the element itself, or the variants of a choice.
 fn elements<'p>(items: &HashMap<&'p Path, &'p Item>, field: &'p Field) -> Vec<Found<'p>> {
     let repeats = field.occurrence() == Occurrence::Repeated;
     match &field.term {
@@ -160,7 +162,7 @@ fn elements<'p>(items: &HashMap<&'p Path, &'p Item>, field: &'p Field) -> Vec<Fo
         }
         Term::Group(path) => {
             let Some(Item::Choice(Choice { variants, text: None, .. })) = items.get(path) else { return Vec::new() };
-            // Without its variant a choice is not there, so there must be no need for one.
+            // A choice can't be without a variant, so it must be optional.
             let may_lack = repeats && field.min_occurs == 0;
             let of_variants = variants.iter().filter_map(|variant| match &variant.term {
                 Term::Element { element, value, .. } => {

@@ -1,4 +1,4 @@
-//! Simple types: those that are built in, enumerations, lists and unions.
+//! Plans simple types: built-in types, enumerations, lists and unions.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use crate::names::{Ident, Scope};
 use crate::plan::{Base, Enumeration, EnumerationVariant, Item, Member, Union};
 
 impl Planner<'_> {
-    /// The Rust type for values of a simple type.
+    /// Returns the Rust type for values of a simple type.
     pub(super) fn simple(&mut self, type_id: TypeId) -> Base {
         if let Some(path) = self.paths.get(&Key::Type(type_id)) {
             return Base::Item(path.clone());
@@ -45,7 +45,7 @@ impl Planner<'_> {
         let other = names.variant("Other");
         let mut variants: Vec<EnumerationVariant> = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
-        // Values that other facets exclude are none of the type.
+        // Values that other facets exclude are not values of the type.
         let is_other = |facet: &&Facet| !matches!(facet.kind, FacetKind::Enumeration | FacetKind::WhiteSpace);
         let has_others = schema.facets(type_id).iter().any(is_other);
         for facet in schema.enumeration(type_id) {
@@ -113,7 +113,7 @@ impl Planner<'_> {
         Base::Item(path)
     }
 
-    /// Whether values of a simple type may be names, or have names in them.
+    /// Returns true if values of a simple type may be or contain qualified names.
     pub(super) fn has_names(&self, base: &Base) -> bool {
         match base {
             Base::List(item) => self.has_names(item),
@@ -122,7 +122,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The Rust types of the members of a union, each once, with the members that are read as such.
+    /// Returns the distinct Rust types of a union's members, with the members that have each.
     pub(super) fn member_bases(&mut self, members: &[TypeId]) -> Vec<(Base, Vec<TypeId>)> {
         let mut types = Vec::new();
         self.members(members, &mut types);
@@ -138,7 +138,7 @@ impl Planner<'_> {
                 }
             }
         }
-        // What comes after a type that takes every text is never tried, but where facets narrow that.
+        // Members after a type that accepts every text are never reached, except where facets restrict that type.
         if let Some(end) = bases.iter().position(|(base, _)| *base == Base::Primitive("String")) {
             let rest: Vec<TypeId> = bases.drain(end + 1..).flat_map(|(_, members)| members).collect();
             bases[end].1.extend(rest);
@@ -146,7 +146,8 @@ impl Planner<'_> {
         bases
     }
 
-    /// The members of a union, those of unions in it in their place, unless these have facets of their own.
+    /// Collects the members of a union. Nested unions are replaced by their members, unless they have facets of their
+    /// own.
     fn members(&self, members: &[TypeId], found: &mut Vec<TypeId>) {
         for &member in members {
             match &self.schema[member] {
@@ -171,7 +172,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether an atomic type is an enumeration of texts.
+    /// Returns true if an atomic type is an enumeration of texts.
     pub(super) fn lists_texts(&self, type_id: TypeId) -> bool {
         let is_text = self.schema.builtin(type_id).primitive() == Builtin::String;
         is_text && !self.schema.enumeration(type_id).is_empty()
@@ -181,7 +182,7 @@ impl Planner<'_> {
         matches!(base, Base::Item(path) if self.enumerations.contains(path))
     }
 
-    /// What a simple type is called: a type without a name after what it is written in.
+    /// Returns the name of a simple type. An anonymous type is named after the component that contains it.
     pub(super) fn simple_name(&self, type_id: TypeId) -> String {
         let definition = &self.schema[type_id];
         match (definition.name(), definition.owner()) {

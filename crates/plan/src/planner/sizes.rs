@@ -1,8 +1,8 @@
-//! How large values are. What is large stands in a box: otherwise a value would be as large as all that may be in it, and a
-//! message that says little would overflow the stack.
+//! Computes the sizes of values, and boxes large ones. Without boxes a value would be as large as everything that it
+//! may contain, and a small message could overflow the stack.
 //!
-//! Sizes are reckoned for 64 bits and don't depend on the machine that generates, nor on which operations are asked for. So
-//! a type has the same form everywhere.
+//! Sizes are computed for 64 bits. They don't depend on the machine that generates, or on the requested operations, so
+//! a type is the same everywhere.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use crate::plan::{
     TypedRoot,
 };
 
-/// The size in bytes beyond which fields of complex types are boxed, the largest first. Fields of simple types stay in place, so a
-/// type with very many of them is larger.
+/// Maximum size in bytes before fields of complex types are boxed, largest first. Fields of simple types are not boxed,
+/// so a type with very many of them is larger.
 const MOST: usize = 1024;
-/// What a variant holds in place at most, in bytes: so much that clippy's `large_enum_variant` has nothing to say.
+/// Maximum size in bytes of an unboxed variant, which is the limit of clippy's `large_enum_variant`.
 const MOST_IN_VARIANT: usize = 200;
 
 const POINTER: usize = 8;
 
-/// Boxes what is large among fields and variants. `order` has each item behind those that its values have in them. Returns
-/// what each type takes.
+/// Boxes large fields and variants. In `order`, each item must follow those that its values contain. Returns the size
+/// of each type.
 pub(super) fn hold(
     items: &mut [Item],
     order: &[usize],
@@ -54,7 +54,7 @@ pub(super) fn hold(
     found
 }
 
-/// Size and alignment in bytes, and how many values the bytes can have beyond those of the type.
+/// The size and alignment of a type in bytes, and its niche: how many more values its bytes can represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Layout {
     size: usize,
@@ -62,7 +62,7 @@ struct Layout {
     spare: Spare,
 }
 
-/// So many absent values have room in a value.
+/// The size of a niche.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Spare {
     #[default]
@@ -75,17 +75,17 @@ const fn layout(size: usize, align: usize, spare: Spare) -> Layout {
     Layout { size, align, spare }
 }
 
-/// A text or a vector.
+/// A `String` or a `Vec`.
 const TEXT: Layout = layout(24, 8, Spare::Many);
 const ANY: Layout = layout(48, 8, Spare::Many);
 const ANY_ELEMENTS: Layout = layout(40, 8, Spare::Many);
 const ANY_TYPE: Layout = layout(104, 8, Spare::Many);
 const BOX: Layout = layout(POINTER, 8, Spare::One);
-/// A `Recursive` knows its value by a table beside the pointer.
+/// A `Recursive` is a pointer to the value and a pointer to its table.
 const RECURSIVE: Layout = layout(2 * POINTER, 8, Spare::One);
 
 impl Layout {
-    /// With one more value, for what is absent or nil.
+    /// Adds one more value, for absent or nil.
     fn or_none(self) -> Layout {
         match self.spare {
             Spare::Many => self,
@@ -94,30 +94,31 @@ impl Layout {
         }
     }
 
-    /// One of several, which takes a tag.
+    /// Returns the layout of an enum, which needs a tag.
     fn one_of(variants: impl IntoIterator<Item = Layout>) -> Layout {
         let largest = variants.into_iter().map(|variant| variant.size).max().unwrap_or(0);
         Layout::all_of([layout(largest.saturating_add(POINTER), POINTER, Spare::Many)])
     }
 
-    /// All of several.
+    /// Returns the layout of a struct.
     fn all_of(fields: impl IntoIterator<Item = Layout>) -> Layout {
         let all = fields.into_iter().fold(Layout { align: 1, ..Layout::default() }, |all, field| Layout {
             size: all.size.saturating_add(field.size),
             align: all.align.max(field.align),
             spare: all.spare.max(field.spare),
         });
-        // With nothing boxed a type may take more than a number says.
+        // Without any boxes the size of a type may exceed the number range.
         Layout { size: all.size.checked_next_multiple_of(all.align).unwrap_or(usize::MAX), ..all }
     }
 }
 
-/// What values of a type take.
+/// The layouts of a type's values.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// As they are held.
+    /// The actual layout.
     held: Layout,
-    /// If no field were boxed. By this it is decided what is boxed: a box further in changes nothing further out.
+    /// The layout without any boxes. Boxing is decided by it, so that a box inside a value doesn't affect the types
+    /// around it.
     whole: Layout,
 }
 
@@ -154,7 +155,8 @@ impl Slot<'_> {
     }
 }
 
-/// Boxes fields that are large, and as many of the largest as it takes to keep the struct small. `rest` is what it has beside.
+/// Boxes large fields, and then the largest of the others until the struct is small enough. `rest` is the part without
+/// fields.
 fn structure(mut slots: Vec<Slot<'_>>, rest: Known) -> Known {
     let whole = Layout::all_of(slots.iter().map(|slot| slot.of.whole).chain([rest.whole]));
     for slot in &mut slots {
@@ -167,14 +169,14 @@ fn structure(mut slots: Vec<Slot<'_>>, rest: Known) -> Known {
         let in_place = slots.iter().filter(|slot| slot.is_in_place());
         let largest = in_place.map(|slot| slot.of.held.size).max().filter(|size| *size > POINTER);
         let Some(largest) = largest.filter(|_| held.size > MOST) else { return Known { held, whole } };
-        // Those that are equally large are held alike.
+        // Fields of the same size are treated the same.
         for slot in slots.iter_mut().filter(|slot| slot.is_in_place() && slot.of.held.size == largest) {
             *slot.held = Held::Boxed;
         }
     }
 }
 
-/// Decides whether a variant that would take so much is boxed, and says what it takes then.
+/// Boxes a variant if it is large. Returns its layout.
 fn variant_of(of: Known, held: &mut Held) -> Known {
     if *held == Held::InPlace && of.whole.size > MOST_IN_VARIANT {
         *held = Held::Boxed;
@@ -189,7 +191,7 @@ fn enumeration(variants: Vec<Known>) -> Known {
     }
 }
 
-/// What holds all values of a particle.
+/// Returns the layout of a collection of values of a particle.
 fn many(field: &Field) -> Known {
     match field.term {
         Term::Element { .. } | Term::Group(_) => TEXT.into(),
@@ -197,19 +199,19 @@ fn many(field: &Field) -> Known {
     }
 }
 
-/// Whether values of a type may have others in them.
+/// Returns true if values of a type may contain other values.
 fn is_complex(base: &Base) -> bool {
     matches!(base, Base::Item(_))
 }
 
-/// What values of the types take that were looked at.
+/// The layouts of the types processed so far.
 #[derive(Default)]
 struct Sizes {
     known: HashMap<Path, Known>,
 }
 
 impl Sizes {
-    /// `None` for what is no type.
+    /// Returns the layout of an item, or `None` if it is not a type.
     fn of_item(&self, item: &mut Item) -> Option<Known> {
         Some(match item {
             Item::Struct(planned) => self.of_struct(planned),
@@ -246,7 +248,7 @@ impl Sizes {
                 });
                 structure(accessors.collect(), Layout { align: 1, ..Layout::default() }.into())
             }
-            // The items, and the sizes of its dimensions if there are several.
+            // An array has its items and, if it has several dimensions, their sizes.
             Item::EncodedArray(planned) if planned.rank == 1 => TEXT.into(),
             Item::EncodedArray(_) => Layout::all_of([TEXT, TEXT]).into(),
             Item::Restriction(_) | Item::NamedTypes(_) => return None,
@@ -287,7 +289,7 @@ impl Sizes {
         }
     }
 
-    /// What a field takes if it is not boxed.
+    /// Returns the layout of an unboxed field.
     fn field(&self, field: &Field) -> Known {
         match field.occurrence() {
             Occurrence::Required => self.one(field),
@@ -296,7 +298,7 @@ impl Sizes {
         }
     }
 
-    /// One value of a particle.
+    /// Returns the layout of one value of a particle.
     fn one(&self, field: &Field) -> Known {
         let nil = match &field.term {
             Term::Element { value, .. } => value.nil,
@@ -311,7 +313,7 @@ impl Sizes {
         match nil {
             Nil::Never => of,
             Nil::Plain => of.optional(),
-            // Nil has attributes.
+            // A nil value still has attributes.
             Nil::WithAttributes => of.map(|of| Layout::one_of([of, TEXT])),
         }
     }
@@ -334,7 +336,7 @@ impl Sizes {
                 "QName" | "Notation" => layout(64, 8, Spare::Many),
                 _ => TEXT,
             },
-            // A guess: types for decimals and moments take 8 to 32 bytes.
+            // An estimate: types for decimals and points in time have 8 to 32 bytes.
             Base::Rust(_) => layout(32, 8, Spare::None),
             Base::List(_) => TEXT,
             Base::AnyType => ANY_TYPE,
@@ -356,7 +358,7 @@ mod tests {
     use super::*;
     use castile::{Any, AnyElements, AnyType, Array, NillableWithAttributes, Raw, Recursive, Shared, datatypes};
 
-    /// What the compiler makes of a type.
+    /// Returns the compiler's layout of a type.
     fn real<T>() -> Layout {
         let (size, align) = (size_of::<T>(), align_of::<T>());
         let spare = match (size_of::<Option<T>>() == size, size_of::<Option<Option<T>>>() == size) {

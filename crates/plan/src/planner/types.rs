@@ -1,4 +1,4 @@
-//! Complex types: which there are for a type of the schema, and what they have.
+//! Plans complex types and their members.
 
 use castile_xsd::components::{
     Annotation, ComplexType, Content as SchemaContent, Derivation, DerivationSet, ElementDeclaration,
@@ -14,7 +14,7 @@ use crate::plan::{
 };
 
 impl Planner<'_> {
-    /// The Rust type for the values of an element.
+    /// Returns the Rust type for the values of an element.
     pub(super) fn value(&mut self, element: ElementId) -> Value {
         let declaration = &self.schema[element];
         let base = self.base(declaration.type_id, element);
@@ -26,9 +26,9 @@ impl Planner<'_> {
         Value { base, nil }
     }
 
-    /// Whether values of a type, or of one that `xsi:type` may name in its place, may have attributes.
+    /// Returns true if values of a type, or of a type that may replace it by `xsi:type`, may have attributes.
     fn has_attributes(&self, type_id: TypeId, block: DerivationSet) -> bool {
-        // In place of a simple type none with attributes is read.
+        // A simple type is never replaced by a type with attributes when it is read.
         if self.schema[type_id].as_complex().is_none() {
             return false;
         }
@@ -36,7 +36,8 @@ impl Planner<'_> {
         types.any(|id| !self.schema.attribute_uses(id).is_empty() || self.schema.attribute_wildcard(id).is_some())
     }
 
-    /// The Rust type for values of a type, planned if that was not done before. `element` is where it is needed.
+    /// Returns the Rust type for values of a type, which is planned at its first use. `element` is the element that
+    /// needs it.
     pub(super) fn base(&mut self, type_id: TypeId, element: ElementId) -> Base {
         match &self.schema[type_id] {
             TypeDefinition::Simple(_) if self.streams(&self.schema[element]) => Base::Datatype("StreamedBinary"),
@@ -44,7 +45,8 @@ impl Planner<'_> {
             TypeDefinition::Complex(_) if type_id.builtin() == Some(Builtin::AnyType) => Base::AnyType,
             TypeDefinition::Complex(complex) => {
                 let block = self.schema[element].block;
-                // Thousands of types may have an element of a type that thousands are derived from.
+                // The result is cached, because thousands of types may have an element of a type with thousands of
+                // derived types.
                 let key = Key::Derived(type_id, (block.extension, block.restriction));
                 if let Some(path) = self.paths.get(&key) {
                     return Base::Item(path.clone());
@@ -58,7 +60,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What holds values of a complex type where no element blocks derived types.
+    /// Returns the Rust type for values of a complex type, for an element that doesn't block derived types.
     pub(super) fn complex_type(&mut self, type_id: TypeId) -> Base {
         let Some(complex) = self.schema[type_id].as_complex() else { return self.simple(type_id) };
         if type_id.builtin() == Some(Builtin::AnyType) {
@@ -72,8 +74,8 @@ impl Planner<'_> {
         self.derived(type_id, block, complex, derived)
     }
 
-    /// The types that an element of this type may name as its own, in the order of their definitions. Neither the element
-    /// nor the type may `block` how they are derived (Part 1 §3.3.4, cvc-elt 4.3).
+    /// Returns the types that an element of this type may name in `xsi:type`, in the order of their definitions.
+    /// Neither the element nor the type may `block` their derivation (Part 1 §3.3.4, cvc-elt 4.3).
     pub(super) fn derived_types(&self, type_id: TypeId, block: DerivationSet) -> Vec<TypeId> {
         let of_type = self.schema[type_id].as_complex().map(|complex| complex.block).unwrap_or_default();
         let mut found = Vec::new();
@@ -84,7 +86,7 @@ impl Planner<'_> {
                 Derivation::Extension => block.extension || of_type.extension,
                 Derivation::Restriction => block.restriction || of_type.restriction,
             };
-            // What is derived from it is so in this way, too.
+            // Types derived from it are blocked, too.
             if is_blocked {
                 continue;
             }
@@ -98,13 +100,13 @@ impl Planner<'_> {
         found
     }
 
-    /// Whether types that are derived from this one are kept as XML.
+    /// Returns true if types derived from this one are stored as XML.
     fn has_untyped(&self, type_id: TypeId) -> bool {
         let derived = || self.with_derived(self.schema.derived_types(type_id).to_vec());
         !self.untyped.is_empty() && derived().iter().any(|id| self.untyped.contains(id))
     }
 
-    /// The enum of a type and those derived from it.
+    /// Plans the enum of a type and the types derived from it.
     fn derived(&mut self, type_id: TypeId, block: DerivationSet, complex: &ComplexType, derived: Vec<TypeId>) -> Base {
         let key = Key::Derived(type_id, (block.extension, block.restriction));
         if let Some(path) = self.paths.get(&key) {
@@ -117,7 +119,7 @@ impl Planner<'_> {
     fn derived_enum(&mut self, key: Key, type_id: TypeId, complex: &ComplexType, derived: Vec<TypeId>) -> Base {
         let local = complex.name.as_ref().map_or("Type", |name| name.local());
         let (path, outside) = match self.reserved.get(&type_id) {
-            // The type has the name; what is derived comes beside it.
+            // The type itself keeps the name, so the enum gets another one.
             Some(own) if !complex.is_abstract => {
                 let outside = std::mem::replace(&mut self.module, own.module);
                 let path = self.item(&format!("{local} or derived"));
@@ -161,7 +163,7 @@ impl Planner<'_> {
         Base::Item(path)
     }
 
-    /// The struct of a type itself.
+    /// Plans the struct of a type itself.
     fn structure(&mut self, type_id: TypeId, element: Option<ElementId>) -> Base {
         let key = Key::Type(type_id);
         if let Some(path) = self.paths.get(&key) {
@@ -189,7 +191,7 @@ impl Planner<'_> {
         let schema = self.schema;
         let definition = &schema[type_id];
         self.location = definition.location();
-        // Its implementations are as much as some fields.
+        // The implementations for a type count like some fields.
         self.count(10);
         let owner = path.ident.to_string();
         let mut names = Scope::default();
@@ -253,7 +255,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What the bases of a type and the type itself say of its content, one after the other.
+    /// Returns the content that the bases of a type and the type itself declare, in order.
     pub(super) fn steps(&self, type_id: TypeId) -> Vec<(TypeId, &'_ Particle)> {
         let mut steps = Vec::new();
         for (id, complex) in self.schema.bases(type_id).map_while(|id| Some((id, self.schema[id].as_complex()?))) {
@@ -310,7 +312,7 @@ impl Planner<'_> {
 
     // ---- attachments ----
 
-    /// Whether the bytes of an element may be an attachment: it says what media types they have.
+    /// Returns true if the content of an element may be an attachment, because it declares media types.
     fn streams(&self, declaration: &ElementDeclaration) -> bool {
         self.streams_binaries
             && says_content_types(&declaration.annotation)
@@ -318,7 +320,8 @@ impl Planner<'_> {
             && self.schema.builtin(declaration.type_id) == Builtin::Base64Binary
     }
 
-    /// Whether those of a complex type may be: it is the one of the specification, or says what media types they have.
+    /// Returns true if the content of a complex type may be an attachment: the type is the one of the specification, or
+    /// it declares media types.
     fn streams_content(&self, type_id: TypeId, simple: TypeId) -> bool {
         let definition = &self.schema[type_id];
         let is_known = definition.name().is_some_and(|name| name.namespace() == XMIME);
@@ -338,7 +341,7 @@ impl Planner<'_> {
         };
         let constraint = declaration.value_constraint.as_ref().filter(|_| has_text);
         Element {
-            // What is in an attachment can't be held against them.
+            // The content of an attachment can't be checked against facets.
             facets: if self.streams(declaration) { None } else { self.facets(declaration.type_id) },
             types: self.named_types(declaration.type_id),
             namespace,
@@ -354,7 +357,7 @@ impl Planner<'_> {
     pub(super) fn wildcard(&mut self, namespaces: &NamespaceConstraint) -> Wildcard {
         let listed = if let NamespaceConstraint::OneOf(list) = namespaces { list.len() } else { 0 };
         match namespaces {
-            // Nothing is made of a contract that goes beyond a limit.
+            // Nothing is generated for a contract that exceeds a limit.
             _ if !self.count(listed) => Wildcard::Any,
             NamespaceConstraint::Any => Wildcard::Any,
             NamespaceConstraint::Not(target) => Wildcard::Not(self.copy(target)),

@@ -1,22 +1,25 @@
-//! What makes generated code large: how many lines each type takes, and how many there are for its sake alone.
+//! Reports what makes generated code large: the lines of each type, and the lines that are generated only because of
+//! it.
 
 use std::collections::HashMap;
 
 use castile_plan::plan::{Base, EncodedArray, EncodedStruct, Item, Path, Payload, Plan};
 
-/// A part of what is generated.
+/// A part of the generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// What it is: `type Order` or `customers::Order`, `operation get`, `the faults of all operations`.
+    /// The kind and name of the part: `type Order` or `customers::Order`, `operation get`,
+    /// `the faults of all operations`.
     pub name: String,
-    /// The lines that it takes itself.
+    /// The number of its own lines.
     pub lines: usize,
-    /// These, and those of all to which nothing else leads: what would go with it.
+    /// The number of its own lines and those of everything that is needed only by it. Leaving it out would save these
+    /// lines.
     pub alone: usize,
 }
 
-/// The costs of a plan, the largest first. `lines` are those of its items.
+/// Returns the costs of a plan, largest first. `lines` has the number of lines of each item.
 pub(crate) fn costs(plan: &mut Plan, lines: &[usize], of_services: usize) -> Vec<Cost> {
     let mut graph = Graph { names: vec![String::new()], lines: vec![0], edges: vec![Vec::new()] };
     let first = graph.names.len();
@@ -31,7 +34,7 @@ pub(crate) fn costs(plan: &mut Plan, lines: &[usize], of_services: usize) -> Vec
     }
     for (item, number) in plan.items.iter_mut().zip(first..) {
         let mut paths: Vec<Path> = item.references_mut().into_iter().map(|(path, _)| path).collect();
-        // What is shared takes no room in a value, and lines all the same.
+        // Shared values are not stored inside other values, but their types are still generated.
         match item {
             Item::EncodedStruct(EncodedStruct { accessors, .. }) => {
                 paths.extend(accessors.iter().filter_map(|one| path_of(&one.value.base)));
@@ -75,7 +78,7 @@ fn path_of(base: &Base) -> Option<Path> {
     }
 }
 
-/// What leads to what, from a root.
+/// The references between parts, starting from a root.
 struct Graph {
     names: Vec<String>,
     lines: Vec<usize>,
@@ -100,7 +103,7 @@ impl Graph {
 
     fn costs(mut self) -> Vec<Cost> {
         let reached = Walk::of(&self.edges);
-        // What was asked for, and what tables refer to.
+        // Explicitly requested types, and types that only tables refer to.
         let others: Vec<usize> = (0..self.names.len()).filter(|&number| reached.numbers[number].is_none()).collect();
         self.edges[ROOT].extend(others);
         let walk = Walk::of(&self.edges);
@@ -120,12 +123,12 @@ impl Graph {
     }
 }
 
-/// A walk over a graph in depth: its nodes in the order in which they are met, and by whom each is met first.
+/// A depth-first walk over a graph: its nodes in the order of the visit, and the parent of each.
 struct Walk {
     order: Vec<usize>,
-    /// The place of each node in the order.
+    /// The position of each node in the order.
     numbers: Vec<Option<usize>>,
-    /// By places.
+    /// The parent of the node at each position, as a position.
     parents: Vec<usize>,
 }
 
@@ -146,8 +149,8 @@ impl Walk {
         walk
     }
 
-    /// For each place the one through which all ways from the root lead, the nearest of them (Lengauer and Tarjan 1979, the
-    /// simple version).
+    /// Returns the immediate dominator of each position: the nearest node on all paths from the root (Lengauer and
+    /// Tarjan 1979, simple version).
     fn dominators(&self, edges: &[Vec<usize>]) -> Vec<usize> {
         let count = self.order.len();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -188,7 +191,7 @@ struct Forest {
 }
 
 impl Forest {
-    /// The node with the least `semi` on the way up, of which the way is shortened.
+    /// Returns the node with the least `semi` on the path upwards, and compresses the path.
     fn least(&mut self, node: usize) -> usize {
         let mut way = Vec::new();
         let mut top = node;
@@ -196,7 +199,7 @@ impl Forest {
             way.push(top);
             top = above;
         }
-        // The topmost has nobody above it who counts.
+        // The topmost node has no ancestor that counts.
         for pair in (1..way.len()).rev() {
             let (upper, lower) = (way[pair], way[pair - 1]);
             if self.semi[self.label[upper]] < self.semi[self.label[lower]] {
@@ -214,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_all_ways_lead_through() {
-        // 0 → 1 → 2 → 4, 1 → 3 → 4, 4 → 5, 0 → 5, 5 → 1 leads back.
+        // The edges are 0 → 1 → 2 → 4, 1 → 3 → 4, 4 → 5, 0 → 5, and the back edge 5 → 1.
         let edges = [vec![1, 5], vec![2, 3], vec![4], vec![4], vec![5], vec![1], vec![]].to_vec();
         let walk = Walk::of(&edges);
         let dominators = walk.dominators(&edges);

@@ -1,14 +1,14 @@
-//! The service model to Rust source.
+//! Generates Rust source from WSDL contracts.
 //!
-//! A build script calls [`compile`], and the crate takes in what came out with `castile::include_contract!`:
+//! A build script calls [`compile`], and the crate includes the result with `castile::include_contract!`:
 //!
 //! ```no_run
 //! // build.rs
 //! castile_codegen::compile("contracts/orders.wsdl");
 //! ```
 //!
-//! What is written is types, tables and thin glue; the decisions are in `castile`. Only what the operations reach is
-//! written. [`generate`] gives the source without touching files.
+//! The generated code consists of types, tables and thin glue code. The logic is in `castile`. Only what the operations
+//! need is generated. [`generate`] returns the source without writing files.
 
 mod cost;
 mod render;
@@ -26,48 +26,49 @@ use render::Beside;
 #[doc(hidden)]
 pub use render::OfProgram;
 
-/// What came out of a contract.
+/// The code generated from a contract.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// The source of a module. What serves includes the documents of the contract from files beside it.
+    /// The source of a module. The source of a server includes the documents of the contract from files beside it.
     pub source: String,
-    /// The contract, and behind it the documents that it imports. None for a schema.
+    /// The contract, followed by the documents that it imports. Empty for a schema.
     pub documents: Vec<Document>,
-    /// What a page for people shows, if there is one.
+    /// The data of the server's page for people, if it was requested.
     pub page: Option<Page>,
-    /// What the module may be called: the name of the contract in Rust's way, `event_vs` of `event-vs.wsdl`.
+    /// A name for the module, derived from the name of the contract: `event_vs` for `event-vs.wsdl`.
     pub module: String,
     /// All files that were read.
     pub files: Vec<String>,
-    /// The types of the module, by their paths in it, and how many bytes each takes at most on a 64-bit machine.
+    /// The types of the module by their paths in it, with the maximum size of each in bytes on a 64-bit machine.
     pub sizes: Vec<(String, usize)>,
-    /// What could be better in the contract, or was left out.
+    /// Warnings about the contract, and about parts that were left out.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many of the operations are generated and what is left out, in one line. None if nothing is left out.
+    /// How many operations are generated and what is left out, in one line. `None` if nothing is left out.
     pub summary: Option<String>,
 }
 
-/// What a page for people shows of the services of a contract, for a server to have from a file beside its source.
+/// The data of a server's page for people about the services of a contract. A server includes it from a file beside its
+/// source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The name of the file: `orders.page` of `orders.wsdl`.
+    /// The name of the file: `orders.page` for `orders.wsdl`.
     pub file: String,
-    /// The text.
+    /// The content of the file.
     pub text: String,
 }
 
-/// A name in Rust's way for the module of a file that has this name, without its extension: `event_vs` for `event-vs`.
+/// Returns a module name for a file name without extension: `event_vs` for `event-vs`.
 pub fn module_name(file: &str) -> String {
     names::Scope::default().lower(file).as_str().trim_start_matches("r#").to_owned()
 }
 
 /// Generates a module from the WSDL file at `path`.
 ///
-/// What is broken or can't be generated is left out with a warning, unless the options are [strict](Options::strict); a
-/// contract without a service that can be generated gives its types.
+/// Broken parts and parts that can't be generated are left out with a warning, unless the options are
+/// [strict](Options::strict). If the contract has no usable service, only its types are generated.
 ///
 /// # Errors
-/// All problems of the contract, with their places; one at least is an error.
+/// Returns all problems of the contract with their positions. At least one is an error.
 pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
     let options = &options.with_file_beside(path)?;
     let mut files = Files::new();
@@ -86,10 +87,11 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
     Ok(generated)
 }
 
-/// Generates code for the contract at `path`; `files` knows what is imported, whatever catalogs the options name.
+/// Generates a module from the contract at `path`. Imported documents are found by `files`; catalogs in the options are
+/// ignored.
 ///
 /// # Errors
-/// As for [`generate`].
+/// Returns all problems of the contract with their positions. At least one is an error.
 pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
     generated(path, files, &options.with_file_beside(path)?)
 }
@@ -99,7 +101,7 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let main = definitions.sources.names().next().unwrap_or_default();
     let summary = plan.summary();
     let stem = stem(path);
-    // Nobody serves a schema.
+    // A schema is not served.
     let documents =
         if definitions.is_schema { Vec::new() } else { castile_plan::documents(&definitions.sources, &stem) };
     let page = (options.page && options.server && !plan.services.is_empty())
@@ -107,13 +109,13 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
     let source = render::render(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A name of a file may have line feeds in it.
+    // A file name may contain line feeds.
     let name = visible(&name);
     let source = format!("// @generated by castile-codegen from {name}. Do not edit.\n\n{source}");
-    // The schemas that the library brings are no files, and cargo would take them for files that were deleted.
+    // Built-in schemas are not files. Cargo would treat them as deleted files and rebuild each time.
     let files = definitions.sources.names().filter(|name| Path::new(name).is_file());
     let mut files: Vec<String> = files.map(str::to_owned).collect();
-    // A bundle is one file, whatever the documents in it are called.
+    // A bundle is one file, whatever its documents are called.
     if Path::new(main) != path {
         files = vec![path.to_string_lossy().into_owned()];
     }
@@ -125,10 +127,10 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     Ok(Generated { source, documents, page, module, files, sizes: plan.named_sizes(), diagnostics, summary })
 }
 
-/// What makes the code large that is generated for the contract at `path`, the largest first: types, operations, faults.
+/// Returns what makes the code for the contract at `path` large, largest first: types, operations, faults.
 ///
 /// # Errors
-/// As for [`generate`].
+/// Returns all problems of the contract with their positions. At least one is an error.
 pub fn cost(path: &Path, files: &Files, options: &Options) -> Result<Vec<Cost>, Vec<Diagnostic>> {
     let options = &options.with_file_beside(path)?;
     let (definitions, mut plan, _) = planned(path, files, options)?;
@@ -143,16 +145,16 @@ fn as_errors(file: &str, bugs: Vec<String>) -> Vec<Diagnostic> {
     bugs.into_iter().map(|bug| Diagnostic::of_document(Severity::Error, file, bug)).collect()
 }
 
-/// Compiles the contract at `path`, relative to the package, into the build script's output directory. To be called
+/// Compiles the contract at `path`, relative to the package, into the output directory of the build script. Call it
 /// from a build script.
 ///
-/// Problems of the contract are printed as the compiler's own, and end the build script if one is an error. What is left out
-/// of a contract that is broken in parts is a warning, unless the options are [strict](Options::strict).
+/// Problems of the contract are printed in the format of the compiler. An error ends the build script. If parts of a
+/// contract are broken, they are left out with a warning, unless the options are [strict](Options::strict).
 pub fn compile(path: impl AsRef<Path>) {
     compile_with(path, &Options::default());
 }
 
-/// Compiles the contract at `path` as [`compile`] does, with [`Options`].
+/// Compiles the contract at `path` into the output directory of the build script, with [`Options`].
 pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
     let path = path.as_ref();
     rerun_if_changed(&path.display().to_string());
@@ -175,22 +177,22 @@ pub fn compile_with(path: impl AsRef<Path>, options: &Options) {
             }
         }
         Err(diagnostics) => {
-            // They are printed as they are: `Display` escapes what a terminal could take for its own.
+            // They are printed without further escaping, because `Display` escapes control characters.
             let text: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
             fail(&text.join("\n\n"));
         }
     }
 }
 
-/// Tells cargo of a file. One with a line feed in its name can't be told of, and must not be taken for two instructions.
+/// Reports a file to cargo. A name with a line feed can't be reported, because it would be read as two instructions.
 fn rerun_if_changed(file: &str) {
     if !file.contains(['\n', '\r']) {
         println!("cargo:rerun-if-changed={file}");
     }
 }
 
-/// The warnings of a contract for those who build it: cargo says them again with each build, and most builders didn't write
-/// the contract. So of those that name the same broken rule the first one stands for all.
+/// Returns the warnings for the user of a contract. Cargo repeats them on each build, and most users didn't write the
+/// contract. So only the first warning for each broken rule is returned, with the number of the others.
 fn warnings(diagnostics: &[Diagnostic]) -> Vec<String> {
     let warnings: Vec<&Diagnostic> =
         diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).collect();
@@ -204,7 +206,7 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<String> {
             0 => String::new(),
             more => format!(" (and {more} more of {}, which `castile gen` shows)", rule.unwrap_or_default()),
         };
-        // Each is one line of what cargo reads.
+        // Cargo reads one line for each warning.
         said.push(visible(&format!("{file}:{line}: {message}{more}")).into_owned());
     }
     said
@@ -219,7 +221,7 @@ fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
     documents.chain(page).try_for_each(|(file, text)| fs::write(directory.join(file), text))
 }
 
-/// Ends the build script: cargo shows what it printed.
+/// Ends the build script with an error. Cargo shows what the script printed.
 fn fail(message: &str) -> ! {
     eprintln!("{message}");
     std::process::exit(1)

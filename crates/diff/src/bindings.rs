@@ -1,4 +1,4 @@
-//! Operations of bindings, and their messages.
+//! Compares the operations of bindings and their messages.
 
 use std::collections::HashSet;
 
@@ -15,12 +15,12 @@ use crate::policies::Asserted;
 use crate::services::pairs;
 use crate::types::{Place, Types, type_name};
 
-/// Compares bindings, and gathers the types to compare.
+/// Compares bindings, and collects the types to compare.
 pub(crate) struct Bindings<'d> {
     old: &'d Definitions,
     new: &'d Definitions,
     types: Types<'d>,
-    /// What was compared, for several ports bind the same operations.
+    /// The messages compared so far, because several ports may bind the same operations.
     seen: HashSet<String>,
 }
 
@@ -29,10 +29,10 @@ impl<'d> Bindings<'d> {
         Self { old, new, types: Types::new(&old.schema, &new.schema), seen: HashSet::new() }
     }
 
-    /// Compares the types that messages lead to, and gives back all changes, each once.
+    /// Compares the types of messages, and returns all changes, each once.
     ///
     /// # Errors
-    /// The contracts are too large.
+    /// The contracts are too large to be compared.
     pub(crate) fn finish(self, mut changes: Changes) -> Result<Changes, Error> {
         changes.list.extend(self.types.finish()?);
         let mut seen = HashSet::new();
@@ -54,7 +54,8 @@ impl<'d> Bindings<'d> {
         let old_operations: Vec<_> = old.operations.iter().map(|operation| (self.old, operation)).collect();
         let new_operations: Vec<_> = new.operations.iter().map(|operation| (self.new, operation)).collect();
         let name = |(_, operation): &(&Definitions, &BindingOperation)| operation.name.clone();
-        // In document style the body's element says which operation is called, and its name is only that in the contract.
+        // In document style the element in the body determines the operation. The operation's name isn't used on the
+        // wire.
         let payload = |(definitions, operation): &(&Definitions, &BindingOperation)| {
             let element = operation.input.as_ref().filter(|_| operation.style == Style::Document)?.element()?;
             Some(definitions.schema[element].name.to_string())
@@ -130,7 +131,7 @@ impl<'d> Bindings<'d> {
         self.faults(&old.faults, &new.faults, &group, &new.name, changes);
     }
 
-    /// Actions that differ where the `SOAPAction` doesn't say so already.
+    /// Compares actions, where the difference doesn't follow from that of the `SOAPAction`.
     fn actions(
         &self,
         (old_binding, old): (&Binding, &BindingOperation),
@@ -160,7 +161,7 @@ impl<'d> Bindings<'d> {
         at: At<'_>,
         changes: &mut Changes,
     ) {
-        // What several ports bind in the same way is compared for one of them.
+        // If several ports bind an operation in the same way it is compared for one of them.
         let signature = format!(
             "{} {} {old_style:?}{:?}{:?} {new_style:?}{:?}{:?}",
             at.operation, at.label, old.body, old.headers, new.body, new.headers
@@ -198,7 +199,7 @@ impl<'d> Bindings<'d> {
         }
     }
 
-    /// The elements of a body in document style.
+    /// Compares the elements of a body in document style.
     fn document(&mut self, old: &[Part], new: &[Part], root: Place, at: At<'_>, changes: &mut Changes) {
         let names = |schema: &Schema, parts: &[Part]| -> Vec<String> {
             parts.iter().map(|part| part_name(schema, part)).collect()
@@ -214,7 +215,7 @@ impl<'d> Bindings<'d> {
         }
     }
 
-    /// The parts in the wrapper of rpc style.
+    /// Compares the parts in the wrapper in rpc style.
     fn rpc(&mut self, (old, new): (&BindingMessage, &BindingMessage), root: Place, at: At<'_>, changes: &mut Changes) {
         let namespace = |message: &BindingMessage| message.namespace.clone().unwrap_or_default();
         if namespace(old) != namespace(new) {
@@ -259,7 +260,7 @@ impl<'d> Bindings<'d> {
         }
     }
 
-    /// What a part holds. `step` is its name, where its element is called so.
+    /// Compares the contents of a part. `step` is its name, if the part's element has that name.
     fn part(&mut self, old: &Part, new: &Part, step: Option<&str>, root: Place, at: At<'_>) {
         match (old.content, new.content) {
             (PartContent::Element(old), PartContent::Element(new)) => {
@@ -335,7 +336,7 @@ impl<'d> Bindings<'d> {
                     let root = self.types.root(group, &format!("{operation}/fault {}.", other.name), at.label);
                     self.part(old, new, None, root, at);
                 }
-                // A fault without a type that is known still arrives as a fault.
+                // A fault without a known type is still received as a fault.
                 (Some(gone), None) => {
                     at.add(kinds::FAULT_REMOVED, &path(gone), ("there", "gone"), Breaks::nobody(), changes);
                 }
@@ -373,7 +374,7 @@ impl At<'_> {
     }
 }
 
-/// What a part is called on the wire, or its type.
+/// Returns the name of a part's element on the wire, or of its type.
 fn part_name(schema: &Schema, part: &Part) -> String {
     match part.content {
         PartContent::Element(element) => schema[element].name.to_string(),

@@ -1,20 +1,21 @@
-//! Changes, and whom each breaks.
+//! Changes, and who is broken by each.
 
 use crate::text::{self, Styles};
 
-/// Which way a message goes: clients write requests and servers read them, with responses and faults it is the other way.
+/// The direction of a message. Clients write requests and servers read them; for responses and faults it is the other
+/// way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     Request,
     Response,
 }
 
-/// Why a message can't be read. In the text `{w}` is who writes, `{r}` who reads.
+/// The reason why a message can't be read. In the text `{w}` stands for the writers and `{r}` for the readers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reason {
-    /// No reader of the contract reads it.
+    /// No reader of the contract can read it.
     All(&'static str),
-    /// Readers that skip what they don't know, and take elements in any order, read it.
+    /// Only strict readers reject it. Readers that skip unknown elements and accept elements in any order can read it.
     Strict(&'static str),
 }
 
@@ -32,12 +33,12 @@ impl Reason {
     }
 }
 
-/// Why what one contract allows to write can't be read by the other.
+/// Why messages that one contract allows can't be read by the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Effect {
-    /// The writer keeps to the old contract, the reader to the new one.
+    /// The writer uses the old contract, and the reader the new one.
     pub(crate) old_to_new: Option<Reason>,
-    /// The other way round.
+    /// The writer uses the new contract, and the reader the old one.
     pub(crate) new_to_old: Option<Reason>,
 }
 
@@ -55,13 +56,13 @@ impl Effect {
         Self { old_to_new: why, new_to_old: why }
     }
 
-    /// The reasons as far as the conditions hold.
+    /// Creates an effect with this reason for each direction whose condition is true.
     pub(crate) fn of(old_to_new: bool, new_to_old: bool, why: impl Into<Reason>) -> Self {
         let why = why.into();
         Self { old_to_new: old_to_new.then_some(why), new_to_old: new_to_old.then_some(why) }
     }
 
-    /// Whom it breaks in messages of a direction.
+    /// Returns who is broken by this effect in messages of a direction.
     pub(crate) fn breaks(self, direction: Direction) -> Breaks {
         let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.told(writers, readers));
         match direction {
@@ -77,21 +78,21 @@ impl Effect {
     }
 }
 
-/// Who breaks, and why.
+/// Who is broken by a change, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Breaks {
-    /// Old clients on a new server.
+    /// Old clients with a new server.
     pub old_clients: Option<Broken>,
-    /// New clients on an old server.
+    /// New clients with an old server.
     pub new_clients: Option<Broken>,
 }
 
-/// Why somebody breaks.
+/// The reason why clients are broken.
 #[derive(Debug, Clone)]
 pub struct Broken {
-    /// The reason, for people.
+    /// The reason as text.
     pub why: String,
-    /// Whether only because the readers are strict ones.
+    /// Whether only strict readers are affected.
     is_strict: bool,
 }
 
@@ -114,48 +115,48 @@ impl Breaks {
         Self { old_clients: None, new_clients: Some(why.into()) }
     }
 
-    /// Without what breaks strict readers alone.
+    /// Removes what only affects strict readers.
     fn of_lenient(self) -> Self {
         let is_of_all = |broken: &Broken| !broken.is_strict;
         Self { old_clients: self.old_clients.filter(is_of_all), new_clients: self.new_clients.filter(is_of_all) }
     }
 
-    /// Whether somebody breaks.
+    /// Returns true if any clients are broken.
     pub fn somebody(&self) -> bool {
         self.old_clients.is_some() || self.new_clients.is_some()
     }
 
-    /// Both, with one reason.
+    /// Creates a value in which both are broken for the same reason.
     pub(crate) fn all(why: &str) -> Self {
         Self { old_clients: Some(why.into()), new_clients: Some(why.into()) }
     }
 }
 
-/// What changed.
+/// A change between two contracts.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// One of [`kinds`](crate::kinds).
     pub kind: &'static str,
-    /// What it is shown below: `operation Place`, `service Orders`.
+    /// The heading of the change in the text: `operation Place`, `service Orders`.
     pub group: String,
-    /// Where it is: `Place/order.customer.@priority`.
+    /// The path of the changed component: `Place/order.customer.@priority`.
     pub path: String,
-    /// The message it is in: `request`, `response` or `fault`.
+    /// The kind of the message that contains it: `request`, `response` or `fault`.
     pub message: Option<&'static str>,
-    /// What it was.
+    /// The old value.
     pub was: String,
-    /// What it is.
+    /// The new value.
     pub is: String,
-    /// Whom that breaks.
+    /// Who is broken by it.
     pub breaks: Breaks,
-    /// In how many other places the same type changed in the same way.
+    /// In how many other places the same type has the same change.
     pub also: usize,
 }
 
 /// All changes, in the order in which they were found.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// Each of them.
+    /// The changes.
     pub list: Vec<Change>,
 }
 
@@ -180,26 +181,27 @@ impl Changes {
         });
     }
 
-    /// Takes readers for lenient ones.
+    /// Removes what only affects strict readers.
     pub fn make_lenient(&mut self) {
         for change in &mut self.list {
             change.breaks = std::mem::take(&mut change.breaks).of_lenient();
         }
     }
 
-    /// The changes for people, grouped by service and operation. `names` are those of the contracts, the old one first.
+    /// Formats the changes as text, grouped by service and operation. `names` are the names of the old and of the new
+    /// contract.
     pub fn text(&self, names: (&str, &str), styles: &Styles) -> String {
         text::text(self, names, styles)
     }
 
-    /// How many changes break old clients, and how many break new ones.
+    /// Returns how many changes break old clients, and how many break new clients.
     pub fn broken(&self) -> (usize, usize) {
         let count = |breaks: fn(&Breaks) -> bool| self.list.iter().filter(|change| breaks(&change.breaks)).count();
         (count(|breaks| breaks.old_clients.is_some()), count(|breaks| breaks.new_clients.is_some()))
     }
 }
 
-/// A text as it is told: those of a contract may be of any length.
+/// Shortens a text, because texts of a contract can have any length.
 pub(crate) fn shortened(mut text: String) -> String {
     const LONGEST: usize = 1_000;
     if text.len() > LONGEST {

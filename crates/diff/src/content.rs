@@ -1,4 +1,4 @@
-//! Content models: which elements they have, how often, and how they stand together.
+//! Compares content models: their elements, how often each occurs, and how they are grouped.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::change::{Effect, Reason};
 use crate::kinds;
 use crate::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, paired, type_name};
 
-/// Of an alternative of a choice. Who skips it misses the others.
+/// The reason for an alternative of a choice. A reader that skips it misses the other alternatives.
 const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} require");
 
-/// How often something occurs; no most is any number.
+/// The occurrence of a particle. Without `most` it is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Occurs {
     least: u32,
@@ -27,7 +27,7 @@ impl Occurs {
         Self { least: particle.min_occurs, most: particle.max_occurs }
     }
 
-    /// So often in a group that occurs so often.
+    /// Returns the total occurrence of a particle in a group with the occurrence `group`.
     fn within(self, group: Self) -> Self {
         let most = match (self.most, group.most) {
             (Some(0), _) | (_, Some(0)) => Some(0),
@@ -36,13 +36,13 @@ impl Occurs {
         Self { least: self.least.saturating_mul(group.least), most }
     }
 
-    /// At two places.
+    /// Returns the total occurrence for two positions.
     fn and(self, other: Self) -> Self {
         let most = self.most.zip(other.most).map(|(one, other)| one.saturating_add(other));
         Self { least: self.least.saturating_add(other.least), most }
     }
 
-    /// Why a reader refuses what occurs so often, if `other` is what it allows.
+    /// Returns why a reader that allows `other` rejects this occurrence.
     fn exceeds(self, other: Self) -> Option<Reason> {
         let is_too_often = match (self.most, other.most) {
             (_, None) => false,
@@ -76,35 +76,35 @@ impl fmt::Display for Occurs {
 /// A content model.
 #[derive(Default)]
 struct Model {
-    /// In the order in which they first stand.
+    /// The elements, in the order of their first positions.
     elements: Vec<Element>,
     by_name: HashMap<ExpandedName, usize>,
     wildcards: Vec<Wildcard>,
-    /// The choices of several alternatives, each with the alternative that it stands in.
+    /// The choices with several alternatives. Each has the alternative that contains it.
     choices: Vec<Option<Alternative>>,
-    /// How many particles there are. A group counts as often as it is used.
+    /// The number of particles. Those of a group count as often as the group is used.
     size: usize,
 }
 
-/// An alternative: the number of its choice, and its number in that.
+/// An alternative: the index of its choice, and its index in the choice.
 type Alternative = (usize, usize);
 
 struct Element {
     name: ExpandedName,
     id: ElementId,
-    /// In the whole content.
+    /// The total occurrence in the content.
     occurs: Occurs,
     places: Vec<Spot>,
 }
 
-/// Where a particle stands.
+/// The position of a particle.
 #[derive(Clone, Copy)]
 struct Spot {
-    /// Whether something must stand there: this, or another one of a choice.
+    /// Whether something is required at this position: the particle itself, or another alternative of a choice.
     is_filled: bool,
-    /// The innermost one.
+    /// The innermost alternative that contains it.
     alternative: Option<Alternative>,
-    /// Whether it stands there whenever that alternative is taken.
+    /// Whether it is always present in that alternative.
     is_always: bool,
 }
 
@@ -131,7 +131,7 @@ impl Model {
             Term::GroupReference(id) => &schema[*id].group,
         };
         if group.compositor == Compositor::Choice && group.particles.len() > 1 {
-            // Of a choice another may stand there.
+            // Another alternative of the choice may be used.
             let occurs = Occurs { least: 0, ..occurs };
             let is_optional = group.particles.iter().any(|particle| may_be_empty(schema, particle));
             let number = self.choices.len();
@@ -143,15 +143,18 @@ impl Model {
             }
             return;
         }
-        // What is left out of several may be what stands beside others, and then it is missed.
+        // A skipped particle may be required beside other particles of the group.
         let is_filled = spot.is_filled || group.particles.len() > 1;
         group.particles.iter().for_each(|particle| self.add(schema, particle, occurs, Spot { is_filled, ..spot }));
     }
 
-    /// For each element whether it may be written alone in place of others that readers require, who skip it: it has no partner
-    /// there, and others of its choice have.
+    /// Returns, for each element, whether a writer may use it instead of elements that readers require.
+    ///
+    /// Readers skip such an element, because it has no partner in their contract. But other elements of its choice have
+    /// partners.
     fn replacing(&self, reader: &Self, partners: &[Option<usize>]) -> Vec<bool> {
-        // The choices of which a reader requires something, and the alternatives in which it always finds something.
+        // The choices in which a reader requires something, and the alternatives in which a reader always finds
+        // something.
         let mut required = vec![false; self.choices.len()];
         let mut found: HashSet<Alternative> = HashSet::new();
         for (element, partner) in self.elements.iter().zip(partners) {
@@ -200,7 +203,7 @@ impl Model {
     }
 }
 
-/// How the elements stand together that both models have.
+/// How the elements that both models have are grouped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
     Element(ExpandedName, Occurs),
@@ -208,7 +211,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// `known` gives the names that elements have in the other contract.
+    /// Returns the shape of a particle. `known` maps elements to the names used for the comparison.
     fn of(schema: &Schema, particle: &Particle, known: &HashMap<ExpandedName, ExpandedName>) -> Option<Self> {
         let group = match &particle.term {
             Term::Element(id) => {
@@ -221,7 +224,7 @@ impl Shape {
         };
         let mut inner: Vec<Self> = group.particles.iter().filter_map(|one| Self::of(schema, one, known)).collect();
         let occurs = Occurs::of(particle);
-        // A group of one thing, of which one occurs once, is that thing.
+        // A group with one member is replaced by the member, if one of them occurs once.
         if let [Self::Element(_, one) | Self::Group(_, one, _)] = &mut inner[..]
             && (*one == ONCE || occurs == ONCE)
         {
@@ -231,7 +234,7 @@ impl Shape {
         (!inner.is_empty()).then_some(Self::Group(group.compositor, occurs, inner))
     }
 
-    /// Whether they differ in how often things occur at most.
+    /// Returns true if the shapes are equal except for the occurrences.
     fn is_parallel(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Element(one, _), Self::Element(other, _)) => one == other,
@@ -244,7 +247,7 @@ impl Shape {
         }
     }
 
-    /// With what stands in a choice, or in any order, by its name.
+    /// Sorts the members of choices and of `all` groups by name.
     fn sorted(self) -> Self {
         match self {
             Self::Group(compositor, occurs, inner) => {
@@ -258,7 +261,7 @@ impl Shape {
         }
     }
 
-    /// With what stands in any group by its name, in a sequence too, to tell a change of the order from others.
+    /// Sorts the members of all groups by name, including sequences, to detect a change of only the order.
     fn unordered(self) -> Self {
         match self {
             Self::Group(compositor, occurs, inner) => {
@@ -270,7 +273,7 @@ impl Shape {
         }
     }
 
-    /// What stands in it, and whether in any order.
+    /// Returns the compositor of the outermost group and its members.
     fn outermost(&self) -> Option<(Compositor, Vec<String>)> {
         match self {
             Self::Group(compositor, _, inner) => {
@@ -283,7 +286,7 @@ impl Shape {
     }
 }
 
-/// The names, as far as they are few: `a, (b | c), d`.
+/// Lists the names, if they are few: `a, (b | c), d`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -309,7 +312,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A shape as it is told: one of hundreds of elements is cut.
+/// Formats a shape. A shape with hundreds of elements is shortened.
 fn told(shape: &Shape) -> String {
     const LONGEST: usize = 160;
     let text = shape.to_string();
@@ -369,7 +372,8 @@ impl Types<'_> {
         self.shapes((old, &one), (new, &other), &pairs, here);
     }
 
-    /// Finds partners for elements that stand behind the same ones, with the same type, and are called otherwise. Gives back which.
+    /// Finds renamed elements: those that follow paired elements and have the same type but different names. Pairs
+    /// them, and returns their indexes.
     fn renamed(&self, one: &Model, other: &Model, pairs: &mut [Option<usize>]) -> HashSet<usize> {
         let mut taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
         let mut renamed = HashSet::new();
@@ -396,7 +400,7 @@ impl Types<'_> {
         renamed
     }
 
-    /// Compares how often the elements of both stand, and how they stand together.
+    /// Compares how often the elements of both models occur and how they are grouped.
     fn shapes(
         &mut self,
         (old, one): (Option<&Particle>, &Model),
@@ -436,7 +440,7 @@ impl Types<'_> {
         }
     }
 
-    /// How often what stands in the same groups occurs there.
+    /// Compares occurrences in two shapes that have the same groups.
     fn occurrences(&mut self, old: &Shape, new: &Shape, here: Here) {
         match (old, new) {
             (Shape::Element(name, one), Shape::Element(_, other)) if one != other => {
@@ -468,7 +472,7 @@ impl Types<'_> {
     }
 }
 
-/// Whether nothing at all may stand there.
+/// Returns true if a particle may be empty.
 fn may_be_empty(schema: &Schema, particle: &Particle) -> bool {
     let group = match &particle.term {
         _ if particle.min_occurs == 0 => return true,
@@ -483,7 +487,8 @@ fn may_be_empty(schema: &Schema, particle: &Particle) -> bool {
     }
 }
 
-/// For each element of one model its partner in the other: by its name, else by its local name.
+/// Returns the partner of each element in the other model: the one with the same name or, without any, with the same
+/// local name.
 fn matched(one: &Model, other: &Model) -> Vec<Option<usize>> {
     let names = |model: &Model| -> Vec<ExpandedName> { model.elements.iter().map(|one| one.name.clone()).collect() };
     paired(&names(one), &names(other)).0

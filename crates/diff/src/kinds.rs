@@ -1,10 +1,10 @@
-//! The kinds of changes: how each is called, in text and in JSON.
+//! The kinds of changes, with their names in text and in JSON.
 
 macro_rules! kinds {
     ($($name:ident $title:literal;)*) => {
         $(pub(crate) const $name: &str = $title;)*
 
-        /// All of them.
+        /// All kinds.
         pub const ALL: &[&str] = &[$($title),*];
     };
 }

@@ -1,7 +1,7 @@
-//! What changed between two contracts, and whom that breaks.
+//! Compares two contracts, and reports what changed and who is broken by each change.
 //!
-//! A program that [writes its contract](https://docs.rs/castile) keeps it in its repository, and a test holds both against each other.
-//! This crate is for that test, so it belongs to the `dev-dependencies`:
+//! A program that [writes its contract](https://docs.rs/castile) stores it in its repository, and a test compares the
+//! two. This crate is for that test, so add it to the `dev-dependencies`:
 //!
 //! ```
 //! # mod orders { pub fn wsdl() -> Result<String, std::fmt::Error> {
@@ -38,15 +38,16 @@ use castile_xsd::Documents;
 pub use change::{Breaks, Broken, Change, Changes};
 pub use text::Styles;
 
-/// What changed from `old` to `new`.
+/// Returns the changes from `old` to `new`.
 ///
 /// # Errors
-/// They are too large to be compared.
+/// The contracts are too large to be compared.
 pub fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, Error> {
     services::changes(old, new)
 }
 
-/// What changed from the WSDL `old` to the WSDL `new`, each of which is whole: nothing that it imports is fetched.
+/// Returns the changes from the WSDL document `old` to the WSDL document `new`. Both must be complete: nothing is
+/// imported.
 ///
 /// # Errors
 /// One of them is broken or imports another document, or they are too large to be compared.
@@ -67,11 +68,11 @@ fn read(name: &str, wsdl: &str) -> Result<Definitions, Error> {
     }
 }
 
-/// Compares the contract of a program with the file where others have it, and ends the test if they differ: the message says what changed
-/// and who breaks. With `BLESS=1` in the environment the file is written instead.
+/// Compares the contract of a program with its published file, and fails the test if they differ. The message has the
+/// changes and who is broken by them. With `BLESS=1` in the environment the file is written instead.
 ///
 /// # Panics
-/// If they differ, or the file can't be read.
+/// The contracts differ, or the file can't be read.
 #[track_caller]
 pub fn assert_contract(file: impl AsRef<Path>, contract: &str) {
     if let Err(message) = held(file.as_ref(), contract, std::env::var_os("BLESS").is_some()) {
@@ -91,7 +92,7 @@ fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
         Ok(kept) => kept,
         Err(error) => return Err(format!("{shown} can't be read: {error}\n{WRITES}")),
     };
-    // A checkout may have other line ends.
+    // A checkout may have different line ends.
     if kept.lines().eq(contract.lines()) {
         return Ok(());
     }
@@ -105,7 +106,7 @@ fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
     Err(format!("{shown} is not the contract of the program.\n\n{changes}\n{WRITES}"))
 }
 
-/// Why contracts can't be compared.
+/// The reason why contracts can't be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

@@ -1,4 +1,4 @@
-//! Services and their ports.
+//! Compares services and their ports.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use crate::kinds;
 use crate::policies::Asserted;
 use crate::types::paired;
 
-/// What changed between two contracts.
+/// Returns the changes between two contracts.
 ///
 /// # Errors
-/// They are too large.
+/// The contracts are too large to be compared.
 pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, Error> {
     let mut compare = Compare {
         old,
@@ -29,7 +29,7 @@ pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, E
     compare.bindings.finish(compare.changes)
 }
 
-/// Those that belong together: by a key and, where one is left on each side, by another. `None` stands for what is missing.
+/// Pairs components by a key, and the remaining ones by another key. `None` stands for a missing partner.
 pub(crate) fn pairs<'a, T>(
     (old, new): (impl IntoIterator<Item = &'a T>, impl IntoIterator<Item = &'a T>),
     key: impl Fn(&T) -> String,
@@ -182,12 +182,12 @@ impl<'d> Compare<'d> {
             _ if was != is => {
                 self.changes.add(kinds::PROTOCOL, place, (protocol(was), protocol(is)), Breaks::all(why));
             }
-            // Nothing is known of what is spoken without SOAP.
+            // Bindings without SOAP are not compared.
             _ => {}
         }
     }
 
-    /// Bindings that no port uses: contracts without services have them alone.
+    /// Compares bindings that no port uses. Contracts without services have only these.
     fn unused_bindings(&mut self) {
         let unused = |definitions: &Definitions| -> Vec<BindingId> {
             let ports = definitions.services.iter().flat_map(|service| &service.ports);
@@ -245,7 +245,7 @@ fn addressing(addressing: Option<Addressing>) -> String {
 
 fn breaks_of_addressing(old: Option<Addressing>, new: Option<Addressing>) -> Breaks {
     let is_required = |one: Option<Addressing>| one.is_some_and(|one| one.required);
-    // Who asks for one kind of responses refuses the other.
+    // A server that requires one kind of responses rejects the other.
     let refuses = |servers: Option<Addressing>, clients: Option<Addressing>| {
         let (Some(servers), Some(clients)) = (servers, clients) else { return false };
         servers.responses != Responses::Anywhere && servers.responses != clients.responses

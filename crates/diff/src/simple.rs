@@ -1,4 +1,4 @@
-//! Simple types: what their values are, and what restricts them.
+//! Compares simple types: their values and restrictions.
 
 use std::collections::HashSet;
 
@@ -39,7 +39,7 @@ impl Types<'_> {
         self.patterns(old, new, here);
     }
 
-    /// Members are known by their names; those without one by what they are made of, in their order.
+    /// Compares the members of unions. They are paired by name; anonymous members are paired by their base, in order.
     fn unions(&mut self, old: &[TypeId], new: &[TypeId], here: Here) {
         self.work += old.len() + new.len();
         let names = |schema: &Schema, members: &[TypeId]| -> Vec<ExpandedName> {
@@ -61,7 +61,7 @@ impl Types<'_> {
         }
     }
 
-    /// Facets that are a length, a bound or a number of digits.
+    /// Compares facets that are a length, a bound or a number of digits.
     fn facets(&mut self, old: TypeId, new: TypeId, here: Here) {
         let of = |schema: &Schema, id: TypeId| -> Vec<(FacetKind, String)> {
             let is_other = |kind| matches!(kind, FacetKind::Pattern | FacetKind::Enumeration | FacetKind::WhiteSpace);
@@ -124,7 +124,7 @@ impl Types<'_> {
         }
     }
 
-    /// Which of two patterns is the tighter one nobody can tell.
+    /// Compares patterns. Which of two patterns is stricter can't be determined.
     fn patterns(&mut self, old: TypeId, new: TypeId, here: Here) {
         let (was, is) = (self.old.patterns(old), self.new.patterns(new));
         if was == is {
@@ -139,16 +139,17 @@ impl Types<'_> {
     }
 }
 
-/// Whether all values of a type are written as those of another one: it is derived from that, or all text will do.
+/// Returns true if values of `one` are also valid as values of `other`: it is derived from `other`, or `other` accepts
+/// any text.
 fn is_within(one: Builtin, other: Builtin) -> bool {
     let takes_all = matches!(other, Builtin::String | Builtin::AnySimpleType | Builtin::AnyType);
     let bases = std::iter::successors(Some(one), |one| (one.base() != *one).then(|| one.base()));
     takes_all || bases.into_iter().any(|base| base == other)
 }
 
-/// Whether a facet takes fewer values than before, and whether it takes others.
+/// Returns whether the new facet excludes values that were allowed, and whether it allows values that were excluded.
 fn tightened(kind: FacetKind, was: &str, is: &str) -> (bool, bool) {
-    // Whole numbers first: those of a long are no numbers of a double.
+    // Integers are compared first, because a double can't represent all values of a long.
     let order = match (was.parse::<i128>(), is.parse::<i128>()) {
         (Ok(old), Ok(new)) => Some(new.cmp(&old)),
         _ => was.parse::<f64>().ok().zip(is.parse::<f64>().ok()).and_then(|(old, new)| new.partial_cmp(&old)),

@@ -8,24 +8,24 @@ use castile_xml::visible;
 
 use crate::change::{Change, Changes};
 
-/// How parts of the text look.
+/// The styles for parts of the text.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Styles {
     /// The names of contracts, services and operations.
     pub head: Style,
-    /// Where a change is.
+    /// The path of a change.
     pub path: Style,
-    /// That something breaks nobody.
+    /// A change that breaks nobody.
     pub fine: Style,
-    /// That something breaks.
+    /// A change that breaks clients.
     pub broken: Style,
-    /// What is of less interest.
+    /// Less important text.
     pub dim: Style,
 }
 
 impl Styles {
-    /// Colors of a terminal. The default has none.
+    /// Returns styles with terminal colors. The default styles have none.
     pub fn colored() -> Self {
         Styles {
             head: Style::new().bold(),
@@ -37,7 +37,7 @@ impl Styles {
     }
 }
 
-/// The changes for people. `names` are those of the contracts.
+/// Formats the changes as text. `names` are the names of the contracts.
 pub(crate) fn text(changes: &Changes, (old, new): (&str, &str), styles: &Styles) -> String {
     let mut out = String::new();
     let (old, new) = (visible(old), visible(new));
@@ -92,7 +92,7 @@ fn one(change: &Change, out: &mut String, styles: &Styles) {
     }
 }
 
-/// A number with what it counts.
+/// Returns a number with the noun that it counts.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,5 +1,5 @@
-//! Elements and types that messages lead to. Each pair of types is compared once for each direction, so circles end and the
-//! work grows as the contracts do.
+//! Compares the elements and types of messages. Each pair of types is compared once for each direction, so circular
+//! types end, and the work is proportional to the size of the contracts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -14,22 +14,23 @@ use crate::Error;
 use crate::change::{Change, Direction, Effect, Reason, shortened};
 use crate::kinds;
 
-/// So many elements, attributes and values are looked at: groups that refer to one another can stand for any number.
+/// Maximum number of elements, attributes and values that are compared. Groups that refer to one another can expand to
+/// any number.
 const MOST: usize = 2_000_000;
-/// So many changes are found in types: nobody reads more, and each takes memory.
+/// Maximum number of changes in types, each of which takes memory. Nobody reads more.
 const MOST_CHANGES: usize = 100_000;
-/// So many steps of a path are shown at its end.
+/// Maximum number of steps shown at the end of a path.
 const STEPS: usize = 12;
 
 pub(crate) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
 pub(crate) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
 pub(crate) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
 
-/// A place in a message.
+/// A position in a message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place(usize);
 
-/// The place, and which way its message goes.
+/// A position, and the direction of its message.
 #[derive(Clone, Copy)]
 pub(crate) struct Here {
     pub(crate) place: Place,
@@ -41,12 +42,12 @@ enum Node {
     Step { parent: Place, root: Place, step: String },
 }
 
-/// A pair of types that was found.
+/// A pair of types to compare.
 #[derive(Default)]
 struct Visit {
-    /// The changes within the types themselves.
+    /// The range of the changes in the types themselves.
     changes: Range<usize>,
-    /// How often it was found after the first time.
+    /// How often the pair was found again.
     again: usize,
 }
 
@@ -59,10 +60,10 @@ pub(crate) struct Types<'d> {
     queue: VecDeque<(Pair, Place)>,
     visits: HashMap<Pair, Visit>,
     elements: HashSet<(ElementId, ElementId, Direction)>,
-    /// Namespaces that became others, with the change that tells it.
+    /// Changed namespaces, with the change that reports each.
     namespaces: HashMap<(String, String, Direction), usize>,
     changes: Vec<Change>,
-    /// How much was looked at.
+    /// The work done so far.
     pub(crate) work: usize,
 }
 
@@ -81,13 +82,13 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Where a message begins.
+    /// Returns the start of a message.
     pub(crate) fn root(&mut self, group: &str, head: &str, message: &'static str) -> Place {
         self.nodes.push(Node::Root { group: group.to_owned(), head: head.to_owned(), message });
         Place(self.nodes.len() - 1)
     }
 
-    /// The place of an element or attribute within another.
+    /// Returns the position of an element or attribute in another one.
     pub(crate) fn step(&mut self, parent: Place, step: &str) -> Place {
         let root = match &self.nodes[parent.0] {
             Node::Root { .. } => parent,
@@ -97,7 +98,7 @@ impl<'d> Types<'d> {
         Place(self.nodes.len() - 1)
     }
 
-    /// The group, the path and the message of a place.
+    /// Returns the group, the path and the message of a position.
     fn told(&self, place: Place) -> (String, String, Option<&'static str>) {
         let mut steps = Vec::new();
         let mut next = place;
@@ -135,7 +136,7 @@ impl<'d> Types<'d> {
         self.changes.push(Change { kind, group, path, message, was, is, breaks, also: 0 });
     }
 
-    /// Has two types compared, unless they were.
+    /// Adds a pair of types to the queue, unless it was added before.
     pub(crate) fn pair(&mut self, old: TypeId, new: TypeId, place: Place, direction: Direction) {
         if old.builtin().is_some() && old == new {
             return;
@@ -149,10 +150,10 @@ impl<'d> Types<'d> {
         self.queue.push_back((pair, place));
     }
 
-    /// Compares all that was found, and gives back what changed.
+    /// Compares all pairs in the queue, and returns the changes.
     ///
     /// # Errors
-    /// It is too much.
+    /// The contracts are too large to be compared.
     pub(crate) fn finish(mut self) -> Result<Vec<Change>, Error> {
         while let Some((pair, place)) = self.queue.pop_front() {
             let (old, new, direction) = pair;
@@ -206,7 +207,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// A simple type became a complex one, or the other way round.
+    /// Compares a simple type with a complex one.
     fn other_kind(&mut self, old: TypeId, new: TypeId, here: Here) {
         match (self.old.content(old), self.new.content(new)) {
             (Content::Simple(one), Content::Simple(other)) => {
@@ -217,7 +218,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Says that one type became quite another one.
+    /// Reports that a type was replaced by a different one.
     pub(crate) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
         let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
         let effect = Effect::of(!is_any(new), !is_any(old), "what {w} write is no value for {r}");
@@ -250,7 +251,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Types that may stand in place of these, by `xsi:type`.
+    /// Compares the types that `xsi:type` may name instead of these types.
     fn derived(&mut self, old: TypeId, new: TypeId, here: Here) {
         if old.builtin().is_some() || new.builtin().is_some() {
             return;
@@ -279,10 +280,10 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Two declarations of an element at one place.
+    /// Compares two declarations of an element.
     pub(crate) fn element(&mut self, old: ElementId, new: ElementId, place: Place, direction: Direction) {
         let here = Here { place, direction };
-        // What is declared globally is told at the first place that refers to it.
+        // Changes in global elements are reported at the first reference only.
         let is_global = self.old[old].scope == Scope::Global && self.new[new].scope == Scope::Global;
         if !is_global {
             return self.declaration(old, new, here);
@@ -343,7 +344,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// What an element or attribute holds where nothing else is said.
+    /// Compares the default and fixed values of an element or attribute.
     fn values(&mut self, old: Option<&ValueConstraint>, new: Option<&ValueConstraint>, here: Here) {
         if old == new {
             return;
@@ -420,7 +421,7 @@ impl<'d> Types<'d> {
         self.wildcards((old_any.as_slice(), new_any.as_slice()), "attribute", here);
     }
 
-    /// The items of arrays of SOAP encoding.
+    /// Compares the items of arrays in SOAP encoding.
     fn array_types(&mut self, old: Option<&ArrayType>, new: Option<&ArrayType>, here: Here) {
         let (Some(old), Some(new)) = (old, new) else { return };
         match (self.old.find_type(&old.item), self.new.find_type(&new.item)) {
@@ -437,7 +438,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Wildcards, in the order of their types.
+    /// Compares wildcards in the order of their types.
     pub(crate) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
         let why = "{w} may write what {r} refuse";
         for (one, other) in old.iter().zip(new).filter(|(one, other)| one != other) {
@@ -460,7 +461,7 @@ impl<'d> Types<'d> {
         }
     }
 
-    /// Says once for each direction that one namespace became another.
+    /// Reports, once for each direction, that one namespace was replaced by another.
     pub(crate) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Here) {
         let key = (old.namespace().to_owned(), new.namespace().to_owned(), here.direction);
         if let Some(known) = self.namespaces.get(&key) {
@@ -473,8 +474,8 @@ impl<'d> Types<'d> {
     }
 }
 
-/// For each name its partner among the others, and those of the others that are left: first what has the same name, then what has
-/// the same local name, each in its order.
+/// Pairs names, first by equal names and then by equal local names, each in order. Returns the partner of each name,
+/// and the remaining others.
 pub(crate) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut partners = vec![None; names.len()];
     let mut taken = vec![false; others.len()];
@@ -497,12 +498,12 @@ pub(crate) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Op
     (partners, (0..others.len()).filter(|index| !taken[*index]).collect())
 }
 
-/// The name of a type, to tell it from others; what it is made of if it has none.
+/// Returns the name of a type, or of its base for an anonymous type, to distinguish types.
 pub(crate) fn full_name(schema: &Schema, type_id: TypeId) -> ExpandedName {
     schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", type_name(schema, type_id)))
 }
 
-/// A type as people call it.
+/// Returns the name of a type for messages.
 pub(crate) fn type_name(schema: &Schema, type_id: TypeId) -> String {
     match (type_id.builtin(), schema[type_id].name()) {
         (Some(builtin), _) => format!("xs:{}", builtin.name()),

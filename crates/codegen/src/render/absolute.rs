@@ -1,22 +1,23 @@
-//! Names of the library and of the language as paths: for code that stands among names of a program, which may be the same.
+//! Replaces names of the library and the prelude by paths, for code that is inserted in a program which may use the
+//! same names.
 
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use castile_plan::names::IMPORTS;
 
-/// The tokens with absolute paths in place of what they take from the library, which is called so, and from the prelude; and with what
-/// `meant` has in place of other names.
+/// Returns the tokens with absolute paths for names of the library and the prelude. `library` is the path of the
+/// library. Names for which `meant` returns tokens are replaced by these.
 pub(super) fn absolute(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> TokenStream {
     changed(tokens.clone(), library, meant).unwrap_or(tokens)
 }
 
-/// The tokens, if there is something to be put in place of some.
+/// Returns the changed tokens, or `None` if nothing changes.
 fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> Option<TokenStream> {
-    // The compiler is asked for each stream, so what is in one, and what becomes of it, are kept apart.
+    // Each call on a stream goes to the compiler, so tokens are collected in vectors.
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len() + ROOM);
     let mut is_changed = false;
-    // Whether what comes is a part of a path, or of a value.
+    // Whether the next token continues a path or a field access.
     let mut is_within = false;
     let (mut colons, mut dots) = (0, 0);
     let mut tokens = tokens.into_iter();
@@ -24,7 +25,7 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
         if let TokenTree::Punct(punct) = &token {
             colons = if punct.as_char() == ':' { colons + 1 } else { 0 };
             dots = if punct.as_char() == '.' { dots + 1 } else { 0 };
-            // Two dots are what is left of a struct, or a range.
+            // Two dots are a range or the rest of a struct.
             is_within = colons == 2 || dots == 1;
             out.push(token);
             continue;
@@ -41,7 +42,8 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
             },
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
-                // Types have capital letters: most names are told by that, in code that is seldom optimised.
+                // Names of types start with a capital letter. This check skips most names, which matters because macros
+                // are seldom optimized.
                 let may_be_other = name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "xs";
                 let others = if may_be_other { (meant(&name), path(&name)) } else { (None, None) };
                 match others {
@@ -64,7 +66,7 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
     is_changed.then(|| out.into_iter().collect())
 }
 
-/// How many tokens there is room for beside those that are read.
+/// Spare capacity for added tokens.
 const ROOM: usize = 16;
 
 fn colon(spacing: Spacing) -> TokenTree {
@@ -83,7 +85,7 @@ fn push(path: &str, out: &mut Vec<TokenTree>) {
     }
 }
 
-/// Whether a name before these tokens is that of a field, and not a path.
+/// Returns true if a name before these tokens is the name of a field and not a path.
 fn is_field(behind: &[TokenTree]) -> bool {
     matches!(behind, [colon, rest @ ..] if is_colon(colon) && !rest.first().is_some_and(is_colon))
 }
@@ -92,7 +94,7 @@ fn is_colon(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':')
 }
 
-/// Where a name stands that is one of the prelude, or of the library: that is `Some(None)`.
+/// Returns the path of a name in the prelude, or `Some(None)` for a name in the library.
 fn path(name: &str) -> Option<Option<&'static str>> {
     Some(Some(match name {
         "Box" => "::std::boxed",

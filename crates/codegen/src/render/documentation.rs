@@ -1,25 +1,25 @@
-//! Texts of the contract as doc comments.
+//! Converts texts of the contract to doc comments.
 //!
-//! Their authors didn't write Markdown: what they wrote is shown as it stands. Lists, paragraphs, addresses and names in
-//! backticks are kept; everything else that rustdoc would take for markup is escaped.
+//! Authors of contracts don't write Markdown, so their text is shown as written. Lists, paragraphs, web addresses and
+//! names in backticks are kept. Everything else that rustdoc would treat as markup is escaped.
 
 use castile_xml::visible;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Lines are not much longer than those of code.
+/// Maximum length of a line, similar to lines of code.
 const WIDTH: usize = 100;
 
-/// The longest word that may have names or addresses in it, in bytes: people write shorter ones.
+/// Maximum length in bytes of a word in which names and addresses are detected. Real words are shorter.
 const LONGEST: usize = 2_000;
 
-/// One line of documentation that is ours, with names of the contract in it.
+/// Renders one line of generated documentation that contains names of the contract.
 pub(super) fn line(text: &str) -> TokenStream {
     let line = format!(" {}", visible(text));
     quote! { #[doc = #line] }
 }
 
-/// Documentation as attributes.
+/// Renders documentation as attributes.
 pub(super) fn documentation(text: &str) -> TokenStream {
     let lines = lines(text);
     quote! { #(#[doc = #lines])* }
@@ -27,7 +27,7 @@ pub(super) fn documentation(text: &str) -> TokenStream {
 
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    // What the lines of a paragraph begin with: those of a list's item stand under its text.
+    // The indentation of the current paragraph. It is larger in list items.
     let mut margin = " ";
     for source in text.trim().lines() {
         let mut words = source.split_whitespace().peekable();
@@ -54,7 +54,7 @@ fn lines(text: &str) -> Vec<String> {
                 line.push_str(&word);
             }
         }
-        // Blank lines part paragraphs; one is enough.
+        // Paragraphs are separated by a single blank line.
         if !line.is_empty() || lines.last().is_some_and(|last| !last.is_empty()) {
             lines.push(line);
         }
@@ -62,13 +62,13 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// A word that stands for itself wherever it comes in a line.
+/// Escapes a word for any position except the start of a line.
 fn escaped(word: &str) -> String {
     if word.len() > LONGEST {
         return plain(word);
     }
     let mut out = String::with_capacity(word.len());
-    // What is still to be looked at, last part first, and what stands behind a part.
+    // The parts that were not processed yet, last part first, with the text that follows each.
     let mut open = vec![(word, None)];
     while let Some((part, behind)) = open.pop() {
         match Span::find(part) {
@@ -85,7 +85,7 @@ fn escaped(word: &str) -> String {
     out
 }
 
-/// A word in which nothing is Markdown that is meant, escaped.
+/// Escapes all Markdown in a word.
 fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     let mut before = None;
@@ -94,7 +94,7 @@ fn plain(word: &str) -> String {
         let is_markup = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
             '&' => rest.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '#'),
-            // Inside a word it is nothing but itself.
+            // Within a word an underscore is not markup.
             '_' => {
                 !(before.is_some_and(char::is_alphanumeric) && rest.peek().is_some_and(|next| next.is_alphanumeric()))
             }
@@ -103,7 +103,7 @@ fn plain(word: &str) -> String {
         if is_markup {
             out.push('\\');
         }
-        // Marks that turn the direction of writing could make code look like what it is not: rustc refuses them.
+        // Characters that change the text direction could make code look different from what it is. rustc rejects them.
         match c {
             '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => out.extend(c.escape_unicode()),
             _ => out.push(c),
@@ -113,7 +113,7 @@ fn plain(word: &str) -> String {
     out
 }
 
-/// An escaped word as it stands at the start of a line, where more means something.
+/// Escapes an escaped word further for the start of a line, where more characters are markup.
 fn at_line_start(word: String) -> String {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     match word.as_bytes() {
@@ -128,7 +128,7 @@ fn at_line_start(word: String) -> String {
     }
 }
 
-/// A part of a word that is Markdown, and meant.
+/// A part of a word that is kept as Markdown.
 struct Span<'a> {
     before: &'a str,
     text: String,
@@ -140,7 +140,7 @@ impl<'a> Span<'a> {
         Span::code(word).or_else(|| Span::address(word))
     }
 
-    /// A name in backticks.
+    /// Finds a name in backticks.
     fn code(word: &'a str) -> Option<Self> {
         let mut parts = word.split('`');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -151,14 +151,14 @@ impl<'a> Span<'a> {
         }
     }
 
-    /// An address of the web, which rustdoc wants marked as one.
+    /// Finds a web address, which rustdoc requires to be marked as a link.
     fn address(word: &'a str) -> Option<Self> {
         let start = ["http://", "https://"].iter().filter_map(|scheme| word.find(scheme)).min()?;
         let belongs = |c: char| c.is_ascii_alphanumeric() || "-@:%._+~#?&/=,;!$'()".contains(c);
         let (before, from) = word.split_at(start);
         let end = from.find(|c| !belongs(c)).unwrap_or(from.len());
         let address = from[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')']);
-        // Two addresses could be run together; the rest of the word is looked at by itself.
+        // The rest of the word may contain another address, and is processed separately.
         Some(Span { before, text: format!("<{address}>"), after: &from[address.len()..] })
     }
 }

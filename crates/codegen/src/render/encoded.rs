@@ -1,4 +1,4 @@
-//! Structs and arrays in SOAP encoding, their tables, and how they are read and written.
+//! Renders structs and arrays in SOAP encoding, their tables, and their implementations for reading and writing.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -81,7 +81,7 @@ fn read(plan: &EncodedStruct) -> TokenStream {
         let (local, index) = (super::types::local(&accessor.ident), Literal::usize_unsuffixed(index));
         match (accessor.is_repeated, is_call) {
             (true, _) => quote! { let mut #local = Vec::new(); },
-            // Of a call it counts which accessors came.
+            // For a call it matters which accessors are present.
             (false, true) => quote! { let mut #local = None; },
             (false, false) => quote! { let mut #local = decoder.in_order(&#table, #index)?; },
         }

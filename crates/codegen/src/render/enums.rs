@@ -1,4 +1,4 @@
-//! Enums: choices, types with those derived from them, enumerations and unions.
+//! Renders enums: choices, types with their derived types, enumerations and unions.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -12,7 +12,7 @@ use castile_plan::plan::{
     Term, Union,
 };
 
-/// What clippy thinks of enums that a contract gives.
+/// Renders attributes that allow clippy lints which enums of a contract may trigger.
 fn allow(context: Context<'_>) -> Option<TokenStream> {
     let unused = context.allow_unused();
     let allow = quote! {
@@ -52,7 +52,7 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// The table of a choice, and how it is read and written.
+/// Renders the table of a choice, and its implementations for reading and writing.
 pub(super) fn implementation_of_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let Choice { path, table, variants, .. } = plan;
     let ident = &path.ident;
@@ -100,7 +100,7 @@ pub(super) fn implementation_of_choice(plan: &Choice, context: Context<'_>) -> T
     }
 }
 
-/// In which order the pieces of mixed content may come; `table` has the elements among them.
+/// Renders the allowed order of the pieces of mixed content. `table` has their elements.
 fn order_of(plan: &Particle, table: &Ident, context: Context<'_>) -> TokenStream {
     let mut leaves = Vec::new();
     let particle = ordered(plan, table, &mut leaves, context);
@@ -113,7 +113,7 @@ fn order_of(plan: &Particle, table: &Ident, context: Context<'_>) -> TokenStream
     }
 }
 
-/// A particle; what its leaves take goes to `leaves`.
+/// Renders a particle. What its leaves match is added to `leaves`.
 fn ordered(plan: &Particle, table: &Ident, leaves: &mut Vec<TokenStream>, context: Context<'_>) -> TokenStream {
     let (min, max) = occurrence(plan.min, plan.max);
     let (compositor, particles) = match &plan.kind {
@@ -209,7 +209,8 @@ fn read_choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// A variant that holds what is read so. Large values have no place in the function that reads any of them.
+/// Renders the creation of a variant from a read value. Large values are boxed at once, so that they don't enlarge the
+/// stack frame of the function that reads all variants.
 fn made(variant: &Field, read: &TokenStream, context: Context<'_>) -> TokenStream {
     let ident = &variant.ident;
     if variant.adapter.is_some() {
@@ -317,7 +318,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// The table of types, and how a value of one of them is read and written.
+/// Renders the table of types, and the implementations for reading and writing a value of any of them.
 pub(super) fn implementation_of_derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let Derived { path, table, variants, other, .. } = plan;
     let ident = &path.ident;
@@ -343,7 +344,7 @@ pub(super) fn implementation_of_derived(plan: &Derived, context: Context<'_>) ->
         quote! { decoder.type_of(&#table)? }
     };
     let read = match &arms[..] {
-        // No type is derived from an abstract one: what comes must say another all the same.
+        // No type is derived from the abstract type, but a value must still declare a different type.
         [other] => quote! { #type_of; #other },
         arms => by_index(&type_of, arms),
     };
@@ -397,7 +398,7 @@ pub(super) fn implementation_of_derived(plan: &Derived, context: Context<'_>) ->
     }
 }
 
-/// What a value of each type becomes.
+/// Renders conversions from each type to the enum.
 pub(super) fn conversions(plan: &Derived, context: Context<'_>) -> String {
     let mut out = format!("::castile::codegen::conversions! {{\n    {};\n", plan.path.ident);
     for variant in &plan.variants {
@@ -434,8 +435,8 @@ pub(super) fn enumeration(plan: &Enumeration, context: Context<'_>) -> TokenStre
     }
 }
 
-/// The values of an enumeration with their texts. No formatter knows what a macro makes of its input: it is written here
-/// as it stands.
+/// Returns the values of an enumeration with their texts. They are formatted here, because no formatter can format the
+/// input of a macro.
 pub(super) fn values(plan: &Enumeration) -> String {
     let Enumeration { path, name, other, .. } = plan;
     let white_space = if plan.collapses { "Collapse" } else { "Preserve" };

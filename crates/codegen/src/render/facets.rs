@@ -1,4 +1,4 @@
-//! Restrictions: the facets of simple types, as statics that the tables refer to.
+//! Renders restrictions: the facets of simple types, as statics that tables refer to.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -48,7 +48,7 @@ pub(super) fn restriction(plan: &Restriction, context: Context<'_>) -> TokenStre
     }
 }
 
-/// What a table says of the facets of a type.
+/// Renders the reference to the facets of a type in a table.
 pub(super) fn reference(facets: &Option<Path>, context: Context<'_>) -> Option<TokenStream> {
     let path = context.path(facets.as_ref()?);
     Some(quote! { .facets(&#path) })

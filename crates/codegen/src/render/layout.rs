@@ -1,18 +1,18 @@
-//! Lines as people lay them out.
+//! Improves the layout of formatted code.
 //!
-//! `prettyplease` breaks lines early and parts no items. What it broke and fits on a line is put back together; items
-//! and methods get a blank line before each. Only white space and commas change.
+//! `prettyplease` breaks lines early and doesn't separate items. Broken lines that fit on one line are joined, and
+//! items and methods get a blank line before them. Only white space and commas change.
 
 use std::borrow::Cow;
 
-/// How long a line may be that was put together.
+/// Maximum length of a joined line.
 const WIDTH: usize = 120;
 
-/// The lines of what `prettyplease` wrote, those put together that fit on one.
+/// Joins lines of `prettyplease` output that fit on one line.
 pub(super) fn join(source: &str) -> String {
     let mut lines: Vec<Cow<'_, str>> = source.lines().map(Cow::Borrowed).collect();
-    // From the end, so that what stands inside is one line when the outside is looked at. What was looked at stands
-    // from `start` on; between it and what comes next is room.
+    // Lines are processed from the end, so that inner lines are joined before outer ones. The processed lines start at
+    // `start`; the entries between them and the remaining lines are free.
     let mut start = lines.len();
     for index in (0..lines.len()).rev() {
         start -= 1;
@@ -32,7 +32,7 @@ pub(super) fn join(source: &str) -> String {
     lines[start..].iter().flat_map(|line| [line.as_ref(), "\n"]).collect()
 }
 
-/// `f(`, `a,`, `b,`, `)`: brackets around what is a line each.
+/// Joins brackets around items on lines of their own: `f(`, `a,`, `b,`, `)`.
 fn group(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, rest) = lines.split_first()?;
     let close = match first.chars().last()? {
@@ -40,7 +40,7 @@ fn group(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
         '[' => ']',
         _ => return None,
     };
-    // At the head of a chain what is inside stands further in, as the calls behind it do.
+    // At the start of a call chain the arguments are indented further, like the calls that follow.
     let further = depth(rest.first()?).checked_sub(depth(first) + 4).filter(|further| matches!(further, 0 | 4))?;
     let inner = rest.iter().take_while(|line| depth(line) == depth(first) + further + 4).count();
     let (inner, rest) = rest.split_at(inner);
@@ -55,7 +55,7 @@ fn group(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     Some((inner.len() + 2, joined))
 }
 
-/// `a`, `.f()`, `.await`: calls that are a line each.
+/// Joins calls on lines of their own: `a`, `.f()`, `.await`.
 fn chain(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, rest) = lines.split_first()?;
     let is_call = |line: &&Cow<'_, str>| depth(line) == depth(first) + 4 && line.trim_start().starts_with('.');
@@ -68,21 +68,21 @@ fn chain(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     Some((calls + 1, joined))
 }
 
-/// `0 => {`, `value`, `}`: an arm's block around one value.
+/// Joins the block of a match arm with a single value: `0 => {`, `value`, `}`.
 fn arm(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, value, last) = block(lines)?;
     let pattern = first.strip_suffix('{').filter(|pattern| pattern.ends_with("=> "))?;
     (last == "}").then(|| (3, format!("{pattern}{value},")))
 }
 
-/// `f(|a| {`, `value`, `})`: a closure's block around one value.
+/// Joins the block of a closure with a single value: `f(|a| {`, `value`, `})`.
 fn closure(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let (first, value, last) = block(lines)?;
     let parameters = first.strip_suffix('{').filter(|parameters| parameters.ends_with("| "))?;
     Some((3, format!("{parameters}{value}{}", last.strip_prefix('}')?)))
 }
 
-/// A line that opens a block, the one value in it, and the line that closes it.
+/// Returns a line that opens a block, the single value in the block, and the line that closes it.
 fn block<'a>(lines: &'a [Cow<'_, str>]) -> Option<(&'a str, &'a str, &'a str)> {
     let [first, value, last, ..] = lines else { return None };
     let is_value =
@@ -90,14 +90,14 @@ fn block<'a>(lines: &'a [Cow<'_, str>]) -> Option<(&'a str, &'a str, &'a str)> {
     (is_value && depth(last) == depth(first)).then(|| (first.as_ref(), value.trim(), last.trim()))
 }
 
-/// `impl A`, `for B {` and `while c`, `{`.
+/// Joins a header with its opening brace: `impl A`, `for B {` and `while c`, `{`.
 fn header(lines: &[Cow<'_, str>]) -> Option<(usize, String)> {
     let [first, next, ..] = lines else { return None };
     let continues = next.trim() == "{" || first.starts_with("impl") && next.starts_with("for ");
     (continues && depth(first) == depth(next)).then(|| (2, format!("{first} {}", next.trim())))
 }
 
-/// Items and methods with a blank line before each.
+/// Inserts a blank line before items and methods.
 pub(super) fn space(source: &str) -> String {
     const BEGINNINGS: [&str; 13] = [
         "///",
@@ -120,10 +120,11 @@ pub(super) fn space(source: &str) -> String {
         let text = &line[depth(line)..];
         let begins = BEGINNINGS.iter().any(|beginning| text.starts_with(beginning));
         let ends = previous.ends_with(['}', ';']) && !is_documentation(previous);
-        // At the outermost level every item stands apart; inside, what has a body or documentation does.
+        // At the outermost level every item is separated. Inside, items with a body or documentation are.
         const APART: [&str; 8] = ["///", "fn ", "pub fn ", "pub(super) ", "static ", "impl", "#[", "::"];
         let apart = depth(line) == 0 || APART.iter().any(|beginning| text.starts_with(beginning));
-        // Constants stand together and before what they are for, as a table does.
+        // Constants are not separated from each other or from the function that uses them, nor tables from their
+        // implementation.
         let is_constant = previous.trim_start().starts_with("const ");
         let continues = is_constant && (text.starts_with("const ") || text.starts_with("fn "))
             || item.starts_with("static ") && text.starts_with("impl");

@@ -1,4 +1,4 @@
-//! Messages: the table of operations, and types for header blocks and for what faults say.
+//! Renders messages: the table of operations, and types for header blocks and fault details.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -11,7 +11,7 @@ use castile_plan::plan::{
     RootType, Service, Struct, TypedRoot,
 };
 
-/// The table of a service's operations.
+/// Renders the table of a service's operations.
 pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     let operations = plan.operations.iter().map(|operation| {
         let Operation { name, action, request_action, response_action, .. } = operation;
@@ -42,7 +42,7 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// The elements of header blocks that are understood.
+/// Returns the elements of the header blocks that are understood.
 fn understood(message: &Message, context: Context<'_>) -> Vec<TokenStream> {
     let elements = message.headers.iter().map(|of| {
         let of = root_type(of, context);
@@ -71,7 +71,7 @@ fn payload(message: &Message, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What fields may begin with. The type may be in another module, and its table is its own affair.
+/// Returns what fields may start with. It doesn't use the table of their type, which may be private in another module.
 fn first(fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let elements: Vec<TokenStream> =
         fields.iter().filter_map(Field::element).map(|declared| element(declared, context)).collect();
@@ -86,7 +86,8 @@ fn root_type(of: &RootType, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What an element that stands by itself is in Rust: a type around its value, if it has one; what makes that of the value; and the value.
+/// Returns, for an independent element, the wrapper type around its value, the conversion to it, and the expression for
+/// the value. The first two are `None` if there is no wrapper.
 fn typed(plan: &TypedRoot, context: Context<'_>) -> (Option<TokenStream>, Option<TokenStream>, TokenStream) {
     let TypedRoot { of, documentation: text, base: value, .. } = plan;
     let RootType::Wrapper(ident) = of else { return (None, None, quote! { self }) };
@@ -100,7 +101,7 @@ fn typed(plan: &TypedRoot, context: Context<'_>) -> (Option<TokenStream>, Option
     (Some(wrapper), Some(quote! { .map(Self) }), quote! { &self.0 })
 }
 
-/// What writes an element that stands by itself.
+/// Renders the call that writes an independent element.
 fn write_root(root: &Root, base: &Base, inner: &TokenStream, context: Context<'_>) -> TokenStream {
     let Root { element: Element { namespace, name, .. }, start, end, .. } = root;
     if context.own.is_some() || context.is_own(base) {
@@ -110,7 +111,7 @@ fn write_root(root: &Root, base: &Base, inner: &TokenStream, context: Context<'_
     quote! { out.element(#start, #inner, #end) }
 }
 
-/// A header block as a value.
+/// Renders a header block as a value.
 pub(super) fn header(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     let Root { element: declared, is_encoded, start, end, .. } = &plan.root;
     let (wrapper, wrap, inner) = typed(plan, context);
@@ -147,7 +148,7 @@ pub(super) fn header(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// A document as a value.
+/// Renders a document as a value.
 pub(super) fn document(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     let (wrapper, wrap, inner) = typed(plan, context);
     let write = write_root(&plan.root, &plan.base, &inner, context);
@@ -168,7 +169,7 @@ pub(super) fn document(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// That what a document or a message repeats can be read item by item.
+/// Renders the implementation for reading repeated elements of a document or message item by item.
 pub(super) fn repeats(plan: &Repeats, context: Context<'_>) -> TokenStream {
     let Repeats { of, through, element: declared, value } = plan;
     let (of, value) = (root_type(of, context), value_of(value, Held::InPlace, context));
@@ -187,7 +188,7 @@ pub(super) fn repeats(plan: &Repeats, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What the faults of an operation can say.
+/// Renders the fault details of an operation.
 pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     let Faults { ident, variants, .. } = plan;
     let declared = variants.iter().map(|variant| {
@@ -206,7 +207,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// How what a fault says is read and written.
+/// Renders the implementations for reading and writing fault details.
 pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> TokenStream {
     let Faults { ident, variants, details } = plan;
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
@@ -271,7 +272,7 @@ pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> T
     }
 }
 
-/// What the faults of an operation can say, which is what those of another one can.
+/// Renders an alias for the fault details of an operation that equal those of another operation.
 pub(super) fn same_faults(operation: &str, plan: &Faults, like: &Faults) -> TokenStream {
     let (ident, of) = (&plan.ident, &like.ident);
     let documentation = documentation::line(&format!("What a fault of `{operation}` can say: that of `{of}`."));

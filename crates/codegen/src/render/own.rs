@@ -1,4 +1,5 @@
-//! That types of a program are what the contract has in their place: the compiler looks.
+//! Renders checks, evaluated by the compiler, that types of a program match the types of the contract that they
+//! replace.
 
 use castile_plan::plan::{
     Attribute, Base, Content, Field, Item, Nil, Presence, Role, Struct, Term, TypeName, Value, ValueConstraint,
@@ -9,7 +10,7 @@ use quote::quote;
 
 use super::{Context, base, literal, namespaces, occurs};
 
-/// The check of the type that stands for an item.
+/// Renders the check for the type that replaces an item.
 pub(super) fn check(item: &Item, context: Context<'_>) -> TokenStream {
     let Item::Struct(planned) = item else { return TokenStream::new() };
     let own = context.path(&planned.path);
@@ -40,7 +41,7 @@ fn expected(planned: &Struct, subject: &str, context: Context<'_>) -> TokenStrea
             let elements = elements(fields, subject, context);
             quote! { All(&[#(#elements),*]) }
         }
-        // The planner says so.
+        // The planner rejects mixed content.
         Content::Mixed { .. } => quote! { Sequence(&[]) },
     };
     let (name, called) = match role {
@@ -131,7 +132,7 @@ fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenS
                 let what = format!("`{name}`, {often}{nil}{said}, {}", of_type(of, context));
                 (quote! { ExpectedName::Is(#namespace, #name) }, is_nillable, kind(of, &within, context), what)
             }
-            // The planner refuses groups.
+            // The planner rejects groups.
             Term::Group(_) => return TokenStream::new(),
             Term::Any(wildcard) => {
                 let namespaces = namespaces(wildcard, context);
@@ -160,7 +161,7 @@ fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenS
     elements.collect()
 }
 
-/// A type in words.
+/// Describes a type for error messages.
 fn of_type(of: &Base, context: Context<'_>) -> String {
     match of {
         Base::Item(path) if !context.is_own(of) => match context.items.get(path) {
@@ -206,7 +207,7 @@ fn simple_kind(of: &Base, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What a type declares; `None` if all that is known of it is that it is a simple one.
+/// Renders what a type declares, or `None` if it is only known to be a simple type.
 fn declared(of: &Base, context: Context<'_>) -> Option<TokenStream> {
     match of {
         Base::List(item) => declared(item, context).map(|item| quote! { Kind::List(&#item) }),

@@ -1,6 +1,6 @@
-//! Pieces of source: each is formatted by itself.
+//! Pieces of source, which are formatted independently.
 //!
-//! A contract that is formatted as a whole has all of its syntax in memory at once, and one thread has all the work.
+//! Formatting a contract as a whole would need its complete syntax tree in memory, and would use only one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 
 use super::{Context, layout};
 
-/// What went wrong that shouldn't, from all threads.
+/// Bugs of the generator, collected from all threads.
 #[derive(Default)]
 pub(super) struct Bugs(Mutex<Vec<String>>);
 
@@ -18,7 +18,7 @@ impl Bugs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bug);
     }
 
-    /// The source, unless something went wrong.
+    /// Returns `made`, or the bugs if there are any.
     pub(super) fn instead_of<T>(self, made: T) -> Result<T, Vec<String>> {
         let bugs = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         if bugs.is_empty() { Ok(made) } else { Err(bugs) }
@@ -31,8 +31,8 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Items as they stand in their module. What goes wrong is a bug of the generator: it is told with the name of what was to
-    /// be generated, and nothing is there.
+    /// Formats items for their module. A failure is a bug of the generator; it is recorded with the name of the item,
+    /// and the piece is empty.
     pub(super) fn new(what: &str, context: Context<'_>, items: impl FnOnce() -> TokenStream) -> Self {
         let is_root = context.module == 0;
         let parsed = catch_unwind(AssertUnwindSafe(items))
@@ -40,7 +40,7 @@ impl Piece {
             .and_then(|items| syn::parse2::<syn::File>(items).map_err(|error| format!("it is no Rust: {error}")));
         let source = match parsed {
             Ok(file) if is_root => prettyplease::unparse(&file),
-            // How much fits on a line depends on where it begins.
+            // How much fits on a line depends on the indentation.
             Ok(file) => prettyplease::unparse(&around(file)),
             Err(problem) => {
                 context.bugs.tell(format!("a bug of the generator: the code of {what} can't be written: {problem}"));
@@ -51,7 +51,7 @@ impl Piece {
         Piece { source: layout::join(inside.filter(|_| !is_root).unwrap_or(&source)) }
     }
 
-    /// Adds an item that is formatted already, and imports nothing.
+    /// Adds an item that is already formatted and needs no imports.
     pub(super) fn with(mut self, item: &str, context: Context<'_>) -> Self {
         let margin = if context.module == 0 { "" } else { "    " };
         for line in item.lines() {
@@ -61,7 +61,7 @@ impl Piece {
     }
 }
 
-/// A module with these items. It is put around what was read: around tokens, all of them would be copied.
+/// Wraps these items in a module. It is done after parsing, because wrapping tokens would copy all of them.
 fn around(mut file: syn::File) -> syn::File {
     let module = syn::ItemMod {
         attrs: Vec::new(),

@@ -1,4 +1,4 @@
-//! Services: the trait to be implemented, the server and the client.
+//! Renders services: the trait to implement, the server and the client.
 
 use castile_wsdl::{Addressing, Responses, Version};
 use castile_xml::visible;
@@ -12,14 +12,15 @@ use castile_plan::Document;
 use castile_plan::names::{Ident, ServiceNames};
 use castile_plan::plan::{Base, Message, Operation, Service};
 
-/// The trait, the server and the client. A program may use one half and not the other: nothing of that is dead code.
+/// Renders the trait, the server and the client. Unused code is allowed, because a program may use only the server or
+/// only the client.
 pub(super) fn render(plan: &Service, options: &Options, context: Context<'_>) -> TokenStream {
     let server = options.server.then(|| server(plan, context));
     let client = options.client.then(|| client(plan, context));
     quote! { #server #client }
 }
 
-/// What is known of the service of this number and its operations.
+/// Renders the tables and the description of the service with this number.
 pub(super) fn tables(
     plan: &Service,
     number: usize,
@@ -32,7 +33,7 @@ pub(super) fn tables(
     quote! { #description #table }
 }
 
-/// The type of what a message holds.
+/// Returns the type of the content of a message.
 fn payload(message: &Message, context: Context<'_>) -> TokenStream {
     match &message.base {
         Base::Nothing => quote! { () },
@@ -62,7 +63,8 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
                 -> impl Future<Output = Result<::castile::Response<#answer>, Fault #detail>> + Send;
         }
     });
-    // Named by the trait: a method that is called `clone` or `into` is not the one of `Arc`.
+    // The method is called by its path in the trait. Otherwise a method with the name `clone` or `into` would be that
+    // of `Arc`.
     let arms = plan.operations.iter().map(|Operation { ident, .. }| quote! { payload.call(service, T::#ident) });
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
@@ -94,13 +96,13 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What is known of a service before any message comes.
+/// Renders the static description of a service.
 fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Options) -> TokenStream {
     let Service { name, namespace, documentation, .. } = plan;
     let address = plan.address();
     let ident = description_name(plan);
     let operations = &plan.names.operations;
-    // Only a server shows them.
+    // Only a server shows the documents.
     let documents = options.server.then(|| {
         let documents = beside.documents.iter().map(|Document { file, query, imports, .. }| {
             if imports.is_empty() && query == "wsdl" {
@@ -132,7 +134,7 @@ fn description_name(plan: &Service) -> &Ident {
     &plan.names.description
 }
 
-/// What the contract says of WS-Addressing, where it says anything.
+/// Renders the WS-Addressing declaration of the contract, if there is one.
 fn declared(addressing: Option<Addressing>) -> Option<TokenStream> {
     let Addressing { required, responses } = addressing?;
     let responses = match responses {
@@ -184,7 +186,7 @@ pub(super) fn client(plan: &Service, context: Context<'_>) -> TokenStream {
     };
     let client_documentation = format!("A client of `{}` over any HTTP transport{speaks}.", plan.name);
     let client_documentation = documentation::line(&client_documentation);
-    // It becomes code in a line of documentation, which a backtick or a line feed would end.
+    // The address is written as code in a line of documentation, which a backtick or a line feed would end.
     let address = (!plan.address().is_empty()).then(|| visible(&plan.address().replace('`', "%60")).into_owned());
     let address = address.map(|address| quote! { , #address });
     quote! {

@@ -1,4 +1,4 @@
-//! Structs: complex types and groups inside them, their tables, and how they are read and written.
+//! Renders structs: complex types and groups in them, their tables, and their implementations for reading and writing.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// The tables of a struct, and how it is read and written.
+/// Renders the tables of a struct, and its implementations for reading and writing.
 pub(super) fn implementation(plan: &Struct, context: Context<'_>) -> TokenStream {
     let fields: &[Field] = match &plan.content {
         Content::Sequence(fields) | Content::All(fields) => fields,
@@ -107,7 +107,7 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// How values are made, where Rust doesn't derive it.
+/// Renders the constructor or the `Default` implementation of a struct, where `Default` isn't derived.
 fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let ident = &plan.path.ident;
     let has_new = match plan.made {
@@ -115,7 +115,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         Made::ByDefaultOfContract => false,
         Made::OfParts => true,
     };
-    // What stands for each part: its name, its type if it must be said, and its value.
+    // For each part: its name, its type if it is a parameter, and its value.
     let mut parts: Vec<(&Ident, Option<TokenStream>, TokenStream)> = Vec::new();
     for Attribute { ident, base: of, presence, default, .. } in &plan.attributes {
         let required = || Some(base(of, context));
@@ -161,7 +161,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     }
     let required = parts.iter().filter_map(|(ident, required, _)| required.as_ref().map(|of| quote! { #ident: #of }));
     let required: Vec<TokenStream> = required.collect();
-    // So many arguments are fewer than all fields.
+    // The maximum number of parameters for which clippy gives no warning.
     const FEW: usize = 7;
     let many = (required.len() > FEW).then(|| {
         quote! { #[allow(clippy::too_many_arguments, reason = "the contract has so many")] }
@@ -325,7 +325,7 @@ fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
             }
         }
         Content::All(fields) => {
-            // Attributes are at hand until the first child is read.
+            // Attributes are available until the first child is read.
             let (locals, attributes): (Vec<TokenStream>, Vec<TokenStream>) =
                 attribute_locals(plan, context).into_iter().unzip();
             let (all, value) = all(ident, &plan.table, fields, &attributes, context);
@@ -359,7 +359,7 @@ fn attribute_table(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     Some(quote! { static #table: xs::Attributes = xs::Attributes::new(&[#(#declared),*]) #(#any)*; })
 }
 
-/// How each attribute that has a field is read.
+/// Renders how each attribute that has a field is read.
 fn attribute_reads<'a>(plan: &'a Struct, context: Context<'a>) -> impl Iterator<Item = (&'a Ident, TokenStream)> {
     let table = &plan.attribute_table;
     let declared = plan.attributes.iter().enumerate().filter_map(move |(index, attribute)| {
@@ -400,7 +400,7 @@ fn attribute_locals(plan: &Struct, context: Context<'_>) -> Vec<(TokenStream, To
     locals.collect()
 }
 
-/// How each field of a sequence is read.
+/// Renders how each field of a sequence is read.
 fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let mut elements = 0;
     let reads = fields.iter().enumerate().map(|(number, field)| {
@@ -418,7 +418,7 @@ fn sequence(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenS
     reads.collect()
 }
 
-/// The value of a field of which `read` is what was read: out of a box, or what an adapter made of it.
+/// Renders the value of a field from the result of `read`, taking it from its box or applying the adapter.
 pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) -> TokenStream {
     if let Some(adapter) = &field.adapter {
         let adapter = base(adapter, context);
@@ -436,21 +436,21 @@ pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) ->
     }
 }
 
-/// Which of the fields behind a wildcard it could take too: there are `elements` before it.
+/// Returns which of the fields after a wildcard could also match the wildcard. There are `elements` before it.
 fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, context: Context<'_>) -> Vec<TokenStream> {
     let mut declared = fields.iter().filter_map(Field::element);
-    // A program may have constants for its namespaces, so that nobody knows which of them are listed.
+    // A program may use constants for its namespaces, so the listed ones may be unknown here.
     let is_listed = context.own.is_some() && matches!(any, Wildcard::OneOf(_));
     let elements = declared.any(|element| is_listed || any.allows(&element.namespace)).then(|| {
         let elements = Literal::usize_unsuffixed(elements);
         quote! { xs::First::Elements(#table.split_at(#elements).1) }
     });
-    // What is in other namespaces than the wildcard's is seldom in a group beside it.
+    // A group beside a wildcard for other namespaces seldom has elements of other namespaces.
     let groups = fields.iter().filter(|field| matches!(field.term, Term::Group(_)) && !matches!(any, Wildcard::Not(_)));
     elements.into_iter().chain(groups.filter_map(|field| first_of(field, context))).collect()
 }
 
-/// The call that reads a field of a sequence; `index` is that of its element in the table.
+/// Renders the call that reads a field of a sequence. `index` is the index of its element in the table.
 pub(super) fn read(field: &Field, table: &Ident, index: usize, context: Context<'_>) -> TokenStream {
     let index = Literal::usize_unsuffixed(index);
     let occurrence = field.occurrence();
@@ -472,7 +472,7 @@ pub(super) fn read(field: &Field, table: &Ident, index: usize, context: Context<
     }
 }
 
-/// The call that reads what a wildcard takes, but for what comes `after` it.
+/// Renders the call that reads what a wildcard matches, up to the elements in `after`.
 fn read_any(any: &Wildcard, field: &Field, after: &[TokenStream], context: Context<'_>) -> TokenStream {
     let any = wildcard(any, context);
     let before = (!after.is_empty() && field.occurrence() != Occurrence::Required)
@@ -531,10 +531,10 @@ fn all(
     (read, quote! { #ident { #(#attributes,)* #(#values),* } })
 }
 
-/// The variable that holds a field's value until all are there.
+/// Returns the variable that holds a field's value until all values are read.
 pub(super) fn local(field: &Ident) -> Ident {
     match field.as_str() {
-        // These have others; no field is named with a mark at the end.
+        // These names are used for other variables. No field has a name that ends with an underscore.
         name @ ("decoder" | "element" | "index" | "outer" | "parts") => Ident::new(&format!("{name}_")),
         _ => field.clone(),
     }
@@ -589,13 +589,13 @@ fn group(plan: &Struct, fields: &[Field], context: Context<'_>) -> TokenStream {
     }
 }
 
-/// The fields that a sequence may begin with: all up to the first that must be there.
+/// Returns the fields that a sequence may start with: all up to and including the first required one.
 pub(super) fn begins(fields: &[Field]) -> &[Field] {
     let end = fields.iter().position(|field| field.min_occurs > 0).map_or(fields.len(), |index| index + 1);
     &fields[..end]
 }
 
-/// What the fields of a sequence may begin with.
+/// Returns what the fields of a sequence may start with.
 fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let count = |fields: &[Field]| fields.iter().filter(|field| field.element().is_some()).count();
     let elements = match (count(begins(fields)), count(fields)) {
@@ -611,7 +611,7 @@ fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStre
 
 // ---- what may be there at all ----
 
-/// What the children of a type may be, where a lenient decoder may ask.
+/// Renders the possible children of a type for a lenient decoder.
 fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     if !context.is_lenient {
         return None;
@@ -629,20 +629,21 @@ fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     Some(quote! { .content(xs::Content::#content) })
 }
 
-/// Whether all fields are elements whose local names differ, so that the name of a child tells which it is.
+/// Returns true if all fields are elements with different local names, so that a child's local name determines its
+/// field.
 fn is_told_by_names(fields: &[Field]) -> bool {
     let mut names = HashSet::new();
     fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)))
 }
 
-/// All that fields may be.
+/// Returns everything that fields may contain.
 fn particles(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStream> {
     let elements =
         fields.iter().any(|field| field.element().is_some()).then(|| quote! { xs::First::Elements(&#table) });
     elements.into_iter().chain(fields.iter().filter_map(|field| particle(field, context))).collect()
 }
 
-/// What may be in a group, or what a wildcard takes.
+/// Returns what a group may contain, or what a wildcard matches.
 fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     match &field.term {
         Term::Group(path) => {
@@ -653,7 +654,7 @@ fn particle(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     }
 }
 
-/// What a group says of all that may be in it, if that isn't what it may begin with.
+/// Renders the list of everything that a group may contain, if it differs from what it may start with.
 pub(super) fn all_of(
     first: &[TokenStream],
     table: &Ident,
@@ -668,7 +669,7 @@ pub(super) fn all_of(
     (text(first) != text(&all)).then(|| quote! { const ALL: &'static [xs::First] = &[#(#all),*]; })
 }
 
-/// What a group or a wildcard may begin with.
+/// Returns what a group or a wildcard may start with.
 pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStream> {
     match &field.term {
         Term::Element { .. } => None,
@@ -688,7 +689,7 @@ pub(super) fn first_of(field: &Field, context: Context<'_>) -> Option<TokenStrea
 fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let attributes = plan.attributes.iter().enumerate().map(|(number, attribute)| {
         let Attribute { ident, tag, namespace, .. } = attribute;
-        // Attributes without a prefix are in no namespace, whatever that of the tags is.
+        // An attribute without a prefix is in no namespace, regardless of the namespace of the tags.
         if context.own.is_some() && !namespace.is_empty() {
             let (namespace, prefix) = (context.namespace(namespace), format!("n{number}"));
             return match attribute.presence {
@@ -711,7 +712,7 @@ fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> 
             Presence::Optional => quote! { out.optional_attribute(#tag, &self.#ident); },
             Presence::Fixed { value, .. } => {
                 let mut text = format!(" {tag}=\"").into_bytes();
-                // It came out of XML, so XML can carry it.
+                // The value is from an XML document, so it has only characters that XML allows.
                 let _ = castile_xml::escape::push_attribute(&mut text, value);
                 text.push(b'"');
                 let text = String::from_utf8_lossy(&text).into_owned();
@@ -755,7 +756,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                 };
             }
             let adapter = field.adapter.as_ref().map(|adapter| base(adapter, context));
-            // Those of the language have no elements in them, and so no namespace.
+            // Values of primitive types contain no elements, so they need no namespace.
             let is_of_language =
                 matches!(&field.term, Term::Element { value, .. } if matches!(value.base, Base::Primitive(_)));
             if let Some(namespace) = context.own_namespace().filter(|_| adapter.is_some() || !is_of_language) {
@@ -824,7 +825,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
     }
 }
 
-/// What an element's value is if it is empty, or must be.
+/// Renders the default or fixed value of an element.
 pub(super) fn constraint(constraint: &Option<ValueConstraint>) -> TokenStream {
     match constraint {
         None => quote! {},

@@ -1,12 +1,13 @@
-//! Decodes or encodes one message again and again by a contract that is read now, to be measured from outside.
+//! Decodes or encodes one message repeatedly by a contract that is read at run time, for measurements from outside.
 //!
 //! ```text
 //! cargo run --release -p castile-dynamic --example values -- WSDL OPERATION FILE decode|encode|json|open N
 //! ```
 //!
-//! FILE is a request in its envelope. `decode` and `encode` do nothing but that, N times; `json` writes the value as JSON, and `open`
-//! reads the contract again. Under `valgrind --tool=callgrind`, the difference between two N, divided by their difference, is the cost
-//! of one in instructions. The example `codec` of castile-suites does the same by generated code.
+//! FILE is a request in its envelope. `decode` and `encode` only decode or encode, N times. `json` writes the value as
+//! JSON, and `open` reads the contract. To get the cost of one run in instructions, use `valgrind --tool=callgrind`
+//! with two values of N, and divide the difference of the costs by the difference of N. The example `codec` of
+//! castile-suites does the same with generated code.
 
 use std::error::Error;
 use std::hint::black_box;

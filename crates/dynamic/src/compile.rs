@@ -1,4 +1,4 @@
-//! Types out of a plan: the tables that generated code would have, made while the program runs.
+//! Makes types from a plan at run time: the tables that generated code would have.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,23 +22,24 @@ use crate::types::{
 };
 use crate::{json, kept};
 
-/// The types of a plan. Each is made when something first asks for it, and stays until the process ends, as the plan does.
+/// The types of a plan. A type is made when it is first needed. Like the plan, it stays in memory until the process
+/// ends.
 pub(crate) struct Types {
     items: HashMap<&'static Path, Slot>,
-    /// The header blocks of all services, by their types.
+    /// The header blocks of all services, by type.
     headers: HashMap<HeaderKey, &'static plan::TypedRoot>,
     text: &'static SimpleType,
     made: Mutex<Made>,
 }
 
-/// Where an item of a plan is.
+/// The source of an item.
 enum Slot {
     Planned(&'static Item),
-    /// As a bundle keeps it, and read once something asks for it.
+    /// The serialized item from a bundle, which is decoded when it is first needed.
     Kept(&'static [u8], OnceLock<Option<&'static Item>>),
 }
 
-/// The type of a header block: one of the contract, or a struct around its value.
+/// The type of a header block: a type of the contract, or a struct that wraps its value.
 #[derive(PartialEq, Eq, Hash)]
 enum HeaderKey {
     Own(&'static Path),
@@ -54,41 +55,42 @@ impl HeaderKey {
     }
 }
 
-/// What was made so far.
+/// The types made so far.
 #[derive(Default)]
 struct Made {
     places: HashMap<&'static Path, &'static Place>,
     simple: HashMap<plan::Base, &'static SimpleType>,
-    /// None while it is made: what holds itself is nothing.
+    /// `None` while a restriction is being made. A restriction that refers to itself gets no check there.
     checks: HashMap<&'static Path, Option<&'static Restriction>>,
-    /// None while it is made.
+    /// `None` while a group is being made.
     groups: HashMap<&'static Path, Option<&'static Group>>,
     named: HashMap<&'static Path, &'static SimpleTypes>,
-    /// What bodies without an element around begin with.
+    /// What bodies without a wrapper element may start with.
     firsts: HashMap<&'static Path, &'static [First]>,
-    /// How many of these are being made.
+    /// The number of restrictions, groups and simple types that are being made.
     depth: usize,
 }
 
-// A plan out of a file may have any number of each of these.
+// The following limits are for plans that are read from a file, which may contain anything. Plans of contracts stay
+// below them.
 
-/// No contract that is planned has so many unions, facets and groups to be made within each other.
+/// Maximum nesting of unions, facets and groups while they are made.
 const DEPTH: usize = 1_000;
 
-/// No contract that is planned has so many groups within each other. The tables of a decoder hold what groups begin with, and it looks
-/// into them without looking at the stack.
+/// Maximum nesting of groups. A decoder's tables have what groups start with, and the decoder recurses into them
+/// without checking the stack.
 const MOST_NESTED: usize = 128;
 
-/// No type that is planned has so many particles, those of groups counted as often as they are used.
+/// Maximum number of particles in a type. Those of groups count as often as they are used.
 const MOST_PARTICLES: usize = 1_000_000;
 
-/// A text is held against no more types and restrictions than this, counted as often as they are used.
+/// Maximum number of types and restrictions that are tried for a text. They count as often as they are used.
 const MOST_TRIED: usize = 10_000;
 
-/// What may be tried for all values together that the facets of one type list.
+/// Maximum number of types and restrictions tried for all values in the facets of a type.
 const MOST_PARSED: usize = 10_000_000;
 
-/// No decoder reads arrays of more dimensions.
+/// Maximum number of dimensions of an array, which is the limit of the decoder.
 const MOST_DIMENSIONS: usize = 1_000;
 
 /// A complex type of a plan.
@@ -100,7 +102,7 @@ pub(crate) enum Planned {
     EncodedArray(&'static plan::EncodedArray),
 }
 
-/// Makes types.
+/// Makes types, and holds the lock on them.
 pub(crate) struct Maker {
     types: &'static Types,
     made: MutexGuard<'static, Made>,
@@ -130,7 +132,7 @@ impl Types {
         Types { items, headers, text: leak(SimpleType::built_in(Datatype::String)), made: Mutex::default() }
     }
 
-    /// Makes all of them.
+    /// Makes all types.
     #[cfg(test)]
     pub(crate) fn make(&'static self) {
         for path in self.items.keys() {
@@ -139,13 +141,13 @@ impl Types {
             maker.facets(Some(path));
             maker.group(path);
             let place = maker.place(path);
-            // A place waits for the maker.
+            // Getting the type of a place locks the maker again.
             drop(maker);
             place.map(Place::get);
         }
     }
 
-    /// An item, and its path as it lives.
+    /// Returns an item, and its path with a static lifetime.
     fn item(&'static self, path: &Path) -> Option<(&'static Path, &'static Item)> {
         let (&path, slot) = self.items.get_key_value(path)?;
         let item = match slot {
@@ -155,14 +157,14 @@ impl Types {
         Some((path, item))
     }
 
-    /// Others wait until the maker is dropped.
+    /// Locks the types. Other threads wait until the maker is dropped.
     pub(crate) fn maker(&'static self) -> Maker {
         Maker { types: self, made: self.made.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 }
 
 impl Maker {
-    /// The type that belongs there.
+    /// Makes a complex type.
     pub(crate) fn complex(mut self, name: &'static str, of: Planned) -> Complex {
         match of {
             Planned::Struct(of) => Complex::Struct(self.structure(name, of)),
@@ -172,7 +174,7 @@ impl Maker {
         }
     }
 
-    /// Where a complex type is; a simple one has no place.
+    /// Returns the place of a complex type, or `None` for a simple type.
     fn place(&mut self, path: &Path) -> Option<&'static Place> {
         let (path, item) = self.types.item(path)?;
         if let Some(known) = self.made.places.get(path) {
@@ -195,7 +197,7 @@ impl Maker {
             plan::Base::AnyType | plan::Base::Raw => Base::AnyType,
             plan::Base::Nothing => Base::Nothing,
             plan::Base::Shared(value) => {
-                // What is shared is a node once: a plan out of a file may say it again.
+                // A shared value is one node. A plan from a file may nest several.
                 let mut inner = value;
                 while let plan::Base::Shared(value) = &**inner {
                     inner = value;
@@ -217,7 +219,7 @@ impl Maker {
         leak(ElementType { base, nil })
     }
 
-    /// An element of this type.
+    /// Makes an element with this type.
     pub(crate) fn element(&mut self, element: &'static plan::Element, of: &'static ElementType) -> Element {
         let plan::Element { namespace, name, slot, constraint, facets, types } = element;
         let mut made = Element::new(namespace, name, *slot).run_time(of);
@@ -235,7 +237,7 @@ impl Maker {
         made
     }
 
-    /// The header block of a type that a service has.
+    /// Returns the header block with this type, if a service has it.
     pub(crate) fn header(&self, of: &'static plan::RootType) -> Option<&'static plan::TypedRoot> {
         self.types.headers.get(&HeaderKey::of(of)).copied()
     }
@@ -246,13 +248,13 @@ impl Maker {
         if let Some(known) = self.made.simple.get(base) {
             return known;
         }
-        // While it is made, it is what a type that holds itself holds.
+        // While a type is being made, a reference to itself leads to the type for text.
         let text = self.types.text;
         self.made.simple.insert(base.clone(), text);
         let made = match base {
             plan::Base::Primitive(name) | plan::Base::Datatype(name) => Some(SimpleType::built_in(datatype(name))),
             plan::Base::List(item) => {
-                // No list has lists in it (XML Schema Part 1 §3.14.6). A plan out of a file may have them.
+                // A list can't contain lists (XML Schema Part 1 §3.14.6), but a plan from a file may have them.
                 let item = match **item {
                     plan::Base::List(_) => text,
                     _ => self.simple(item),
@@ -265,7 +267,7 @@ impl Maker {
                 Some((_, Item::Union(of))) => self.deeper(|maker| maker.union(of)),
                 _ => None,
             },
-            // No option names types of Rust.
+            // Options for this crate can't name Rust types.
             _ => None,
         };
         let made = made.map_or(text, leak);
@@ -273,7 +275,7 @@ impl Maker {
         made
     }
 
-    /// Makes what stands within something else.
+    /// Makes something nested, unless the limit is reached.
     fn deeper<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.made.depth >= DEPTH {
             return None;
@@ -428,7 +430,7 @@ impl Maker {
             plan::Presence::Default(_) => Presence::Default,
             plan::Presence::Fixed { value, required } => {
                 let mut written = format!(" {tag}=\"").into_bytes();
-                // It came out of XML, so XML can carry it.
+                // The value is from an XML document, so it has only characters that XML allows.
                 let _ = escape::push_attribute(&mut written, value);
                 written.push(b'"');
                 let written = leaked(String::from_utf8_lossy(&written).into_owned());
@@ -457,11 +459,12 @@ impl Maker {
         let mut groups = Vec::new();
         for field in fields {
             let group = match &field.term {
-                // An `xs:all` has elements alone (XML Schema Part 1 §3.8.6). A plan out of a file may have others.
+                // An `xs:all` contains only elements (XML Schema Part 1 §3.8.6), but a plan from a file may have groups
+                // in it.
                 plan::Term::Group(path) if compositor != Compositor::All => self.group(path),
                 _ => None,
             };
-            // The nesting counts that is there: what is within a group was made before, maybe.
+            // The depth of the group itself is checked, because the group may have been made before.
             let group = group.filter(|group| {
                 let particles = group.particles();
                 size + particles.size <= MOST_PARTICLES && particles.depth < MOST_NESTED
@@ -530,7 +533,7 @@ impl Maker {
 
     // ---- groups ----
 
-    /// What the elements of a type begin with, one of which is the first in a body.
+    /// Returns what the elements of a type may start with, one of which is the first element in a body.
     pub(crate) fn first_of(&mut self, path: &Path) -> &'static [First] {
         let Some((path, Item::Struct(of))) = self.types.item(path) else { return &[] };
         if let Some(known) = self.made.firsts.get(path) {
@@ -598,9 +601,9 @@ impl Maker {
         Some(group)
     }
 
-    /// In which order the pieces of mixed content may come; `table` has the elements among them.
+    /// Returns the order of the pieces of mixed content. `table` has their elements.
     fn order(&mut self, particle: &'static plan::Particle, table: &'static [Element]) -> Order {
-        /// What is asked of the stack for a model, which nests as its particles do and doesn't look at the stack itself.
+        /// The stack required for a model. It recurses into its particles without checking the stack.
         type OfModel = [u64; 1024];
         let mut leaves = Vec::new();
         let particle = self.ordered(particle, table, &mut leaves);
@@ -633,7 +636,7 @@ impl Maker {
         }
     }
 
-    /// What the children may be, for a lenient decoder.
+    /// Returns the possible children, for a lenient decoder.
     fn children(&mut self, fields: &'static [plan::Field], particles: &Particles, is_sequence: bool) -> Children {
         let mut names = HashSet::new();
         let are_told_by_names =
@@ -661,7 +664,7 @@ impl Maker {
             let is_one = counts.get(name.as_str()) == Some(&1);
             let key = if is_one { name } else { leaked(json::type_text(namespace, name)) };
             let base = self.base(&variant.base);
-            // A plan out of a file may derive a type from itself.
+            // In a plan from a file a type may be derived from itself.
             let is_concrete = match base {
                 Base::Complex(place) => !place.is_derived(),
                 Base::Shared(_) => false,
@@ -709,7 +712,7 @@ impl Maker {
             item: self.element(&of.item, item),
             item_type: self.type_name(&of.item_type),
             ranks: &of.ranks,
-            // A plan out of a file may say any number.
+            // A plan from a file may have any number here.
             rank: of.rank.min(MOST_DIMENSIONS),
         });
         let end = format!("</{}>", of.item.name);
@@ -719,34 +722,35 @@ impl Maker {
 
 const NOTHING: Particles = Particles { table: &[], list: Vec::new(), keys: Vec::new(), size: 0, depth: 0 };
 
-/// How often a particle may come. One that never does is not planned, and a group that has nothing else would come without end. A plan out
-/// of a file may have it.
+/// Returns the occurrence of a particle, with a maximum of at least 1.
+///
+/// A plan from a file may have a maximum of 0. A group with only such particles would be repeated endlessly.
 fn occurrence(field: &plan::Field) -> (u32, Option<u32>) {
     (field.min_occurs, field.max_occurs.map(|max| max.max(field.min_occurs).max(1)))
 }
 
-/// What stands behind a wildcard that could take it too: elements of the table, and what groups begin with.
+/// Returns what may follow a wildcard and could also match it: elements of the table, and the first elements of groups.
 fn before(any: &'static plan::Wildcard, table: &'static [Element], groups: &'static [First]) -> &'static [First] {
-    /// Of more elements some are taken for such ones: each wildcard looks at all of them.
+    /// Larger tables are added without a check, because the check would be repeated for each wildcard.
     const LOOKED_AT: usize = 100;
     let mut before = Vec::new();
     if table.len() > LOOKED_AT || table.iter().any(|element| any.allows(element.namespace)) {
         before.push(First::Elements(table));
     }
-    // What is in other namespaces than the wildcard's is seldom in a group beside it.
+    // A group beside a wildcard for other namespaces seldom has elements of other namespaces.
     if !groups.is_empty() && !matches!(any, plan::Wildcard::Not(_)) {
         before.push(First::Group(groups));
     }
     leak_all(before)
 }
 
-/// What a choice of the particles may begin with, and what all of them may hold.
+/// Returns what a choice of the particles may start with, which is also everything that they may contain.
 fn first_of_all(particles: &Particles, of: impl Fn(&'static Group) -> &'static [First]) -> &'static [First] {
     let elements = (!particles.table.is_empty()).then_some(First::Elements(particles.table));
     leak_all(elements.into_iter().chain(others(&particles.list, of)).collect())
 }
 
-/// What a sequence may begin with: all up to the first that must be there.
+/// Returns what a sequence may start with: all particles up to and including the first required one.
 fn first_of_sequence(particles: &Particles) -> &'static [First] {
     let Particles { table, list, .. } = particles;
     let end = list.iter().position(|particle| particle.min > 0).map_or(list.len(), |index| index + 1);
@@ -756,7 +760,7 @@ fn first_of_sequence(particles: &Particles) -> &'static [First] {
     leak_all(elements.into_iter().chain(others(begins, |group| group.first)).collect())
 }
 
-/// What groups and wildcards among the particles begin with.
+/// Returns what groups and wildcards among the particles may start with.
 fn others(list: &[Particle], of: impl Fn(&'static Group) -> &'static [First]) -> impl Iterator<Item = First> {
     list.iter().filter_map(move |particle| match particle.term {
         Term::Element { .. } => None,
@@ -765,7 +769,7 @@ fn others(list: &[Particle], of: impl Fn(&'static Group) -> &'static [First]) ->
     })
 }
 
-/// How many values a facet has that are read by the type.
+/// Returns how many values of a facet are parsed by the type.
 fn values(facet: &plan::Facet) -> usize {
     match facet {
         plan::Facet::WhiteSpace(_) | plan::Facet::Number(..) | plan::Facet::Patterns(_) | plan::Facet::Names(_) => 0,
@@ -838,7 +842,7 @@ fn name_value(of: &SimpleType, name: QName) -> Value {
     }
 }
 
-/// The built-in type that a Rust type of generated code stands for.
+/// Returns the built-in type for a Rust type of generated code.
 fn datatype(name: &str) -> Datatype {
     match name {
         "bool" => Datatype::Boolean,

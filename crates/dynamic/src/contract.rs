@@ -1,4 +1,4 @@
-//! A contract that is read while the program runs: its services and their operations.
+//! Contracts that are read at run time, with their services and operations.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -26,42 +26,43 @@ use crate::kept::{self, Kept};
 use crate::types::Nil;
 use crate::value::Value;
 
-/// What a contract is read for.
+/// Options for reading a contract.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whether values are held against the facets of their types while they are read, and values that an enumeration doesn't list are
-    /// refused. Structure and lexical spaces are always checked.
+    /// Whether values are checked against the facets of their types when they are read, and values that are not in an
+    /// enumeration are rejected. Structure and lexical spaces are always checked.
     pub facets: bool,
-    /// The operations that are there, by their names, with the types that they reach. None stands for all.
+    /// The operations to include, by name, with the types that they use. An empty list means all operations.
     pub operations: Vec<String>,
-    /// Types that are there though no operation names them, by their local names or as `{namespace}local`, each with all types that
-    /// are derived from it.
+    /// Types that are included although no operation refers to them, with all types derived from them. Names are local
+    /// names or `{namespace}local`.
     pub types: Vec<String>,
-    /// Whether any error of the contract refuses all of it. Else what an error is in is left out, with all that depends on it.
+    /// Whether any error in the contract rejects the whole contract. Without it, the parts with errors and everything
+    /// that depends on them are left out.
     pub strict: bool,
-    /// Whether the documents are at hand: what they say ([`Contract::definitions`]), and what servers show of them (`?wsdl`). Without
+    /// Whether to keep the documents, for [`Contract::definitions`] and for servers that serve them (`?wsdl`). Without
     /// them a large bundle is opened in a quarter of the time.
     pub documents: bool,
-    /// Whether services have a page for people, which servers with the feature `page` show.
+    /// Whether services have a page for people, which servers with the feature `page` serve.
     pub page: bool,
 }
 
 /// A contract that was read at run time.
 ///
-/// A type is made when a message first needs it. All of them stay in memory until the process ends, since the tables that a decoder reads
-/// by do. A program that reads one contract after another should do so in processes of their own.
+/// A type is made when a message first needs it. Types stay in memory until the process ends, because decoder tables
+/// are static. A program that reads many contracts should do so in separate processes.
 #[derive(Debug)]
 pub struct Contract {
-    /// Its services, each with one binding.
+    /// The services. Each has one binding.
     pub services: Vec<Service>,
     definitions: Option<Definitions>,
-    /// What could be better in the contract, or was left out. Nothing is told of a bundle of which what is kept was taken: its documents
-    /// were not read.
+    /// Warnings about the contract, and about parts that were left out. Empty if a plan stored in a bundle was used,
+    /// because its documents were not read then.
     pub diagnostics: Vec<Diagnostic>,
-    /// The operations that are left out.
+    /// The operations that were left out.
     pub left_out: Vec<plan::LeftOut>,
-    /// How many of the operations there are and what is left out, in one line. `None` if nothing is left out.
+    /// How many operations are included and what is left out, in one line. `None` if nothing is left out.
     pub summary: Option<String>,
 }
 
@@ -74,15 +75,15 @@ pub struct Service {
     ports: &'static [Port],
 }
 
-/// Where a service is, in a version of SOAP.
+/// The address of a service for a SOAP version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Port {
     /// The name of the `wsdl:port`.
     pub name: &'static str,
-    /// The version of SOAP that is spoken there.
+    /// The SOAP version at this port.
     pub version: Version,
-    /// The address, empty if the contract says none.
+    /// The address, which is empty if the contract has none.
     pub address: &'static str,
 }
 
@@ -91,16 +92,16 @@ pub struct Port {
 pub struct Operation {
     soap: &'static SoapOperation,
     label: &'static str,
-    /// Which it is of its port type.
+    /// Its index in the port type.
     number: usize,
-    /// The version of SOAP that clients speak unless they are told otherwise.
+    /// The SOAP version that clients use by default.
     version: Version,
-    /// What the contract says about it, empty if nothing.
+    /// The documentation in the contract, which may be empty.
     pub documentation: &'static str,
     faults: &'static [Entry],
     /// The header blocks that requests may have.
     blocks: &'static [Entry],
-    /// Those that responses may have.
+    /// The header blocks that responses may have.
     response_blocks: &'static [Entry],
 }
 
@@ -109,32 +110,33 @@ pub struct Operation {
 struct Entry {
     element: Element,
     is_encoded: bool,
-    /// Its tags as they are written.
+    /// The start tag, as written.
     start: &'static str,
     end: &'static str,
 }
 
-/// What a fault says: an element for each thing, and a text that stands beside them.
+/// The detail of a fault: its elements, and text beside them.
 #[derive(Debug)]
 pub struct FaultDetail {
-    /// The text directly in it, without white space around; empty if there is none.
+    /// The text directly in the detail, without surrounding white space. Empty if there is none.
     pub text: String,
-    /// The elements, in their order.
+    /// The elements, in order.
     pub entries: Vec<FaultEntry>,
 }
 
 /// An element in the detail of a fault.
 #[derive(Debug)]
 pub struct FaultEntry {
-    /// The local name of the element, or `{namespace}local` where others have that.
+    /// The local name of the element, or `{namespace}local` if several elements have this local name.
     pub name: String,
-    /// Its value, if the contract declares it for the operation.
+    /// The value, if the contract declares the element for the operation.
     pub value: Option<Value>,
     /// The element as XML.
     pub element: Any,
 }
 
-/// An object with a member for each name: the value of the element, or its XML; an array where there are several. `$` is the text.
+/// Serializes as an object with a member for each name: the value of the element or its XML, or an array for several
+/// elements. `$` is the text.
 impl Serialize for FaultDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members: Vec<(&str, Vec<&FaultEntry>)> = Vec::new();
@@ -161,7 +163,7 @@ impl Serialize for FaultDetail {
     }
 }
 
-/// Its value, or its XML.
+/// Serializes as the value, or as XML if there is no value.
 impl Serialize for FaultEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.value {
@@ -171,7 +173,7 @@ impl Serialize for FaultEntry {
     }
 }
 
-/// Reads what stands in a body.
+/// Reads the content of a body.
 fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Value, castile_soap::Error> {
     let name = root_name(xml);
     let is_envelope = |version: &Version| name.as_ref().is_some_and(|name| name.is(version.namespace(), "Envelope"));
@@ -179,13 +181,14 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
         return message::read_str(root, xml, Limits::default());
     }
     let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
-    // An element alone is read by itself, so that errors have the places of the text. In SOAP encoding others may stand beside it.
+    // A single element is read directly, so that errors have positions in the text. In SOAP encoding other elements may
+    // follow it.
     if root.body.is_none() && is_root && (!root.is_encoded || Tree::parse(xml).is_ok()) {
         let read = read_alone(root, xml);
         return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
     }
     let namespace = version.namespace();
-    // What may stand before a document may not stand in one.
+    // An XML declaration or other prolog is not allowed inside an envelope, so only the root element is taken.
     let document = Tree::parse(xml);
     let xml = document.as_ref().map_or(xml, |document| document.root().source());
     let envelope = format!("<s:Envelope xmlns:s=\"{namespace}\"><s:Body>{xml}</s:Body></s:Envelope>");
@@ -206,7 +209,7 @@ fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databindi
     Ok(value)
 }
 
-/// The name of the element that a text is, if it is one.
+/// Returns the name of the root element of a text, if it has one.
 fn root_name(xml: &str) -> Option<ExpandedName> {
     let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default()).ok()?;
     loop {
@@ -219,7 +222,7 @@ fn root_name(xml: &str) -> Option<ExpandedName> {
 }
 
 impl Entry {
-    /// Reads the element by itself.
+    /// Reads the element on its own.
     fn read(&'static self, xml: &str) -> Result<Value, castile_databinding::Error> {
         let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
         while !matches!(reader.next()?, Token::StartTag(_)) {}
@@ -230,7 +233,7 @@ impl Entry {
         }
     }
 
-    /// The element as XML.
+    /// Returns the element as XML.
     fn write(&self, value: &Value, version: Version) -> Result<String, castile_databinding::Error> {
         let mut encoder = Encoder::new(Vec::new());
         encoder.payload(self.start);
@@ -238,7 +241,8 @@ impl Entry {
             false => encoder.element(self.start, value, self.end),
             true => {
                 encoder.encode(version.encoding());
-                // Its encoding is an attribute of the envelope's namespace, and nobody knows where it will stand.
+                // The encoding is an attribute in the envelope's namespace, which must be declared here, because it is
+                // unknown where the element will be inserted.
                 let start = self.start.strip_suffix('>').unwrap_or(self.start);
                 encoder.independent(&format!("{start} xmlns:soap=\"{}\">", version.namespace()), Some(value), self.end);
             }
@@ -247,16 +251,16 @@ impl Entry {
     }
 }
 
-/// Keeps in a bundle what is made of the contract that it is, so that a large one is opened in a quarter of the time.
+/// Stores the plan of a contract in its bundle, so that a large contract is opened in a quarter of the time.
 ///
-/// A contract in which nothing can be used is left as it is. So is one that takes too much room.
+/// The bundle is not changed if nothing in the contract can be used. Nothing is stored if the plan is too large.
 pub fn keep(bundle: &mut Bundle) {
     if let Ok((_, plan, _)) = castile_plan::planned_of(bundle, &Options::default().of_plan()) {
         kept::keep(plan, bundle);
     }
 }
 
-/// The bundle that a file is, if it is one without a defect.
+/// Returns the bundle in a file, if it is a bundle without errors.
 fn bundle(path: &Path, files: &Files) -> Option<Bundle> {
     let name = path.to_string_lossy();
     let bytes = files.read(&name).ok().filter(|bytes| Bundle::is_bundle(bytes))?;
@@ -278,7 +282,7 @@ impl Options {
         of_plan
     }
 
-    /// Whether a plan that knows none of these options won't do.
+    /// Returns true if a stored plan, which is made with default options, isn't sufficient for these options.
     fn needs_documents(&self) -> bool {
         let Options { facets, operations: _, types, strict, documents, page } = self;
         *facets || *strict || *documents || *page || !types.is_empty()
@@ -286,12 +290,12 @@ impl Options {
 }
 
 impl Contract {
-    /// Reads the contract at `path`, a WSDL or a bundle; `files` knows what is imported.
+    /// Reads the contract at `path`, a WSDL document or a bundle. `files` finds imported documents.
     ///
-    /// A bundle may keep what is made of its documents ([`keep`]). If so, they are read only where an option needs them.
+    /// A bundle may have a stored plan ([`keep`]). Then its documents are read only if an option requires them.
     ///
     /// # Errors
-    /// All problems of the contract, with their places; one at least is an error.
+    /// Returns all problems of the contract with their positions. At least one is an error.
     pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         if !options.needs_documents()
             && let Some(Kept { plan, items }) = bundle(path, files).as_ref().and_then(kept::plan)
@@ -310,7 +314,7 @@ impl Contract {
         Ok(Contract { definitions, diagnostics, ..contract })
     }
 
-    /// The services of a plan, which may have more items as a bundle keeps them.
+    /// Makes the services of a plan. `kept` has further items, serialized as in a bundle.
     pub(crate) fn of(
         mut plan: Plan,
         kept: Vec<(plan::Path, &'static [u8])>,
@@ -319,7 +323,7 @@ impl Contract {
         page: Option<String>,
     ) -> Self {
         let is_wanted = |name: &String| options.operations.is_empty() || options.operations.contains(name);
-        // A plan that was kept has all.
+        // A stored plan has all operations.
         for service in &mut plan.services {
             service.operations.retain(|operation| is_wanted(&operation.name));
         }
@@ -329,7 +333,8 @@ impl Contract {
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
         let types = leak(Types::new(plan, kept));
-        // A service without an operation that is wanted may still have a header block of another one's messages.
+        // A service without requested operations is planned too, because it may have a header block for messages of
+        // another service.
         let of_wanted = plan.services.iter().enumerate();
         let of_wanted = of_wanted.filter(|(_, of)| options.operations.is_empty() || !of.operations.is_empty());
         let services = of_wanted.map(|(number, service)| {
@@ -340,12 +345,12 @@ impl Contract {
         Contract { services, definitions: None, diagnostics: Vec::new(), left_out, summary }
     }
 
-    /// What its documents say, if they are at hand ([`Options::documents`]).
+    /// Returns the service model of the documents, if they are available ([`Options::documents`]).
     pub fn definitions(&self) -> Option<&Definitions> {
         self.definitions.as_ref()
     }
 
-    /// What the documents say, and what they say of an operation of a service, if they are at hand.
+    /// Returns the service model and the operation in it, if the documents are available.
     pub fn bound(&self, service: &Service, operation: &Operation) -> Option<(&Definitions, &BindingOperation)> {
         let definitions = self.definitions.as_ref()?;
         let mut bound = definitions[service.binding].operations.iter();
@@ -354,52 +359,53 @@ impl Contract {
 }
 
 impl Service {
-    /// What is known of it before any message comes.
+    /// Returns its static description.
     pub fn description(&self) -> &'static Description {
         self.description
     }
 
-    /// Its operations, in the order of the contract.
+    /// Returns its operations, in the order of the contract.
     pub fn operations(&self) -> &'static [Operation] {
         self.operations
     }
 
-    /// Where it is: at one port at least. The first one is what the contract's own address and version of the service are taken from.
+    /// Returns its ports, at least one. The first port determines the address and SOAP version of the service.
     pub fn ports(&self) -> &'static [Port] {
         self.ports
     }
 }
 
 impl Operation {
-    /// The name in the port type.
+    /// Returns the name in the port type.
     pub fn name(&self) -> &'static str {
         self.soap.name
     }
 
-    /// What it is called where only one may be meant: by its name, and a number behind it if it isn't the first that has the name in the
-    /// binding. The operations that the service lacks count, and so do those that nobody asked for.
+    /// Returns a unique label in the binding: the name, followed by a number if it isn't the first operation with this
+    /// name. Operations that are left out or not requested count, too.
     pub fn label(&self) -> &'static str {
         self.label
     }
 
-    /// The value of a request, out of JSON.
+    /// Reads the value of a request from JSON.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The JSON is not a valid request. The error has the path and the problem.
     pub fn request_from_json(&self, json: &serde_json::Value) -> Result<Value, JsonError> {
         Value::from_json(json, &self.soap.request.element)
     }
 
-    /// All that is wrong with JSON as a request: what [`request_from_json`](Self::request_from_json) says first, and what else is found if
-    /// reading goes on. The hundred first are told, and behind them how many more there are.
+    /// Returns all problems in a request as JSON. They include the problem that
+    /// [`request_from_json`](Self::request_from_json) returns. At most 100 problems are returned, followed by the
+    /// number of the others.
     pub fn request_problems(&self, json: &serde_json::Value) -> Vec<JsonError> {
         Value::problems_of_json(json, &self.soap.request.element)
     }
 
-    /// The value of a response, out of JSON.
+    /// Reads the value of a response from JSON.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The JSON is not a valid response. The error has the path and the problem.
     pub fn response_from_json(&self, json: &serde_json::Value) -> Result<Value, JsonError> {
         match &self.soap.response {
             Some(root) => Value::from_json(json, &root.element),
@@ -407,18 +413,20 @@ impl Operation {
         }
     }
 
-    /// The value of a request, out of XML: an envelope without header blocks that must be understood, or what stands in its body.
+    /// Reads the value of a request from XML: an envelope without header blocks that must be understood, or the content
+    /// of its body.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The XML is not a valid request. The error has the position and the problem.
     pub fn request_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
         read_payload(&self.soap.request, xml, self.version)
     }
 
-    /// The value of a response, out of XML as for [`request_from_xml`](Self::request_from_xml).
+    /// Reads the value of a response from XML: an envelope without header blocks that must be understood, or the
+    /// content of its body.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The XML is not a valid response. The error has the position and the problem.
     pub fn response_from_xml(&self, xml: &str) -> Result<Value, castile_soap::Error> {
         match &self.soap.response {
             Some(root) => read_payload(root, xml, self.version),
@@ -426,7 +434,7 @@ impl Operation {
         }
     }
 
-    /// The detail of a fault, out of the XML between its tags.
+    /// Reads the detail of a fault from the XML between its tags.
     pub fn fault_detail(&self, xml: &str) -> FaultDetail {
         let whole = Any::parse(&format!("<detail>{xml}</detail>"));
         let detail = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
@@ -453,7 +461,7 @@ impl Operation {
     /// Checks an element in the detail of a fault, if the contract declares it for the operation.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The element is invalid. The error has the position and the problem.
     pub fn check_fault_detail(&self, xml: &str) -> Result<(), castile_soap::Error> {
         let Some(name) = root_name(xml) else { return Ok(()) };
         let mut first = None;
@@ -466,22 +474,25 @@ impl Operation {
         first.map_or(Ok(()), |error| Err(error.locate(xml.as_bytes(), Limits::default(), None).into()))
     }
 
-    /// What the contract says of an element in the detail of a fault. In SOAP encoding several may have one name, whose types differ.
+    /// Returns the declared elements with this name in fault details. In SOAP encoding several may have the same name
+    /// and different types.
     fn faults_of<'n>(&self, name: &'n ExpandedName) -> impl Iterator<Item = &'static Entry> + use<'n> {
         let faults = self.faults;
         faults.iter().filter(|part| name.is(part.element.namespace, part.element.name))
     }
 
-    /// The elements that the detail of a fault may have.
+    /// Returns the elements that the detail of a fault may have.
     pub fn faults(&self) -> impl Iterator<Item = &'static Element> {
         self.faults.iter().map(|part| &part.element)
     }
 
-    /// The XML between the tags of the detail of a fault, out of JSON: an object with a member for each element, which is called as
-    /// that is, or `{namespace}local`, and an array where there are several. `$` is a text before them.
+    /// Returns the XML between the tags of a fault's detail, from JSON.
+    ///
+    /// The JSON is an object with a member for each element. A member's name is the element's local name or
+    /// `{namespace}local`, and its value may be an array for several elements. `$` is text before the elements.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The JSON is not a valid detail. The error has the path and the problem.
     pub fn fault_detail_from_json(&self, json: &serde_json::Value) -> Result<String, JsonError> {
         let members = members_of(json)?;
         let text = members.get(CONTENT).map_or(Ok(String::new()), |text| escaped_from_json(text, CONTENT))?;
@@ -495,10 +506,11 @@ impl Operation {
         elements.map(|elements| text + &elements.concat())
     }
 
-    /// The header blocks of a request as XML, out of JSON: an object with a member for each block, which is called as its element is.
+    /// Returns the header blocks of a request as XML, from JSON: an object with a member for each block, named like its
+    /// element.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The JSON is not valid for the declared header blocks. The error has the path and the problem.
     pub fn header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
         elements_from_json(self.blocks, self.version, members_of(json)?.iter(), |known| match known.is_empty() {
             true => format!("{} declares no header blocks, so they are XML", self.name()),
@@ -506,15 +518,15 @@ impl Operation {
         })
     }
 
-    /// What is wrong with header blocks, that which [`header_from_json`](Self::header_from_json) tells among it, and 100 problems
-    /// at most.
+    /// Returns at most 100 problems in the header blocks of a request as JSON. They include the problem that
+    /// [`header_from_json`](Self::header_from_json) returns.
     pub fn header_problems(&self, json: &serde_json::Value) -> Vec<JsonError> {
         let Some(members) = json.as_object() else { return self.header_from_json(json).err().into_iter().collect() };
         let of_member = |(name, json): (&String, &serde_json::Value)| {
             let alone = serde_json::Value::Object([(name.clone(), json.clone())].into_iter().collect());
             let first = self.header_from_json(&alone).err()?;
             let mut of_name = self.blocks.iter().filter(|entry| entry.element.name == name.as_str());
-            // Of what is in several namespaces, or is several, the first one is told.
+            // If the name is ambiguous or there are several blocks, only the first problem is reported.
             let (Some(entry), None, false) = (of_name.next(), of_name.next(), json.is_array()) else {
                 return Some(vec![first]);
             };
@@ -525,10 +537,11 @@ impl Operation {
         members.iter().filter_map(of_member).flatten().take(100).collect()
     }
 
-    /// The header blocks of a response as XML, out of JSON as for [`header_from_json`](Self::header_from_json).
+    /// Returns the header blocks of a response as XML, from JSON: an object with a member for each block, named like
+    /// its element.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The JSON is not valid for the declared header blocks. The error has the path and the problem.
     pub fn response_header_from_json(&self, json: &serde_json::Value) -> Result<Vec<String>, JsonError> {
         elements_from_json(self.response_blocks, self.version, members_of(json)?.iter(), |known| {
             let response = format!("the response of {}", self.name());
@@ -539,7 +552,7 @@ impl Operation {
         })
     }
 
-    /// What messages are read and written by.
+    /// Returns the operation for reading and writing messages.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap
     }
@@ -550,8 +563,8 @@ fn members_of(json: &serde_json::Value) -> Result<&serde_json::Map<String, serde
     json.as_object().ok_or_else(|| JsonError { path: String::new(), message: message() })
 }
 
-/// Elements as XML, out of members of an object, one for each. `unknown` says of a member that there is no such element among those of
-/// these names.
+/// Writes elements as XML from members of an object. `unknown` returns the error message for a member that isn't among
+/// the given names.
 fn elements_from_json<'j>(
     declared: &'static [Entry],
     version: Version,
@@ -579,7 +592,8 @@ fn elements_from_json<'j>(
             );
             return Err(wrong(name, message));
         }
-        // In SOAP encoding several may have one name, whose types differ: it is the first one that has such values.
+        // In SOAP encoding several elements may have the same name and different types. The first one for which the
+        // value is valid is used.
         let read = |json: &serde_json::Value| {
             let first = Value::from_json(json, &entry.element);
             first.map(|value| (entry, value)).or_else(|error| {
@@ -594,7 +608,7 @@ fn elements_from_json<'j>(
         };
         match (read(json), json) {
             (Ok(read), _) => write(read)?,
-            // What is no value of its own is several.
+            // An array that isn't a valid value is a list of values.
             (Err(_), serde_json::Value::Array(items)) => {
                 for (number, json) in items.iter().enumerate() {
                     let one = read(json).map_err(|error| error.within(&format!("[{number}]")).within(name))?;
@@ -607,7 +621,7 @@ fn elements_from_json<'j>(
     Ok(elements)
 }
 
-/// The documents as a server shows them.
+/// Returns the documents in the form that a server serves.
 fn documents(documents: Vec<castile_plan::Document>) -> &'static [Document] {
     let kept = documents.into_iter().map(|castile_plan::Document { query, text, imports, .. }| {
         let imports = imports.into_iter().map(|(location, query)| (leaked(location), leaked(query)));
@@ -709,7 +723,7 @@ impl Maker {
         }
     }
 
-    /// The elements of header blocks that are understood.
+    /// Returns the elements of the header blocks that are understood.
     fn understood(&mut self, message: &'static plan::Message) -> &'static [&'static Element] {
         let elements: Vec<&'static Element> = self.blocks(message).iter().map(|entry| &entry.element).collect();
         leak_all(elements)
@@ -737,9 +751,9 @@ fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
     Root { element: root.element.run_time(of), ..root }
 }
 
-/// Answers the requests of a service that is known at run time only.
+/// A handler for the requests of a service that is read at run time.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers a request.
+    /// Handles a request.
     fn call(
         &self,
         operation: &'static Operation,
@@ -761,15 +775,15 @@ where
     }
 }
 
-/// A service that is known at run time only, with what answers its requests: a [`Service`](castile_soap::Service), which an endpoint
-/// of HTTP carries.
+/// A service that is read at run time, with its handler. It is a [`Service`](castile_soap::Service), so an HTTP
+/// endpoint can serve it.
 pub struct Served<H> {
     service: Service,
     handler: std::sync::Arc<H>,
 }
 
 impl<H: Handler> Served<H> {
-    /// A service whose requests `handler` answers.
+    /// Creates a service whose requests are handled by `handler`.
     pub fn new(service: Service, handler: H) -> Self {
         Served { service, handler: std::sync::Arc::new(handler) }
     }

@@ -1,4 +1,4 @@
-//! Values that are the same again and again, but for some of their texts.
+//! Templates for values that differ only in some of their texts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,31 +11,32 @@ use crate::simple::SimpleType;
 use crate::types::{Content, GroupKind, Particles, Term};
 use crate::value::{ContentValue, GroupContent, GroupValue, SimpleValue, Slot, StructValue, Value};
 
-/// More places than this are not looked for: each is found by reading the value again.
+/// Maximum number of places. Finding each of them requires reading the value again.
 const MOST_PLACES: usize = 256;
 
-/// No more of a value is read to find its places: its size in XML, in bytes, once for each place.
+/// Maximum work for finding the places: the size of the value as XML in bytes, multiplied by the number of places.
 const MOST_READ: usize = 16 << 20;
 
-/// How many values are kept to be filled again.
+/// Maximum number of values that are kept for reuse.
 const MOST_GIVEN: usize = 4;
 
-/// No larger values are kept, without their texts, and none with longer texts, in bytes.
+/// Maximum size in bytes of a reusable value without its texts, and of its texts.
 const LONGEST_GIVEN: usize = 64 << 10;
 
-/// What is tried at a place, beside what stands there, to find out where in the value it is.
+/// Texts that are tried at a place to find its position in the value.
 const TRIED: [&str; 8] =
     ["another", "43", "44.5", "false", "2004-03-01T00:00:00Z", "2004-03-01", "urn:another", "QUJD"];
 
-/// A value with places, each of which is one value of a simple type. To fill them takes a fraction of what it takes to read the value, and
-/// gives the same.
+/// A value with places, each of which is a value of a simple type. Filling the places gives the same result as reading
+/// the value, in a fraction of the time.
 #[derive(Debug)]
 pub struct Form {
     value: Value,
     places: Vec<Place>,
-    /// Values that were given. One that nobody has any more is filled again: that is less work than to make another.
+    /// Values that were returned before. A value that is no longer in use is filled again, which is cheaper than
+    /// cloning.
     given: Mutex<Vec<Arc<Value>>>,
-    /// Whether the value is small enough for that.
+    /// Whether the value is small enough to be reused.
     is_small: bool,
 }
 
@@ -47,11 +48,15 @@ struct Place {
 }
 
 impl Form {
-    /// The form of payloads of `root`, which `read` makes of the texts at some places. `texts` are some that can be read.
+    /// Creates the form of payloads of `root`. `read` returns the value for given texts at the places. `texts` are
+    /// valid examples.
     ///
-    /// There is none if a place may be more than the whole of a simple value, or if nobody knows: where another text makes no
-    /// difference, or more than one. Names are no texts of a form, since they have prefixes. Nor is there one if it takes much work to
-    /// find so many places in a value of such a size.
+    /// Returns `None` in these cases:
+    ///
+    /// - A place is not a whole simple value, or its position is ambiguous: changing the text changes nothing, or
+    ///   several values.
+    /// - A place is a qualified name, because names depend on prefixes.
+    /// - Finding the places would take too much work for the size of the value.
     pub fn new(root: &'static Root, texts: &[String], read: impl Fn(&[&str]) -> Option<Value>) -> Option<Self> {
         if texts.is_empty() || texts.len() > MOST_PLACES {
             return None;
@@ -80,8 +85,10 @@ impl Form {
         Some(Form { value, places, given: Mutex::default(), is_small: size <= LONGEST_GIVEN })
     }
 
-    /// The value with other texts, in JSON, at its places. `None` if it isn't known without reading all of it: where one is no text that
-    /// can stand there, or an empty one. Nor is it known if there are not as many texts as places.
+    /// Returns the value with other texts, given as JSON, at its places.
+    ///
+    /// Returns `None` if the value has to be read as a whole: if a text is invalid at its place or is empty, or if the
+    /// number of texts differs from the number of places.
     #[must_use]
     pub fn fill(&self, texts: &[impl AsRef<Json>]) -> Option<Arc<Value>> {
         if texts.len() != self.places.len() {
@@ -106,7 +113,7 @@ impl Form {
         }
         let length: usize = texts.iter().filter_map(|json| json.as_ref().as_str()).map(str::len).sum();
         let mut given = given();
-        // What is kept is charged to nobody.
+        // Kept values are not charged to any reservation, so they are limited here.
         if self.is_small && given.len() < MOST_GIVEN && length <= LONGEST_GIVEN {
             given.push(shared.clone());
         }
@@ -114,7 +121,7 @@ impl Form {
     }
 }
 
-/// Where the text of a value stands in it, if all that is different in another value comes of another text.
+/// Finds the position of a text in a value, given another value that was read with a different text.
 fn place(
     (value, text): (&Value, &str),
     (other, other_text): (&Value, &str),
@@ -130,7 +137,7 @@ fn place(
     if different.next().is_some() || before.of.has_names {
         return None;
     }
-    // All of the leaf is what the text says, and nothing else has changed.
+    // The text must be the whole value of the leaf, and nothing else may change.
     let is_all = |text: &str, leaf: &Leaf| parse(text, leaf.of).is_ok_and(|value| value == leaf.value);
     let mut changed = value.clone();
     leaf(&mut changed, &before.path)?.clone_from(&after.value);
@@ -138,7 +145,7 @@ fn place(
     is_it.then(|| Place { path: before.path.clone(), of: before.of, held: before.held })
 }
 
-/// A value of a simple type within another value.
+/// A simple value within another value.
 struct Leaf {
     path: Vec<usize>,
     value: datatypes::Value,
@@ -146,8 +153,8 @@ struct Leaf {
     held: Held,
 }
 
-/// The values of simple types within a value. What has no declared type is passed over: mixed content, wildcards, and what is in SOAP
-/// encoding.
+/// Returns the simple values within a value. Content without a declared type is skipped: mixed content, wildcards and
+/// SOAP encoding.
 fn leaves(value: &Value, held: Held) -> Vec<Leaf> {
     let mut leaves = Leaves { path: Vec::new(), found: Vec::new() };
     leaves.of(value, held);
@@ -164,7 +171,7 @@ impl Leaves {
         self.found.push(Leaf { path: self.path.clone(), value: value.clone(), of, held });
     }
 
-    /// What a step leads to.
+    /// Calls `find` for the value at this step.
     fn within(&mut self, step: usize, find: impl FnOnce(&mut Self)) {
         self.path.push(step);
         find(self);
@@ -241,14 +248,14 @@ impl Leaves {
     }
 }
 
-/// The value of a simple type that a path leads to.
+/// Returns the simple value at a path.
 fn leaf<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut datatypes::Value> {
     deeper::<Value, _>(|| match value {
         Value::Simple(value) => Some(&mut value.value),
         Value::Derived(of) => leaf(&mut of.value, path),
         Value::Struct(of) => {
             let (step, rest) = path.split_first()?;
-            // Its fields are borrowed one by one.
+            // The fields must be borrowed separately.
             let of = &mut **of;
             match (step.checked_sub(of.attributes.len()), &mut of.content) {
                 (None, _) => of.attributes[*step].as_mut(),

@@ -1,7 +1,7 @@
-//! Values as JSON, and JSON as values. `docs/json.md` has the mapping.
+//! Converts values to JSON and JSON to values. `docs/json.md` describes the mapping.
 //!
-//! Elements are members of an object by their local names, attributes have an `@` before theirs. What XML has beside that has names that
-//! begin with `$`, which no element has.
+//! Elements are members of an object by their local names, and attributes have an `@` before theirs. Everything else
+//! has names that begin with `$`, which can't begin an element's name.
 
 mod read;
 mod write;
@@ -17,41 +17,42 @@ use castile_databinding::schema::{Element, XSD_NAMESPACE};
 
 use crate::types::{Group, GroupKind, Particle, Particles, Term};
 
-/// The value of a type with simple content, and the pieces of mixed content.
+/// The member for the value of a type with simple content, and for the pieces of mixed content.
 pub(crate) const CONTENT: &str = "$";
-/// The type that an element says it is of.
+/// The member for the type that an element declares.
 const TYPE: &str = "$type";
-/// That an element with attributes is nil.
+/// The member which states that an element with attributes is nil.
 const NIL: &str = "$nil";
-/// An element as XML.
+/// The member for an element as XML.
 const XML: &str = "$xml";
-/// The file that has the bytes of a value.
+/// The member for the file with the bytes of a value.
 const FILE: &str = "$file";
-/// The number of a node of a graph, and a reference to one.
+/// The members for the number of a graph node, and for a reference to one.
 const ID: &str = "$id";
 const REF: &str = "$ref";
-/// The sizes and the items of an array of several dimensions.
+/// The members for the sizes and the items of an array with several dimensions.
 const SIZES: &str = "$sizes";
 const ITEMS: &str = "$items";
 
-/// Numbers of more digits are texts: programs that read JSON hold no more of them.
+/// Maximum number of digits in a JSON number. Longer numbers are written as strings, because most JSON readers lose
+/// further digits.
 const DIGITS: usize = 15;
 
-/// What stands for a particle in an object.
+/// How a particle is represented in an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// A member of this name.
+    /// As a member with this name.
     Member(&'static str),
-    /// The members of the group are those of the object around it.
+    /// As members of the surrounding object, for the members of a group.
     Flat,
 }
 
-/// A name with its namespace, where that tells it from others.
+/// Returns a name with its namespace, if it has one.
 pub(crate) fn expanded(namespace: &str, local: &str) -> String {
     if namespace.is_empty() { local.to_owned() } else { format!("{{{namespace}}}{local}") }
 }
 
-/// The name of a type: `xs:int`, `{namespace}local`, or `{}local` in no namespace.
+/// Returns the name of a type: `xs:int`, `{namespace}local`, or `{}local` for no namespace.
 pub(crate) fn type_text(namespace: &str, local: &str) -> String {
     match namespace {
         XSD_NAMESPACE => format!("xs:{local}"),
@@ -59,7 +60,7 @@ pub(crate) fn type_text(namespace: &str, local: &str) -> String {
     }
 }
 
-/// What stands for each of the particles, none of which has a name that another one has.
+/// Returns the keys of the particles. Their names are unique.
 pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(String) -> &'static str) -> Vec<Key> {
     let mut count: HashMap<&str, usize> = HashMap::new();
     let mut expanded_count: HashMap<(&str, &str), usize> = HashMap::new();
@@ -69,7 +70,7 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
     }
     let mut keys: Vec<Key> = Vec::with_capacity(list.len());
     let mut taken: HashSet<&'static str> = HashSet::new();
-    // Each name goes on where it ended: a type may have one many times.
+    // The last number used for each name, since a type may use a name many times.
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut unique = |taken: &mut HashSet<&'static str>, name: String| {
         let mut numbered = name.clone();
@@ -84,7 +85,8 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
         taken.insert(kept);
         kept
     };
-    // Elements first: a group whose members have their names stands apart.
+    // Elements are named first. If a member of a group has the same name as an element, the group becomes a member of
+    // its own.
     let mut of_elements = HashMap::new();
     for (number, particle) in list.iter().enumerate() {
         if let Term::Element { index, .. } = particle.term {
@@ -120,19 +122,19 @@ pub(crate) fn keys(table: &[Element], list: &[Particle], mut keep: impl FnMut(St
     keys
 }
 
-/// Whether there is one of it at most.
+/// Returns true if the particle occurs at most once.
 fn is_single(particle: &Particle) -> bool {
     particle.max == Some(1)
 }
 
 impl Group {
-    /// The names of all members that it has in an object.
+    /// Returns the names of all its members in an object.
     fn members(&self) -> Vec<&'static str> {
         members(self.particles())
     }
 }
 
-/// The names of all members that stand for particles.
+/// Returns the names of all members that represent particles.
 fn members(particles: &Particles) -> Vec<&'static str> {
     let mut names = Vec::new();
     add_members(particles, &mut names);
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(keys_of(&["a", "b", "a", "a"]), ["a", "b", "a#2", "a#3"]);
     }
 
-    /// It took the cube of their number.
+    /// It took time proportional to the cube of their number.
     #[test]
     fn many_elements_take_linear_time() {
         let (sender, receiver) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! The plan of a contract as a bundle keeps it, so that the contract needs not be read and planned again.
+//! Stores the plan of a contract in a bundle, so that the contract need not be read and planned again.
 
 use std::io::{Read, Write};
 
@@ -16,23 +16,24 @@ use sha2::{Digest, Sha256};
 use crate::compile::leak_all;
 use crate::{Contract, Options};
 
-/// What made a plan. The number is another one whenever a plan is kept in another way, or another plan is made of the same contract.
+/// The program that made a plan. Change the number whenever plans are serialized differently, or whenever a contract
+/// gives a different plan.
 const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/5");
 
-/// A larger plan is not kept, and not read: values take many times the room that they take in a file.
+/// Maximum size of a stored plan. In memory, values take many times their size in a file.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A plan as a bundle keeps it.
+/// A plan in the form in which a bundle stores it.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Kept<'a> {
-    /// All but its items.
+    /// The plan without its items.
     pub(crate) plan: Plan,
-    /// A request needs few of thousands, so each is read when something asks for it ([`item`]).
+    /// The serialized items. A request needs few of thousands, so each is decoded when it is first needed ([`item`]).
     #[serde(borrow)]
     pub(crate) items: Vec<(Path, &'a [u8])>,
 }
 
-/// Keeps a plan in the bundle of its contract. One that is too large is not kept.
+/// Stores a plan in the bundle of its contract, unless it is too large.
 pub(crate) fn keep(plan: Plan, bundle: &mut Bundle) {
     bundle.made = None;
     let Ok(bytes) = bytes(plan) else { return };
@@ -51,27 +52,29 @@ fn bytes(mut plan: Plan) -> postcard::Result<Vec<u8>> {
     postcard::to_stdvec(&Kept { plan, items })
 }
 
-/// The plan that a bundle keeps, if it is one of its documents.
+/// Returns the plan stored in a bundle, if it was made from the documents in the bundle.
 pub(crate) fn plan(bundle: &Bundle) -> Option<Kept<'static>> {
     read(unpacked(bundle)?)
 }
 
-/// The plan that these bytes are, which stay until the process ends. Whoever writes a bundle may write any plan.
+/// Decodes a plan from bytes, which stay in memory until the process ends. The plan may be arbitrary, because anyone
+/// can write a bundle.
 fn read(bytes: Vec<u8>) -> Option<Kept<'static>> {
     let kept: Kept<'_> = postcard::from_bytes(leak_all(bytes)).ok()?;
-    // What is no item that is kept would not be looked at.
+    // Items in the plan itself would bypass the checks in `item`.
     kept.plan.items.is_empty().then_some(kept)
 }
 
-/// An item of a plan. What is none is as one that is not there.
+/// Decodes an item of a plan. An invalid item is treated as missing.
 pub(crate) fn item(bytes: &[u8]) -> Option<Item> {
-    // A plan is kept without facets, which may take much work to be made: patterns do.
+    // Stored plans have no facets. Facets from a file are rejected, because making them may take much work, as for
+    // patterns.
     postcard::from_bytes(bytes).ok().filter(|item| !matches!(item, Item::Restriction(_)))
 }
 
-/// For checks that change what is kept.
+/// For tests that change stored plans.
 impl Contract {
-    /// The plan that a bundle keeps, in one piece.
+    /// Returns the plan stored in a bundle as one serialized value.
     #[doc(hidden)]
     pub fn kept_in(bundle: &Bundle) -> Option<Vec<u8>> {
         let Kept { mut plan, items } = plan(bundle)?;
@@ -79,7 +82,7 @@ impl Contract {
         postcard::to_stdvec(&plan).ok()
     }
 
-    /// The contract of such a plan, as if a bundle kept it.
+    /// Returns the contract of such a plan, as if it were stored in a bundle.
     #[doc(hidden)]
     pub fn of_kept(plan: &[u8]) -> Option<Self> {
         let kept = read(bytes(postcard::from_bytes(plan).ok()?).ok()?)?;
@@ -98,14 +101,14 @@ fn unpacked(bundle: &Bundle) -> Option<Vec<u8>> {
     (bytes.len() <= MOST_BYTES).then_some(bytes)
 }
 
-/// Bytes that take less room, and less time to read with the bundle.
+/// Compresses bytes. That also reduces the time to read the bundle.
 fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     encoder.finish()
 }
 
-/// The documents of a bundle, as a hash in hexadecimal digits.
+/// Returns the hash of the documents of a bundle, in hexadecimal digits.
 fn hash(bundle: &Bundle) -> String {
     let mut hasher = Sha256::new();
     bundle.identity(|piece| hasher.update(piece));
@@ -128,7 +131,7 @@ mod tests {
     use crate::Operation;
     use crate::compile::{Types, leak};
 
-    /// Every construct of schemas and of SOAP encoding.
+    /// Returns contracts that have every construct of schemas and of SOAP encoding.
     fn contracts() -> Vec<PathBuf> {
         let features = Path::new(env!("CARGO_MANIFEST_DIR")).join("../codegen/tests/features");
         let folders = std::fs::read_dir(features).unwrap().map(|entry| entry.unwrap().path());
@@ -145,7 +148,7 @@ mod tests {
         bundle.made.is_some().then_some(bundle)
     }
 
-    /// Messages beside a contract.
+    /// Returns the messages beside a contract.
     fn messages(contract: &Path) -> Vec<String> {
         let paths = std::fs::read_dir(contract.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
         let messages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
@@ -156,8 +159,8 @@ mod tests {
         super::unpacked(bundle).unwrap()
     }
 
-    /// What is kept is what would be planned. If it is another plan than that of the file, programs would take theirs for ours: then the
-    /// number in `BY` has to be another one.
+    /// A stored plan equals the planned one. If the hash of the plan differs from the file, programs would use plans
+    /// that older versions stored: then change the number in `BY`.
     #[test]
     fn what_is_kept_is_what_is_planned() {
         let mut hashes = format!("{BY}\n");
@@ -196,7 +199,7 @@ mod tests {
         let mut changed = kept.clone();
         changed.made.as_mut().unwrap().by.push('x');
         assert!(plan(&changed).is_none());
-        // What would be much more than it seems, too.
+        // The same applies to data that is much larger after decompression.
         let large = STANDARD.encode(packed(&vec![0; MOST_BYTES + 1]).unwrap());
         for text in ["", "x", "AAAA", "////////", &large] {
             changed = kept.clone();
@@ -205,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Who writes a bundle can write any plan. It may make no sense, but nothing panics, nests without end or takes all memory.
+    /// Anyone can write a bundle with an arbitrary plan. Nothing may panic, recurse endlessly or exhaust memory.
     #[test]
     fn a_plan_may_be_anything() {
         let (mut tried, mut taken) = (0, 0);
@@ -244,7 +247,7 @@ mod tests {
         assert!(tried > 500 && taken > 100, "{taken} of {tried} plans were taken");
     }
 
-    /// What holds itself, and what holds very much.
+    /// Plans with items that contain themselves, and plans with very many items.
     #[test]
     fn a_plan_may_nest_without_end() {
         let (mut groups_there, mut unions, mut restrictions, mut all, mut read) = (0, 0, 0, 0, 0);
@@ -260,7 +263,7 @@ mod tests {
                     field.term = Term::Group(groups[number % groups.len()].clone());
                 }
                 match item {
-                    // It had fields of groups above.
+                    // Its fields were replaced by groups before.
                     Item::Struct(of) if number % 2 == 0 => {
                         if let Content::Sequence(fields) = &mut of.content {
                             all += 1;
@@ -308,7 +311,7 @@ mod tests {
 
     // ---- plans that nobody would make ----
 
-    /// A plan whose first request has these fields, beside these items.
+    /// Returns a plan with these items, whose first request has these fields.
     fn plan_of(fields: Vec<Field>, items: Vec<Item>) -> Plan {
         let contract = contracts().into_iter().find(|contract| contract.ends_with("sequence/service.wsdl")).unwrap();
         let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
@@ -381,8 +384,8 @@ mod tests {
         Item::Restriction(plan::Restriction { path: path(name), name: name.to_owned(), base, rule })
     }
 
-    /// Reads a request of a plan with this content, of XML and of JSON, and does with it what can be done. It ends in time, on a stack as
-    /// threads have.
+    /// Reads a request of a plan from XML and from JSON, and uses it in all ways. This must end in time on a stack of
+    /// the usual size.
     fn read_all(name: &'static str, plan: Plan, content: &'static str, json: serde_json::Value) {
         on_a_thread(name, move || {
             let contract = Contract::of(plan, Vec::new(), &Options::default(), &[], None);
@@ -410,7 +413,7 @@ mod tests {
     }
 
     fn on_a_thread(name: &'static str, work: impl FnOnce() + Send + 'static) {
-        // What is not optimised takes more.
+        // Code without optimization needs more stack.
         let stack = if cfg!(debug_assertions) { 2 << 20 } else { 512 << 10 };
         let (sender, receiver) = channel();
         let worker = std::thread::Builder::new().stack_size(stack).spawn(move || {
@@ -422,7 +425,7 @@ mod tests {
         worker.unwrap().join().unwrap();
     }
 
-    /// The process ended: groups were looked into without a look at the stack.
+    /// The process crashed, because nested groups were visited without checking the stack.
     #[test]
     fn groups_within_each_other_have_an_end() {
         const MANY: usize = 10_000;
@@ -448,7 +451,7 @@ mod tests {
             plan_of(vec![field(Term::Group(path("G0")), 0, None)], groups.collect())
         };
         read_all("a chain of repeated groups", repeated(), "<e>1</e><e>2</e>", json!({"$group": [{"e": 1}]}));
-        // From the innermost outwards each finds the next one made.
+        // They are made from the innermost outwards, so each finds the next one already made.
         on_a_thread("groups that were made before", move || {
             let types: &'static Types = leak(Types::new(leak(chain()), Vec::new()));
             let mut maker = types.maker();
@@ -474,7 +477,7 @@ mod tests {
         read_all("unions that double", of(60, 2), "<x>1</x>", json!({"x": 0.30000000000000004}));
         read_all("unions that double, of no value", of(60, 2), "<x>a</x>", json!({"x": ["a"]}));
         read_all("a chain of unions", of(10_000, 1), "<x>1</x>", json!({"x": 1}));
-        // Those that were made before are as deep.
+        // Types that were made before have the same depth.
         on_a_thread("unions that were made before", move || {
             let types: &'static Types = leak(Types::new(leak(of(100_000, 1)), Vec::new()));
             for number in (0..100_000).step_by(100) {
@@ -483,7 +486,7 @@ mod tests {
         });
     }
 
-    /// The values of lists nested as their types did, and were dropped without a look at the stack.
+    /// The values of lists were nested like their types, and were dropped without checking the stack.
     #[test]
     fn lists_have_no_lists() {
         let unions = (0..10_000).map(|number: usize| {
@@ -523,7 +526,7 @@ mod tests {
         read_all("a chain of facets of facets", plan, "<x>ab</x>", json!({"x": "ab"}));
     }
 
-    /// A plan is kept without facets, so a file that has some is of somebody else.
+    /// Stored plans have no facets, so facets in a file are from someone else.
     #[test]
     fn facets_are_not_read() {
         let contract = contracts().into_iter().find(|contract| contract.ends_with("facets/service.wsdl")).unwrap();
@@ -541,7 +544,7 @@ mod tests {
         assert!(facets > 10 && read == items.len() - facets, "{facets} of {}, and {read} are read", items.len());
     }
 
-    /// It was read within itself without end.
+    /// It was read recursively without end.
     #[test]
     fn what_is_shared_is_a_node_once() {
         let base = (0..100).fold(Base::Primitive("i32"), |base, _| Base::Shared(Box::new(base)));
@@ -549,7 +552,7 @@ mod tests {
         read_all("nodes of nodes", plan, "<x>1</x>", json!({"x": 1}));
     }
 
-    /// A group that was nothing came again and again.
+    /// An empty group was repeated endlessly.
     #[test]
     fn what_never_comes_ends_a_repeated_group() {
         let never = field(element("x", Base::Primitive("i32"), None), 0, Some(0));
@@ -558,7 +561,7 @@ mod tests {
         read_all("a group of nothing", plan, "<x>1</x>", json!({}));
     }
 
-    /// Each wildcard had all that is behind it, which took gigabytes.
+    /// Each wildcard had its own list of everything that follows it, which took gigabytes.
     #[test]
     fn wildcards_before_groups_share_what_is_behind_them() {
         const MANY: usize = 20_000;
@@ -589,7 +592,7 @@ mod tests {
 
     // ---- what a contract says ----
 
-    /// It said what lacked of all operations, though others were asked for.
+    /// The summary included operations that were not requested.
     #[test]
     fn a_summary_is_of_the_operations_that_are_asked_for() {
         let contract =
@@ -609,7 +612,7 @@ mod tests {
         assert!(summary(Vec::new()).unwrap().ends_with(" operations; left out: lost"));
     }
 
-    /// A service that had no operation that was asked for took its header blocks away from the others.
+    /// A service without requested operations removed its header blocks from other services.
     #[test]
     fn header_blocks_may_be_those_of_another_service() {
         let contract =

@@ -1,7 +1,7 @@
-//! Values of a contract that is read while the program runs.
+//! Values of contracts that are read at run time.
 //!
-//! [`Contract`] reads a WSDL and knows the types of its messages. [`Value`]s of these are read and written by the calls that generated
-//! code makes, so what is read, what is refused, and where, is the same.
+//! [`Contract`] reads a WSDL document and makes the types of its messages. [`Value`]s of these types are read and
+//! written by the same functions that generated code calls. So results, rejections and error positions are the same.
 
 mod compile;
 mod contract;

@@ -1,4 +1,4 @@
-//! What the values of a contract have in them: the names that paths into their JSON go by.
+//! Looks up the names in paths into the JSON of a contract's values.
 
 use std::collections::HashSet;
 use std::ptr;
@@ -12,36 +12,36 @@ use crate::read::type_of;
 use crate::simple::{Kind, SimpleType};
 use crate::types::{Base, Complex, Content, ElementType, Group, Particles, Place, Struct, Term};
 
-/// A member of any name, and an attribute of any name.
+/// A member with any name, and an attribute with any name.
 const ANY: &str = "*";
 const ANY_ATTRIBUTE: &str = "@*";
 
-/// A path that leads nowhere.
+/// The error for a path that leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoMember {
-    /// How many of its names lead somewhere.
+    /// How many names at the start of the path were found.
     pub known: usize,
-    /// The names that may stand behind those; none behind a value by itself. `*` is any, `@*` any attribute.
+    /// The names that may follow these; empty after a simple value. `*` is any name, `@*` any attribute.
     pub expected: Vec<String>,
 }
 
-/// The simple type of what a path leads to.
+/// The simple type at the end of a path.
 #[derive(Clone, Copy, Debug)]
 pub struct Simple(&'static SimpleType);
 
-/// What a file is to become where a simple type takes it.
+/// How the content of a file is encoded for a simple type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimpleKind {
-    /// `xs:base64Binary`, or a type that restricts it.
+    /// `xs:base64Binary`, or a restriction of it.
     Base64Binary,
-    /// `xs:hexBinary`, or a type that restricts it.
+    /// `xs:hexBinary`, or a restriction of it.
     HexBinary,
-    /// Another one.
+    /// Any other type.
     Other,
 }
 
 impl Simple {
-    /// Which of the types for bytes it is, if it is one.
+    /// Returns which binary type it is, if any.
     pub fn kind(&self) -> SimpleKind {
         match self.0.kind {
             Kind::Datatype(Datatype::Base64Binary) => SimpleKind::Base64Binary,
@@ -50,10 +50,11 @@ impl Simple {
         }
     }
 
-    /// Whether a text is a value of the type. One that an enumeration doesn't list is none, though it may be read.
+    /// Checks that a text is a value of the type. A value that isn't in the enumeration is rejected, even if reading
+    /// accepts it.
     ///
     /// # Errors
-    /// What is wrong, in the words of an error of reading.
+    /// The text is not a value of the type. The message is that of the error for reading it.
     pub fn check(&self, text: &str) -> Result<(), String> {
         simple_from_json(&text.into(), self.0, Held::NOTHING).map_err(|error| error.message)?;
         let listed = self.0.check_listed(text);
@@ -61,32 +62,34 @@ impl Simple {
     }
 }
 
-/// What stands in a value.
+/// Something within a value.
 #[derive(Clone, Copy)]
 enum Inside {
     Of(&'static ElementType),
     Group(&'static Group),
-    /// A value by itself.
+    /// A simple value.
     Simple(&'static SimpleType),
-    /// What the contract leaves open.
+    /// Content that the contract leaves open.
     Anything,
 }
 
 impl Operation {
-    /// Whether the JSON of a request can have something where these names lead, each a member of what the one before it stands for.
-    /// Items of arrays are passed through.
+    /// Checks that a path exists in the JSON of a request. Each name is a member of what the previous names lead to.
+    /// Items of arrays are skipped.
     ///
     /// # Errors
-    /// The first name that leads nowhere.
+    /// A name of the path leads nowhere. The error describes the first such name.
     pub fn find_in_request(&self, names: &[&str]) -> Result<(), NoMember> {
         self.follow(names).map(|_| ())
     }
 
-    /// The simple type of what these names lead to in a request: an element of one or with simple content, or an attribute. `None` if it
-    /// has no simple type, if several are possible, or if the contract leaves it open.
+    /// Returns the simple type at a path in a request: that of an attribute, or of an element with a simple type or
+    /// simple content.
+    ///
+    /// Returns `None` if there is no simple type, if several are possible, or if the contract leaves it open.
     pub fn simple_in_request(&self, names: &[&str]) -> Option<Simple> {
         let names = match names {
-            // The content of an element.
+            // `$` is the content of an element.
             [element @ .., "$"] => element,
             names => names,
         };
@@ -98,7 +101,7 @@ impl Operation {
         types.iter().all(|other| other.is_some_and(|other| ptr::eq(of, other))).then_some(Simple(of))
     }
 
-    /// Whether the JSON of a request is a value by itself, since its element is of a simple type.
+    /// Returns true if the JSON of a request is a simple value, because its element has a simple type.
     pub fn request_is_simple(&self) -> bool {
         let mut of = type_of(&self.soap().request.element);
         while let Base::Shared(inner) = of.base {
@@ -107,9 +110,9 @@ impl Operation {
         matches!(of.base, Base::Simple(_))
     }
 
-    /// What these names lead to.
+    /// Returns everything that a path may lead to.
     fn follow(&self, names: &[&str]) -> Result<Vec<Inside>, NoMember> {
-        // A name may stand for several things where a type has others derived from it.
+        // A name may lead to several members if a type has derived types.
         let mut inside = vec![Inside::Of(type_of(&self.soap().request.element))];
         for (known, name) in names.iter().enumerate() {
             let members: Vec<(String, Inside)> = inside.iter().flat_map(|inside| inside.members()).collect();
@@ -128,7 +131,7 @@ impl Operation {
                 return Ok(vec![Inside::Anything]);
             }
             if inside.is_empty() {
-                // What begins so stands for what XML has beside elements.
+                // Such names represent XML constructs other than elements.
                 if name.starts_with('$') {
                     return Ok(vec![Inside::Anything]);
                 }
@@ -156,7 +159,7 @@ impl Inside {
         }
     }
 
-    /// The simple types that it may be of, each of which is there once in a contract. `None` stands for what has none.
+    /// Collects its possible simple types, each of which exists once in a contract. `None` stands for anything else.
     fn simple_types(self, types: &mut Vec<Option<&'static SimpleType>>) {
         match self {
             Inside::Of(of) => simple_types(of, types, &mut HashSet::new()),
@@ -165,7 +168,7 @@ impl Inside {
         }
     }
 
-    /// The names of what stands in it.
+    /// Returns its members with their names.
     fn members(self) -> Vec<(String, Inside)> {
         let mut members = Vec::new();
         match self {
@@ -182,7 +185,7 @@ fn any() -> (String, Inside) {
     (ANY.to_owned(), Inside::Anything)
 }
 
-/// What was looked into already is not looked into again, as below.
+/// Collects simple types. Types that were visited before are skipped.
 fn simple_types(
     of: &'static ElementType,
     types: &mut Vec<Option<&'static SimpleType>>,
@@ -202,7 +205,7 @@ fn simple_types(
     }
 }
 
-/// What was looked into already is not looked into again: an array may have items of its own type.
+/// Collects members. Types that were visited before are skipped, because an array may have items of its own type.
 fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, seen: &mut HashSet<*const Place>) {
     match of.base {
         Base::Simple(_) | Base::Nothing => {}

@@ -1,4 +1,4 @@
-//! Values out of XML, by the calls that generated code makes.
+//! Reads values from XML, with the functions that generated code calls.
 
 use std::ptr;
 
@@ -16,10 +16,10 @@ use crate::value::{
     StructValue, Value,
 };
 
-/// What a block of memory takes beside what is in it, in bytes, about.
+/// Approximate overhead of a memory block in bytes.
 const BLOCK: usize = 16;
 
-/// The type that an element is of. One without is of any.
+/// Returns the type of an element. An element without a type has any type.
 pub(crate) fn type_of(element: &'static Element) -> &'static ElementType {
     static ANY: ElementType = ElementType { base: Base::AnyType, nil: Nil::Never };
     let of: Option<&dyn std::any::Any> = element.run_time_type().map(|of| of as _);
@@ -37,7 +37,7 @@ impl FromXml for Value {
                     return Some(value.map(|value| Value::Simple(SimpleValue { of, value })));
                 }
             }
-            // Whether it has an id is to be seen, so that its tag is looked at.
+            // The tag must be examined, because it may have an id.
             Base::Shared(_) => return None,
             Base::Complex(_) | Base::AnyType | Base::Nothing => {}
         }
@@ -47,7 +47,7 @@ impl FromXml for Value {
     fn referenced(decoder: &mut Decoder<'_>, element: &'static Element, offset: usize) -> Option<Self> {
         let Base::Shared(inner) = type_of(element).base else { return None };
         let node = Shared::<Node>::referenced(decoder, element, offset)?;
-        // The decoder keeps one node for all types. What was read as a value of another one is read again.
+        // The decoder stores one node for all types. If the value was read with a different type, it is read again.
         node.get().is_none_or(|Node(value)| is_of(value, inner)).then_some(Value::Shared(node))
     }
 
@@ -65,7 +65,7 @@ impl FromXml for Value {
     }
 }
 
-/// Whether a value was read as one of a complex type.
+/// Returns true if a value was read with this complex type.
 fn is_of(value: &Value, of: &'static ElementType) -> bool {
     let Base::Complex(place) = of.base else { return true };
     match (value, place.get()) {
@@ -79,7 +79,7 @@ fn is_of(value: &Value, of: &'static ElementType) -> bool {
     }
 }
 
-/// The value of a node is of the type behind what is shared.
+/// The value of a node has the inner type of the shared type.
 impl FromXml for Node {
     const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
 
@@ -143,7 +143,7 @@ fn structure(decoder: &mut Decoder<'_>, element: &'static Element, of: &'static 
     Ok(StructValue { of, attributes, others, content })
 }
 
-/// The attributes of the start tag that was read last: those that are declared, and the others.
+/// Reads the attributes of the last start tag: the declared ones, and the others.
 fn attributes(
     decoder: &mut Decoder<'_>,
     of: &'static Struct,
@@ -236,7 +236,7 @@ fn mixed(decoder: &mut Decoder<'_>, of: &'static Group) -> Result<Vec<GroupValue
     decoder.mixed_of(order, of.all, text, |decoder| group(decoder, of))
 }
 
-/// Reads a group if one begins with what comes next.
+/// Reads a group, if the next element starts one.
 fn group(decoder: &mut Decoder<'_>, of: &'static Group) -> Result<Option<GroupValue>, Error> {
     deeper::<GroupValue, _>(|| {
         let content = match &of.kind {
@@ -262,7 +262,7 @@ fn group(decoder: &mut Decoder<'_>, of: &'static Group) -> Result<Option<GroupVa
     })
 }
 
-/// Which of the particles there is, and what.
+/// Returns the index of the particle that is present, and its content.
 fn choice(decoder: &mut Decoder<'_>, particles: &'static Particles) -> Result<Option<(usize, Slot)>, Error> {
     let Particles { table, list, .. } = particles;
     let is_element = |particle: &Particle| matches!(particle.term, Term::Element { .. });
@@ -297,7 +297,7 @@ fn choice(decoder: &mut Decoder<'_>, particles: &'static Particles) -> Result<Op
     Ok(None)
 }
 
-/// What a particle that is no element begins with.
+/// Returns what a particle that is not an element may start with.
 fn first_of(particle: &'static Particle) -> &'static [First] {
     match &particle.term {
         Term::Group(of) => of.first,
@@ -329,7 +329,7 @@ fn encoded(
     let EncodedStruct { table, accessors, is_call, .. } = of;
     decoder.charge(accessors.len() * size_of::<Slot>() + BLOCK)?;
     let outer = decoder.enter(element);
-    // A value of each accessor, or all of one that is repeated.
+    // One value of each accessor, or all values of a repeated one.
     let mut values: Vec<(Option<Value>, Vec<Option<Value>>)> = Vec::with_capacity(accessors.len());
     for (index, accessor) in accessors.iter().enumerate() {
         let value = match accessor.is_repeated || *is_call {

@@ -1,4 +1,4 @@
-//! Simple types: how texts are read as values, what facets these have, and how they are written.
+//! Simple types: parsing, facets, and writing.
 
 use std::any::Any;
 use std::cmp::Ordering;
@@ -16,16 +16,16 @@ use castile_databinding::{Decoder, Encoder, Error, FromXml, Lexical, datatypes, 
 
 /// A simple type.
 pub(crate) struct SimpleType {
-    /// The name for messages.
+    /// The name for error messages.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Whether values are names or have names in them.
+    /// Whether values are or contain qualified names.
     pub(crate) has_names: bool,
-    /// Whether values are lists, or may be.
+    /// Whether values are or may be lists.
     pub(crate) has_lists: bool,
-    /// Whether values are numbers in binary, or may be.
+    /// Whether values are or may be binary floating-point numbers.
     pub(crate) is_binary_number: bool,
-    /// How many types and restrictions a text is held against until it is read, about.
+    /// Approximate number of types and restrictions that are tried to read a text.
     pub(crate) size: usize,
 }
 
@@ -37,12 +37,12 @@ pub(crate) enum Kind {
     Union { members: Vec<Member>, has_facets: bool },
 }
 
-/// The values that an enumeration lists.
+/// The values of an enumeration.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// As the contract has them, for messages.
+    /// The values as in the contract, for error messages.
     pub(crate) values: Vec<&'static str>,
-    /// There may be thousands, and each item of a list is looked up.
+    /// The sorted values for lookups, since there may be thousands and each item of a list is looked up.
     sorted: Vec<&'static str>,
 }
 
@@ -64,17 +64,18 @@ pub(crate) struct Member {
     pub(crate) facets: Option<&'static Restriction>,
 }
 
-/// So many values that are listed take as long as one type does.
+/// Checking this many enumeration values takes as long as trying one type.
 const LISTED: usize = 100;
 
-/// A type may have itself in it.
+/// It isn't derived, because a type may contain itself.
 impl fmt::Debug for SimpleType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SimpleType").field(&self.name).finish()
     }
 }
 
-/// What is done for the Rust type of a built-in one, whose values become those of the run-time type.
+/// Expands to an expression for the Rust type of a built-in type, whose values are converted to those of the run-time
+/// type.
 macro_rules! by_datatype {
     ($datatype:expr, $type:ident, $value:ident => $work:expr) => {
         match $datatype {
@@ -133,7 +134,7 @@ macro_rules! by_datatype {
     }};
 }
 
-/// What is done with a value of the Rust type of a primitive type.
+/// Expands to an expression for the value's Rust type.
 macro_rules! by_value {
     ($value:expr, $inner:ident => $work:expr, $items:ident => $list:expr) => {
         match $value {
@@ -174,7 +175,7 @@ fn strings<T: Into<String>>(datatypes::List(items): datatypes::List<T, 1>) -> Va
 }
 
 impl SimpleType {
-    /// A built-in type.
+    /// Creates a built-in type.
     pub(crate) fn built_in(datatype: Datatype) -> Self {
         let name = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::NAME);
         let has_names = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::HAS_NAMES);
@@ -203,12 +204,12 @@ impl SimpleType {
         SimpleType { name, kind, has_names, has_lists, is_binary_number, size }
     }
 
-    /// The type that `xsi:type` names, if it is a built-in one.
+    /// Returns the name of the type in `xsi:type`, if it is a built-in type.
     pub(crate) fn type_name(&self) -> Option<TypeName> {
         self.name.strip_prefix("xs:").map(|name| TypeName::new(XSD_NAMESPACE, name))
     }
 
-    /// Reads an element of this type whose tags are known.
+    /// Reads an element of this type if its tags are cached.
     pub(crate) fn known(&self, decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Value, Error>> {
         match self.kind {
             Kind::Datatype(datatype) if !self.has_names && element.facets.is_none() => {
@@ -218,7 +219,7 @@ impl SimpleType {
         }
     }
 
-    /// Reads content and end tag of an element.
+    /// Reads the content and the end tag of an element.
     pub(crate) fn read(
         &self,
         decoder: &mut Decoder<'_>,
@@ -226,7 +227,7 @@ impl SimpleType {
         facets: Option<&'static dyn Check>,
     ) -> Result<Value, Error> {
         match self.kind {
-            // Its bytes may be beside the document.
+            // The bytes may be in an attachment.
             Kind::Datatype(Datatype::Base64Binary) => {
                 let value = match facets {
                     None => decoder.simple(element),
@@ -241,7 +242,7 @@ impl SimpleType {
         }
     }
 
-    /// Whether a value is one that is listed, if this lists any.
+    /// Returns true if a value is in the enumeration, or if there is none.
     fn lists(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (Kind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(text),
@@ -249,10 +250,11 @@ impl SimpleType {
         }
     }
 
-    /// Whether a text that can be read is a value that is listed, where an enumeration lists any: one that isn't strict reads others.
+    /// Checks that a readable text is in the enumeration, if there is one. A type that isn't strict can also read other
+    /// texts.
     pub(crate) fn check_listed(&self, text: &str) -> Result<(), Option<String>> {
         match &self.kind {
-            // Names are in no enumeration of texts, and their braces would be in the way.
+            // Enumerations of texts contain no qualified names, and names in braces would not match.
             _ if self.has_names => Ok(()),
             Kind::Datatype(_) => Ok(()),
             Kind::List(item) => {
@@ -357,19 +359,19 @@ impl Lexical<Value> for &SimpleType {
     }
 }
 
-/// What white space divides a text into.
+/// Splits a text at white space.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty())
 }
 
 // ---- facets ----
 
-/// What a value must be beside being of its type.
+/// Constraints on a value in addition to its type.
 pub(crate) struct Restriction {
     pub(crate) name: &'static str,
     pub(crate) of: &'static SimpleType,
     pub(crate) rule: Rule,
-    /// As that of a type.
+    /// Approximate number of types and restrictions that are tried, as for a type.
     pub(crate) size: usize,
 }
 
@@ -395,14 +397,14 @@ impl Restriction {
     }
 }
 
-/// One may be held against many others.
+/// It isn't derived, because a restriction may refer to many others.
 impl fmt::Debug for Restriction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Restriction").field(&self.name).finish()
     }
 }
 
-/// A value as facets look at it. Of a union they see that values are equal, and no more.
+/// A value as seen by facets. For a union, facets only compare values for equality.
 #[derive(Clone, Debug)]
 pub(crate) enum Seen {
     Value(Value),
@@ -487,7 +489,7 @@ impl Restriction {
                     before.check(text, value)?;
                 }
                 let normal = facets.white_space.normalise(text);
-                // The type may keep white space that the facet `whiteSpace` takes away.
+                // The type may keep white space that the facet `whiteSpace` removes.
                 let is_same = *normal == *text || of.has_names;
                 let changed = if is_same { None } else { of.parse_in(&normal, &Unscoped).ok() };
                 let seen = Seen::new(changed.unwrap_or_else(|| value.clone()), of);
@@ -516,7 +518,7 @@ impl Scope for Declared<'_> {
 
 // ---- writing ----
 
-/// Writes a value as the text of an element, whose start tag comes right before.
+/// Writes a value as the text of an element, directly after its start tag.
 pub(crate) fn write(value: &Value, out: &mut Encoder) {
     by_value!(value, value => out.simple(value), items => match has_names(items) {
         false => out.simple(&Items::<false>(items.clone())),
@@ -536,12 +538,13 @@ fn has_names(items: &[Value]) -> bool {
     items.iter().any(|item| matches!(item, Value::QName(_) | Value::Notation(_)))
 }
 
-/// The items of a list, to be written.
+/// The items of a list, for writing.
 #[derive(PartialEq)]
 struct Items<const HAS_NAMES: bool>(Vec<Value>);
 
 impl<const HAS_NAMES: bool> Items<HAS_NAMES> {
-    /// Writes the items with blanks between. An item with no text would be lost, and one with white space would be two.
+    /// Writes the items separated by spaces. Returns false if an item is empty or contains white space, because it
+    /// could not be read back.
     fn write_items(&self, out: &mut Vec<u8>, mut write: impl FnMut(&Value, &mut Vec<u8>) -> bool) -> bool {
         let mut fine = true;
         for (index, item) in self.0.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The types of a contract: what the decoder and the encoder ask of them.
+//! The types of a contract, as the decoder and the encoder use them.
 //!
-//! They are made once for a contract, and are there until the process ends: the tables of a decoder are.
+//! They are made once for a contract and stay in memory until the process ends, because decoder tables are static.
 
 use std::fmt;
 use std::ptr;
@@ -27,7 +27,7 @@ pub(crate) struct ElementType {
 pub(crate) enum Nil {
     Never,
     Plain,
-    /// Its attributes are there nonetheless.
+    /// It may be nil, and its attributes are kept then.
     WithAttributes,
 }
 
@@ -41,7 +41,8 @@ pub(crate) enum Base {
     Shared(&'static ElementType),
 }
 
-/// Where a complex type is, once something asked for it: types refer to each other, and may do so in circles.
+/// The place of a complex type, which is made when it is first needed. Types refer to each other through places,
+/// because they may be circular.
 pub(crate) struct Place {
     pub(crate) name: &'static str,
     of: Planned,
@@ -54,12 +55,12 @@ impl Place {
         Place { name, of, types, complex: OnceLock::new() }
     }
 
-    /// Whether what is there has others derived from it.
+    /// Returns true if the type in this place has derived types.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self.of, Planned::Derived(_))
     }
 
-    /// A maker knows places and looks into none: it would wait for itself.
+    /// Returns the type. A maker must not call this while it holds the lock, because it would wait for itself.
     pub(crate) fn get(&self) -> &Complex {
         self.complex.get_or_init(|| self.types.maker().complex(self.name, self.of))
     }
@@ -83,14 +84,14 @@ pub(crate) enum Complex {
 #[derive(Debug)]
 pub(crate) struct Struct {
     pub(crate) name: &'static str,
-    /// The name, if `xsi:type` may name no other.
+    /// The name, if `xsi:type` can only be this name.
     pub(crate) type_name: Option<TypeName>,
     pub(crate) table: &'static Attributes,
-    /// Those that are declared, in the order of the table.
+    /// The declared attributes, in the order of the table.
     pub(crate) attributes: Vec<Attribute>,
-    /// Whether there is room for others.
+    /// Whether other attributes are allowed.
     pub(crate) has_others: bool,
-    /// What the children are, for a lenient decoder.
+    /// The possible children, for a lenient decoder.
     pub(crate) children: &'static Children,
     pub(crate) content: Content,
 }
@@ -99,7 +100,7 @@ pub(crate) struct Struct {
 pub(crate) struct Attribute {
     pub(crate) of: &'static SimpleType,
     pub(crate) presence: Presence,
-    /// The name as it stands in a tag.
+    /// The name as written in a tag.
     pub(crate) tag: &'static str,
 }
 
@@ -108,7 +109,7 @@ pub(crate) enum Presence {
     Required,
     Optional,
     Default,
-    /// It has no other value than this, which is written so.
+    /// It can only have this value, which is written like this.
     Fixed {
         written: &'static str,
         is_required: bool,
@@ -128,11 +129,11 @@ pub(crate) enum Content {
 pub(crate) struct Particles {
     pub(crate) table: &'static [Element],
     pub(crate) list: Vec<Particle>,
-    /// What stands for each in JSON.
+    /// The representation of each particle in JSON.
     pub(crate) keys: Vec<Key>,
-    /// How many there are, those of groups counted.
+    /// The number of particles, including those in groups.
     pub(crate) size: usize,
-    /// How many groups stand within each other in them.
+    /// The nesting depth of groups.
     pub(crate) depth: usize,
 }
 
@@ -163,7 +164,7 @@ impl Particle {
 #[derive(Debug)]
 pub(crate) enum Term {
     Element {
-        /// Its number in the table.
+        /// The index in the table.
         index: usize,
         start: &'static str,
         end: &'static str,
@@ -171,7 +172,7 @@ pub(crate) enum Term {
         is_counted: bool,
     },
     Group(&'static Group),
-    /// The wildcard, and what it takes as what a group begins with.
+    /// The wildcard, and a list with it for use as the start of a group.
     Any(&'static Wildcard, &'static [First]),
 }
 
@@ -199,11 +200,11 @@ pub(crate) enum GroupKind {
     Sequence(Particles),
     All(Particles),
     Choice(Particles),
-    /// A piece of mixed content: text, or one of these.
+    /// A piece of mixed content: text, or one of these particles.
     Piece(Particles, Option<Order>),
 }
 
-/// A type with all that are derived from it.
+/// A type with all types derived from it.
 #[derive(Debug)]
 pub(crate) struct Derived {
     pub(crate) names: &'static [TypeName],
@@ -214,9 +215,9 @@ pub(crate) struct Derived {
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) of: &'static ElementType,
-    /// The name as it stands in `xsi:type`, which the type itself needs not.
+    /// The name as written in `xsi:type`. The type itself needs none.
     pub(crate) tag: Option<&'static str>,
-    /// What it is called in JSON.
+    /// The name in JSON.
     pub(crate) key: &'static str,
 }
 
@@ -226,7 +227,7 @@ pub(crate) struct EncodedStruct {
     pub(crate) name: &'static str,
     pub(crate) type_name: Option<TypeName>,
     pub(crate) is_call: bool,
-    /// Which accessor has the result of the call.
+    /// The accessor that has the result of the call.
     pub(crate) result: Option<&'static str>,
     pub(crate) table: &'static [Element],
     pub(crate) accessors: Vec<Accessor>,
@@ -235,7 +236,7 @@ pub(crate) struct EncodedStruct {
 #[derive(Debug)]
 pub(crate) struct Accessor {
     pub(crate) is_repeated: bool,
-    /// Whether it is left out if it has no value, and not nil.
+    /// Whether it is left out, not nil, if it has no value.
     pub(crate) is_optional: bool,
     pub(crate) start: &'static str,
     pub(crate) end: &'static str,
@@ -245,7 +246,7 @@ pub(crate) struct Accessor {
 #[derive(Debug)]
 pub(crate) struct EncodedArray {
     pub(crate) array: &'static ArrayType,
-    /// The type of the items as it stands in `arrayType`.
+    /// The type of the items as written in `arrayType`.
     pub(crate) tag: &'static str,
     pub(crate) start: &'static str,
     pub(crate) end: &'static str,
@@ -255,7 +256,7 @@ static OPEN: Children = Children::Open;
 static NONE: Attributes = Attributes::NONE;
 
 impl ElementType {
-    /// What it is called in messages.
+    /// Returns its name for error messages.
     pub(crate) fn name(&self) -> &'static str {
         match self.inner().base {
             Base::Simple(of) => of.name,
@@ -265,7 +266,8 @@ impl ElementType {
         }
     }
 
-    /// Whether both have the same values. Simple and complex types are there once.
+    /// Returns true if both have the same values. Simple and complex types exist only once, so they are compared by
+    /// address.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.inner().base, other.inner().base) {
             (Base::Simple(one), Base::Simple(other)) => ptr::eq(one, other),
@@ -275,7 +277,7 @@ impl ElementType {
         }
     }
 
-    /// The type behind what is shared.
+    /// Returns the inner type of a shared type.
     fn inner(&self) -> &Self {
         match self.base {
             Base::Shared(inner) => inner,
@@ -319,7 +321,7 @@ impl RunTimeType for ElementType {
             Base::Complex(place) => {
                 matches!(place.get(), Complex::EncodedStruct(EncodedStruct { type_name: Some(_), .. }))
             }
-            // Whether it has an id is to be seen.
+            // It is unknown until the tag is examined, because it may have an id.
             Base::Shared(_) | Base::AnyType | Base::Nothing => false,
         }
     }

@@ -12,13 +12,13 @@ use crate::types::{EncodedArray, EncodedStruct, Group, Struct, Variant};
 /// A value of a type of a contract that was read at run time. It knows its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// An element that says it is nil, with the attributes that it has nonetheless.
+    /// An element that is nil, with its attributes.
     Nil(Others),
     /// A value of a simple type.
     Simple(SimpleValue),
     /// A value of a complex type.
     Struct(Recursive<StructValue>),
-    /// A value of a type that others are derived from.
+    /// A value of a type that has derived types.
     Derived(Recursive<DerivedValue>),
     /// A struct in SOAP encoding.
     Encoded(Recursive<EncodedValue>),
@@ -28,11 +28,11 @@ pub enum Value {
     Shared(Shared<Node>),
     /// A value of `xs:anyType`.
     Any(Recursive<AnyType>),
-    /// Nothing.
+    /// No value.
     Empty,
 }
 
-/// Attributes that a type doesn't declare. They have no order.
+/// Attributes that a type doesn't declare. Their order is not significant.
 #[derive(Clone, Debug, Default)]
 pub struct Others(pub Vec<AnyAttribute>);
 
@@ -53,9 +53,9 @@ pub struct SimpleValue {
 #[derive(Clone)]
 pub struct StructValue {
     pub(crate) of: &'static Struct,
-    /// In the order of the type, `None` where one is absent.
+    /// The values in the order of the type; `None` for an absent attribute.
     pub(crate) attributes: Vec<Option<datatypes::Value>>,
-    /// Those that a wildcard has taken.
+    /// The attributes that match a wildcard.
     pub(crate) others: Others,
     pub(crate) content: ContentValue,
 }
@@ -63,12 +63,12 @@ pub struct StructValue {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ContentValue {
     Simple(datatypes::Value),
-    /// What there is of each particle.
+    /// The content of each particle.
     Particles(Vec<Slot>),
     Mixed(Vec<GroupValue>),
 }
 
-/// What there is of a particle.
+/// The content of a particle.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Slot {
     Absent,
@@ -78,7 +78,7 @@ pub(crate) enum Slot {
     Groups(Vec<GroupValue>),
     Any(Any),
     Elements(AnyElements),
-    /// Accessors in SOAP encoding, `None` where one is nil.
+    /// Accessors in SOAP encoding; `None` for a nil accessor.
     Accessors(Vec<Option<Value>>),
 }
 
@@ -92,15 +92,15 @@ pub(crate) struct GroupValue {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GroupContent {
     Particles(Vec<Slot>),
-    /// The number of the particle, and what there is of it.
+    /// The index of the particle, and its content.
     Choice(usize, Slot),
     Text(String),
 }
 
-/// A value of a type that others are derived from.
+/// A value of a type that has derived types.
 #[derive(Clone)]
 pub struct DerivedValue {
-    /// Which type it is of; `None` for one that the contract doesn't have.
+    /// The type of the value; `None` for a type that the contract doesn't have.
     pub(crate) of: Option<&'static Variant>,
     pub(crate) value: Value,
 }
@@ -112,7 +112,7 @@ pub struct EncodedValue {
     pub(crate) accessors: Vec<Slot>,
 }
 
-/// An array in SOAP encoding, the last dimension running fastest.
+/// An array in SOAP encoding. Its last dimension varies fastest.
 #[derive(Clone)]
 pub struct ArrayValue {
     pub(crate) of: &'static EncodedArray,
@@ -124,7 +124,7 @@ pub struct ArrayValue {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node(pub(crate) Value);
 
-/// Types are the same where they are of the same contract: each is there once.
+/// Types of one contract exist only once, so they are compared by address.
 macro_rules! of_one_type {
     ($($type:ident: $name:expr, $($field:ident),+;)*) => {$(
         impl PartialEq for $type {

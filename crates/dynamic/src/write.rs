@@ -1,4 +1,4 @@
-//! Values as XML, by the calls that generated code makes.
+//! Writes values as XML, with the functions that generated code calls.
 
 use castile_databinding::schema::First;
 use castile_databinding::{Decoder, Encoder, Error, Group as GroupTrait, ToXml, deeper};
@@ -163,7 +163,7 @@ fn write(slot: &Slot, particle: &Particle, out: &mut Encoder) {
     }
 }
 
-/// Groups are read by their types, and written as those of generated code.
+/// Groups are read by their types, so only writing is implemented here, as in generated code.
 impl GroupTrait for GroupValue {
     const FIRST: &'static [First] = &[];
 

@@ -1,5 +1,5 @@
-//! The features of the generator at run time: what generated code reads, refuses and answers, with its words, is what is read, refused
-//! and answered without it.
+//! Tests the features of the generator at run time: values, rejections, answers and error messages must be the same as
+//! those of generated code.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -16,11 +16,11 @@ use castile_xsd::Files;
 use http_body_util::BodyExt;
 use tower_service::Service;
 
-/// The features, in order, that have messages and whose contract alone says what comes.
+/// Returns the features, in order, that have messages and depend only on their contract.
 fn features() -> Vec<PathBuf> {
     let directory = fs::read_dir("../codegen/tests/features").unwrap();
     let mut features: Vec<PathBuf> = directory.map(|entry| entry.unwrap().path()).collect();
-    // A file beside the contract names types of Rust; the answers of two have files.
+    // One has a file beside the contract that names Rust types; the answers of two have files.
     let others = ["adjusted", "encoded", "rpc_literal"];
     features.retain(|feature| !others.iter().any(|other| feature.ends_with(other)));
     features.retain(|feature| !files(feature, "ok-").is_empty());
@@ -44,7 +44,7 @@ fn endpoint(feature: &Path) -> Endpoint<impl castile_soap::Service> {
     let contract = Contract::open(&feature.join("service.wsdl"), &Files::new(), &options).unwrap();
     let echo = |operation: &'static Operation, request: Request<Value>| async move {
         let value = request.into_inner();
-        // As JSON it is the same value.
+        // Converting to JSON and back gives the same value.
         let json = serde_json::to_string(&value).unwrap();
         let tree = serde_json::from_str(&json).unwrap();
         find_all(operation, &tree, &mut Vec::new());
@@ -65,11 +65,11 @@ fn endpoint(feature: &Path) -> Endpoint<impl castile_soap::Service> {
     Endpoint::new(Served::new(contract.services[0], echo))
 }
 
-/// Whatever stands in the JSON of a request can be found in its type, and nothing beside it.
+/// Checks that everything in the JSON of a request is found in its type, and nothing else.
 fn find_all<'j>(operation: &Operation, json: &'j serde_json::Value, names: &mut Vec<&'j str>) {
     assert_eq!(operation.find_in_request(names), Ok(()), "{}: {names:?}", operation.name());
     match json {
-        // Of types that the contract doesn't have nothing is known.
+        // Nothing is known about types that the contract doesn't have.
         serde_json::Value::Object(members) if json["$type"].as_str().is_some_and(|name| name.starts_with('{')) => {
             assert!(members.len() > 1);
         }
@@ -103,7 +103,7 @@ fn names_that_lead_nowhere_are_told() {
     }
 }
 
-/// A type that takes any attribute has no element of any name for that.
+/// A type that allows any attribute does not allow any element.
 #[test]
 fn any_attribute_is_no_element() {
     let operation = &contract("attributes").services[0].operations()[0];
@@ -112,7 +112,7 @@ fn any_attribute_is_no_element() {
     assert_eq!(wrong.expected, ["@decoder", "@name", "@*", "element"]);
 }
 
-/// What is wrong with a text at a place; empty where it is a value.
+/// The problem of a text at a path; empty if it is a valid value.
 #[test]
 fn texts_are_held_against_the_type_of_a_place() {
     let of_color =
@@ -175,7 +175,7 @@ async fn what_is_read_and_refused_is_what_generated_code_reads_and_refuses() {
     assert!(features.len() > 30, "{}", features.len());
     for feature in features {
         let mut endpoint = endpoint(&feature);
-        // Twice: the second time all tags are known to the reader.
+        // Each message is sent twice. The second time the reader has all tags in its cache.
         for file in [files(&feature, "ok-"), files(&feature, "ok-")].concat() {
             let sent = fs::read_to_string(&file).unwrap();
             let (status, answer) = post(&mut endpoint, sent.clone()).await;
@@ -208,7 +208,7 @@ async fn what_is_read_and_refused_is_what_generated_code_reads_and_refuses() {
     assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
 }
 
-/// Status and body of the answer to a message.
+/// Returns the status and the body of the answer to a message.
 async fn post<S: castile_soap::Service>(endpoint: &mut Endpoint<S>, message: String) -> (u16, String) {
     let request = http::Request::post("/").header("content-type", "text/xml; charset=utf-8");
     let response = endpoint.call(request.body(Body::from(Bytes::from(message))).unwrap()).await.unwrap();
@@ -226,7 +226,7 @@ fn child(element: Element<'_>, name: &str) -> String {
     element.elements().find(|child| child.local() == name).unwrap().text()
 }
 
-/// The content of an element: what doesn't count is left out, which is prefixes, the order of attributes, and white
+/// Formats the content of an element without what is not significant: prefixes, the order of attributes, and white
 /// space between elements.
 fn infoset(element: Element<'_>) -> String {
     let mut out = String::new();
@@ -253,7 +253,7 @@ fn infoset(element: Element<'_>) -> String {
     out
 }
 
-/// An attribute; what `xsi:type` means depends on the declarations around it.
+/// Formats an attribute. The meaning of `xsi:type` depends on the declarations in scope.
 fn shown(element: Element<'_>, attribute: Attribute<'_>) -> String {
     let (namespace, local, value) = (attribute.namespace(), attribute.local(), attribute.value());
     if (namespace, local) == ("http://www.w3.org/2001/XMLSchema-instance", "type") {

@@ -1,4 +1,4 @@
-//! What a form gives is what is read where its places are filled, of XML and of JSON.
+//! Tests that filling a form gives the same value as reading it from XML and from JSON.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use castile_dynamic::{Contract, Form, Operation, Options, Value};
 use castile_xsd::Files;
 use serde_json::Value as Json;
 
-/// What comes of requests, right and wrong.
+/// Texts for the places, valid and invalid.
 const FILLED: [&str; 22] = [
     "",
     " ",
@@ -37,7 +37,7 @@ const FILLED: [&str; 22] = [
     "\u{FFFE}",
 ];
 
-/// Texts of elements: what stands between a start tag and an end tag.
+/// Returns the ranges of element texts, which are between a start tag and an end tag.
 fn texts_of(message: &str) -> Vec<Range<usize>> {
     let body = message.find("Body").unwrap_or_default();
     let mut found = Vec::new();
@@ -52,11 +52,11 @@ fn texts_of(message: &str) -> Vec<Range<usize>> {
 }
 
 fn escaped(text: &str) -> String {
-    // Line ends as they are would be others.
+    // Unescaped line ends would be changed by the reader.
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#13;")
 }
 
-/// Those that are values by themselves, in their order; names of types are none.
+/// Collects scalar values in order, except names of types.
 fn scalars<'j>(json: &'j mut Json, found: &mut Vec<&'j mut Json>) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(|item| scalars(item, found)),
@@ -70,7 +70,7 @@ fn scalars<'j>(json: &'j mut Json, found: &mut Vec<&'j mut Json>) {
     }
 }
 
-/// How often the form knew the value.
+/// Returns how often the form gave a value.
 fn check(
     what: &str,
     operation: &'static Operation,
@@ -88,7 +88,7 @@ fn check(
             known += 1;
             let expected =
                 read(&given).unwrap_or_else(|| panic!("{what}: {given:?} is no value, and the form gave {value:?}"));
-            // Not-a-number is not equal to itself.
+            // NaN is not equal to itself.
             assert!(
                 *value == expected || format!("{value:?}") == format!("{expected:?}"),
                 "{what}: {given:?}: {value:?}, {expected:?}"
@@ -98,7 +98,7 @@ fn check(
     known
 }
 
-/// A template as JSON: a text of a length, and so many places behind it.
+/// Returns a form with a text of this length, followed by this number of places.
 fn form(length: usize, places: usize) -> (Option<Form>, usize) {
     let contract = Contract::open(
         Path::new("../codegen/tests/features/optional_and_repeated/service.wsdl"),
@@ -118,7 +118,7 @@ fn form(length: usize, places: usize) -> (Option<Form>, usize) {
     (form, reads.get())
 }
 
-/// A large template was read for each of its places, and what was made of it was kept.
+/// A large template was read once for each of its places, and the result was kept.
 #[test]
 fn forms_are_bounded_by_the_size_of_their_template() {
     let (large, reads) = form(1 << 20, 17);
@@ -131,7 +131,7 @@ fn forms_are_bounded_by_the_size_of_their_template() {
     assert_eq!(Arc::strong_count(&value), 2);
 }
 
-/// Places without a text had that of an answer before.
+/// Places without a text had the text of an earlier answer.
 #[test]
 fn a_form_has_a_text_for_each_place() {
     let (form, _) = form(10, 2);
@@ -182,7 +182,7 @@ fn check_xml(what: &str, operation: &'static Operation, message: &str) -> usize 
             operation.request_from_xml(&filled).ok()
         })
     };
-    // All together, and each by itself: one without a form leaves the others without one.
+    // All together, and each by itself, since one without a form leaves the others without one.
     of(&places) + places.iter().take(8).map(|place| of(std::slice::from_ref(place))).sum::<usize>()
 }
 

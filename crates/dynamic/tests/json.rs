@@ -1,4 +1,4 @@
-//! What values lose or take as JSON.
+//! Tests the conversion of values to and from JSON.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -17,7 +17,7 @@ fn operation(contract: &Contract, name: &str) -> &'static Operation {
     contract.services[0].operations().iter().find(|operation| operation.name() == name).unwrap()
 }
 
-/// A call of `graph` in SOAP encoding, with nodes beside it.
+/// Returns a call of `graph` in SOAP encoding, with nodes beside it.
 fn graph(call: &str, nodes: &str) -> String {
     format!(
         "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\" \
@@ -32,7 +32,7 @@ fn written(operation: &Operation, value: &Value) -> String {
     String::from_utf8(xml).unwrap()
 }
 
-/// The XML is the same too: equal values may share otherwise.
+/// The XML is compared too, because equal values may be shared differently.
 #[test]
 fn what_siblings_share_is_shared_again() {
     let graphs = operation(&contract("encoded"), "graph");
@@ -58,12 +58,12 @@ fn what_siblings_share_is_shared_again() {
         let again = graphs.request_from_json(&serde_json::from_str(&json).unwrap()).unwrap();
         assert_eq!(again, value);
         assert_eq!(written(graphs, &again), written(graphs, &value));
-        // Nothing of one value is left in the next.
+        // No state of one value remains for the next.
         assert_eq!(serde_json::to_string(&value).unwrap(), expected);
     }
 }
 
-/// The contract `encoded`, with a call whose parts are nodes of two types.
+/// Returns the contract `encoded` with a call whose parts are nodes of two types.
 fn graph_of_two_types() -> Contract {
     let text = std::fs::read_to_string("../codegen/tests/features/encoded/service.wsdl").unwrap();
     let leaf = "<xs:complexType name=\"Leaf\"><xs:sequence><xs:element name=\"name\" type=\"xs:string\"/>\
@@ -86,13 +86,13 @@ fn references_lead_to_values_of_their_type() {
     assert_eq!(refused.to_string(), "two: found the $id 1 of a value of Node, expected one of Leaf");
     let json = serde_json::json!({"two": {"$id": 7, "name": "a", "next": {"$ref": 7}}});
     graphs.request_from_json(&json).unwrap();
-    // What both are made of is read for each.
+    // A shared part of both is read once for each of them.
     let value = graphs.request_from_xml(&graph("<one id=\"n\"><name>a</name></one><two href=\"#n\"/>", "")).unwrap();
     let expected = serde_json::json!({"one": {"$id": 1, "name": "a"}, "two": {"$id": 2, "name": "a"}});
     assert_eq!(serde_json::to_value(&value).unwrap(), expected);
 }
 
-/// Its bytes were taken for those of the encoding that it declares.
+/// The bytes of the text were decoded with the encoding that it declares.
 #[test]
 fn a_text_is_not_decoded_again() {
     let graphs = operation(&contract("encoded"), "graph");
@@ -113,7 +113,7 @@ fn zero_keeps_its_sign() {
     }
 }
 
-/// It was refused when it was written, after all else was done.
+/// The text was rejected only when it was written, after all other work was done.
 #[test]
 fn a_text_has_only_what_xml_can_carry() {
     let echo = operation(&contract("simple_types"), "echo");
@@ -121,13 +121,13 @@ fn a_text_has_only_what_xml_can_carry() {
     assert_eq!(error.to_string(), "string: found the character U+0001, which XML can't carry");
     let error = echo.request_from_json(&serde_json::json!({"string": "\u{fffe}"})).unwrap_err();
     assert_eq!(error.to_string(), "string: found the character U+FFFE, which XML can't carry");
-    // Of mixed content it was.
+    // In mixed content it was accepted.
     let echo = operation(&contract("mixed"), "echo");
     let error = echo.request_from_json(&serde_json::json!({"paragraph": [{"$": ["a", "b\u{1}"]}]})).unwrap_err();
     assert_eq!(error.to_string(), "paragraph[0].$[1]: found the character U+0001, which XML can't carry");
 }
 
-/// An attribute could declare a namespace, and so change the names of elements, or come twice.
+/// An attribute could declare a namespace and so change the names of elements, or could occur twice.
 #[test]
 fn attributes_have_one_name_and_declare_nothing() {
     let echo = operation(&contract("attributes"), "echo");
@@ -165,7 +165,7 @@ fn the_type_of_any_value_has_a_name() {
     assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
 }
 
-/// Its path had the attribute twice.
+/// The path had the attribute twice.
 #[test]
 fn an_attribute_of_any_value_has_its_path() {
     let echo = operation(&contract("wildcards"), "echo");
@@ -174,11 +174,11 @@ fn an_attribute_of_any_value_has_its_path() {
     assert!(problems.iter().any(|problem| problem.to_string() == expected), "{problems:?}");
 }
 
-/// The process ended: references nest without depth in XML.
+/// The process crashed, because references nest without depth in XML.
 #[test]
 fn a_long_chain_is_refused() {
     let graphs = operation(&contract("encoded"), "graph");
-    // Each leads to one that was read before; the last one is written first.
+    // Each node refers to the one read before. The last one is written first.
     let chain = |length: usize| -> Value {
         let node = |number| match number {
             0 => "<item id=\"n0\"><name>n</name></item>".to_owned(),
@@ -200,23 +200,23 @@ fn a_long_chain_is_refused() {
     assert_eq!(refused.message, "it nests deeper than 512 levels as JSON");
     let refused = serde_json::to_string(&long).unwrap_err();
     assert_eq!(refused.to_string(), "it nests deeper than 4096 levels as JSON");
-    // A refusal leaves nothing behind.
+    // A rejection leaves no state.
     chain(400).to_json(1 << 20).unwrap();
 }
 
 #[test]
 fn what_xml_would_not_be_is_refused() {
     let table = [
-        // An array is no text.
+        // An array is not a text.
         ("default_values", r#"{"number": 1, "text": ["Ann", "Bob"]}"#, "text: found an array, expected xs:string"),
         ("datatypes", r#"{"union": [["a", "b"]]}"#, "union[0]: found an array, expected "),
         ("datatypes", r#"{"NMTOKENS": ["a b"]}"#, "NMTOKENS[0]: found \"a b\", expected an item of a list"),
         ("datatypes", r#"{"unions": [1, "a b"]}"#, "unions[1]: found \"a b\", expected an item of a list"),
-        // Digits are lost before anybody sees them.
+        // The JSON reader has already lost digits.
         ("datatypes", r#"{"decimal": 1234567890.12345678}"#, "decimal: found the number 1234567890.1234567, of which"),
         ("datatypes", r#"{"decimal": 0.30000000000000004}"#, "decimal: found the number 0.30000000000000004, of which"),
         ("datatypes", r#"{"decimal": 1e20}"#, "decimal: found the number 1e+20, of which"),
-        // Another value than the one that is fixed.
+        // A value that differs from the fixed one.
         (
             "attributes",
             r#"{"item": [{"@kind": "a&b", "@unit": "mm", "@text": "", "@size": 3, "@id": 7}]}"#,
@@ -246,7 +246,7 @@ fn what_xml_would_not_be_is_refused() {
     }
 }
 
-/// One was told at a time.
+/// Only the first problem was reported.
 #[test]
 fn all_problems_are_told() {
     let table = [
@@ -262,7 +262,7 @@ fn all_problems_are_told() {
                 "few: found 1 items, expected at least 2",
             ][..],
         ),
-        // What is misspelt is not missing as well.
+        // A misspelled member is not also reported as missing.
         (
             "optional_and_repeated",
             r#"{"sme": ["a"], "few": [1, 2], "last": {"optionl": "a"}, "nothing": 1}"#,
@@ -278,7 +278,7 @@ fn all_problems_are_told() {
             r#"{"once": {"a": "x"}, "end": "y"}"#,
             &["once.a: \"x\" is not a valid xs:int", "end: \"y\" is not a valid xs:int"],
         ),
-        // Nor is what is there twice unknown.
+        // A member that occurs twice is not also reported as unknown.
         ("choice", r#"{"once": {"a": 1}, "ordered": {}}"#, &["found both once and ordered, expected one of them"]),
         (
             "attributes",
@@ -300,7 +300,7 @@ fn all_problems_are_told() {
         let first = operation.request_from_json(&json).err().map(|problem| problem.to_string());
         assert_eq!(told.first(), first.as_ref(), "{json}");
         let mut expected: Vec<String> = expected.iter().map(|problem| (*problem).to_owned()).collect();
-        // Members of JSON have an order of their own.
+        // The members of a JSON object have a different order.
         told.sort();
         expected.sort();
         assert_eq!(told, expected, "{json}");
@@ -344,7 +344,7 @@ fn details_of_faults_may_have_several_elements_of_a_name() {
     assert_eq!(refused.path, "closed[1]");
 }
 
-/// It was thrown away; PHP and Perl write nothing else.
+/// The text was dropped, although PHP and Perl write only text.
 #[test]
 fn details_of_faults_may_have_a_text() {
     let echo = operation(&contract("typed_faults"), "echo");
@@ -381,14 +381,14 @@ fn bytes_may_go_into_files() {
     let written = with_files(files, || serde_json::to_value(&value).unwrap());
     assert_eq!(written["photo"], serde_json::json!(["AAAA", {"$file": "2 of 6 bytes"}]));
     assert!(written["typed"].to_string().contains("\"3 of 6 bytes\""), "{written}");
-    // It is over.
+    // After the call, the function is no longer used.
     assert_eq!(serde_json::to_value(&value).unwrap()["photo"], json["photo"]);
     let value = echo.request_from_json(&serde_json::json!({"photo": ["AAAAAAAAAAAA"]})).unwrap();
     let refused = with_files(files, || serde_json::to_value(&value).unwrap_err());
     assert_eq!(refused.to_string(), "no room");
 }
 
-/// They were written without their encoding, and only the first type of a name was known.
+/// Details were written without their encoding, and only the first type of a name was used.
 #[test]
 fn details_of_faults_may_be_encoded() {
     let open = operation(&contract("encoded_faults"), "open");

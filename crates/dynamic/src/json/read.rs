@@ -1,4 +1,4 @@
-//! JSON as values.
+//! Converts JSON to values.
 
 mod encoded;
 mod reading;
@@ -25,17 +25,17 @@ use crate::value::{
     ContentValue, DerivedValue, GroupContent, GroupValue, Others, SimpleValue, Slot, StructValue, Value,
 };
 
-/// What is said of a member that must be there.
+/// The message for a missing required member.
 const MISSING: &str = "it is required, and missing";
-/// How that begins which is said of a choice of which nothing is there.
+/// The start of the message for a choice without any of its members.
 const NONE_OF: &str = "found none of ";
 
-/// Why JSON is no value of a type: where, and what was found and expected.
+/// The reason why JSON is not a value of a type: the path, and what was found and expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// Where, as `order.items[0].quantity`; empty for all of it.
+    /// The path, such as `order.items[0].quantity`. Empty for the whole value.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -51,14 +51,14 @@ impl fmt::Display for JsonError {
 impl std::error::Error for JsonError {}
 
 impl JsonError {
-    /// This error as one of a value that stands at a place in another one: a name, or `[0]`.
+    /// Adds a step to the start of the path: a name, or `[0]`.
     pub(crate) fn within(self, place: &str) -> Self {
         let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         JsonError { path: format!("{place}{separator}{}", self.path), ..self }
     }
 }
 
-/// Where something stands.
+/// A position in the JSON.
 #[derive(Clone, Copy)]
 enum At<'p> {
     Root,
@@ -95,11 +95,11 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// What a value of a simple type is held against.
+/// What a simple value is checked against.
 #[derive(Clone, Copy)]
 pub(crate) struct Held {
     facets: Option<&'static dyn Check>,
-    /// The only value that it may have.
+    /// The fixed value, if there is one.
     fixed: Option<&'static str>,
 }
 
@@ -118,7 +118,7 @@ impl Held {
         Held::new(element.facets, element.constraint)
     }
 
-    /// What holds for the content of an element, whose type may have facets of its own.
+    /// Returns the checks for the content of an element. The type's own `facets`, if any, take precedence.
     pub(crate) fn or(self, facets: Option<&'static dyn Check>) -> Self {
         Held { facets: facets.or(self.facets), ..self }
     }
@@ -130,7 +130,7 @@ impl fmt::Debug for Held {
     }
 }
 
-/// A value of a simple type, out of JSON.
+/// Reads a simple value from JSON.
 pub(crate) fn simple_from_json(
     json: &Json,
     of: &'static SimpleType,
@@ -139,22 +139,23 @@ pub(crate) fn simple_from_json(
     simple(json, of, held, &At::Root)
 }
 
-/// A text that stands between tags, out of the member of this name.
+/// Reads a text from the member with this name, and escapes it for use between tags.
 pub(crate) fn escaped_from_json(json: &Json, name: &str) -> Result<String, JsonError> {
     let text = scalar(json, &At::Member(&At::Root, name))?;
     let mut escaped = Vec::with_capacity(text.len());
-    // All of it can be carried.
+    // All characters were checked before.
     let _ = push_text(&mut escaped, &text);
     Ok(String::from_utf8_lossy(&escaped).into_owned())
 }
 
 impl Value {
-    /// The value of an element, out of JSON.
+    /// Reads the value of an element from JSON.
     pub(crate) fn from_json(json: &Json, element: &'static Element) -> Result<Self, JsonError> {
         value(json, crate::read::type_of(element), Held::of(element), &mut Reading::to_first(), &At::Root)
     }
 
-    /// All that is wrong with JSON as the value of an element, that which [`from_json`](Self::from_json) tells first.
+    /// Returns all problems in JSON as the value of an element. They include the problem that
+    /// [`from_json`](Self::from_json) returns.
     pub(crate) fn problems_of_json(json: &Json, element: &'static Element) -> Vec<JsonError> {
         let mut reading = Reading::to_end();
         let read = value(json, crate::read::type_of(element), Held::of(element), &mut reading, &At::Root);
@@ -243,7 +244,7 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
             (text, value)
         }
     };
-    // What a pattern says of a name is said of its prefix too, and here there is none.
+    // Patterns on qualified names apply to the prefix too, but names in JSON have no prefix.
     if let Some(facets) = held.facets.filter(|_| !of.has_names) {
         facets.check(&text, &value).map_err(|problem| at.wrong(problem.message()))?;
     }
@@ -255,13 +256,13 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
     }
 }
 
-/// Which value of an enumeration is meant by a text that is none of them.
+/// Returns the enumeration value that a misspelled text probably stands for.
 fn meant_value(text: &str, of: &SimpleType) -> Option<&'static str> {
     let Kind::Enumeration { listed, .. } = &of.kind else { return None };
     castile_xsd::similar(text, listed.values.iter().copied(), 1).first().copied()
 }
 
-/// An item of a list, which white space would part.
+/// Reads an item of a list. It can't contain white space, which would split it.
 fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
     let value = simple(json, of, Held::NOTHING, at)?;
     match &value {
@@ -279,7 +280,7 @@ fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
     }
 }
 
-/// A text, if XML can carry it (XML 1.0 §2.2).
+/// Returns a text if XML can contain all its characters (XML 1.0 §2.2).
 fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
     match text.chars().find(|c| !is_char(*c)) {
         None => Ok(text.to_owned()),
@@ -287,7 +288,7 @@ fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
     }
 }
 
-/// The text that JSON stands for.
+/// Returns the text that JSON represents.
 fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
     match json {
         Json::String(text) => carried(text, at),
@@ -299,7 +300,7 @@ fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> 
             }
             Some(value) => Ok(value.to_string()),
         },
-        // Those of a list type whose items have no type here.
+        // A list type whose items have no type here.
         Json::Array(items) if of.has_lists => {
             let items = items.iter().enumerate().map(|(number, item)| {
                 let at = At::Item(at, number);
@@ -316,11 +317,11 @@ fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> 
     }
 }
 
-/// Whether a number may have been written with other digits than it has in binary.
+/// Returns true if a number may have been written with more digits than its binary form represents.
 fn loses_digits(value: f64) -> bool {
-    /// Whole numbers beyond this have neighbours that are the same in binary.
+    /// Above this limit adjacent integers have the same binary form.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    /// No number has more behind the point.
+    /// Maximum number of decimal places in a binary number.
     const PLACES: usize = 1074;
     if value.abs() >= EXACT {
         return true;
@@ -330,7 +331,7 @@ fn loses_digits(value: f64) -> bool {
     digits > DIGITS && format!("{value:.PLACES$}").trim_end_matches('0').trim_end_matches('.') != shortest
 }
 
-/// Names stand for themselves: `{namespace}local`.
+/// A scope for names that are written as `{namespace}local`.
 struct Braces<'t>(&'t str);
 
 impl Scope for Braces<'_> {
@@ -349,7 +350,7 @@ pub(crate) fn parse(text: &str, of: &SimpleType) -> Result<datatypes::Value, Inv
     read.map_err(|problem| Invalid::text(text, of.name, problem))
 }
 
-/// Names without braces are in no namespace.
+/// A scope in which names without braces are in no namespace.
 struct NoNamespace;
 
 impl Scope for NoNamespace {
@@ -360,7 +361,7 @@ impl Scope for NoNamespace {
 
 // ---- any ----
 
-/// A name as it stands in a key.
+/// Parses a name in a key.
 fn name(text: &str) -> ExpandedName {
     match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
         Some((namespace, local)) => ExpandedName::new(namespace, local),
@@ -380,7 +381,7 @@ fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
     }
 }
 
-/// An attribute that is not declared.
+/// Reads an attribute that is not declared.
 fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError> {
     let at = At::Member(at, key);
     let Some(name) = key.strip_prefix('@') else {
@@ -394,7 +395,7 @@ fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError>
         ("", "xmlns") | (XMLNS_NAMESPACE, _) => "no declaration of a namespace: names have theirs with them".to_owned(),
         (XSI_NAMESPACE, "type") => format!("{TYPE} for the type of an element"),
         (XSI_NAMESPACE, "nil") => format!("{NIL} for an element that is nil"),
-        // Each has one name here, so that none comes twice.
+        // The spelling of a name is unique, so that no attribute can occur twice.
         (namespace, local) => format!("@{}", expanded(namespace, local)),
     };
     if expected != key {
@@ -421,7 +422,7 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
                 }
                 made.type_name = Some(name);
             }
-            // It may be a node.
+            // The element may be a node of a graph.
             ID => {}
             CONTENT => {
                 let pieces = match json {
@@ -444,7 +445,7 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
     Ok(made)
 }
 
-/// An element as XML.
+/// Reads an element as XML.
 fn xml(json: &Json, at: &At<'_>) -> Result<Any, JsonError> {
     let Json::String(text) = json else { return Err(at.instead(json, "an element as XML")) };
     Any::parse(text).map_err(|error| at.wrong(format!("it is no element of XML: {error}")))
@@ -452,7 +453,7 @@ fn xml(json: &Json, at: &At<'_>) -> Result<Any, JsonError> {
 
 // ---- complex types ----
 
-/// An object of which each member must have a use.
+/// An object whose members must all be used.
 struct Object<'j> {
     members: &'j Map<String, Json>,
     used: BTreeSet<&'j str>,
@@ -480,7 +481,8 @@ impl<'j> Object<'j> {
         self.members.iter().map(|(name, json)| (name.as_str(), json)).filter(|(name, _)| !self.used.contains(name))
     }
 
-    /// That all members had a use. Those that had none are told before the problems from `reason` on, which they may be the reason of.
+    /// Reports unused members. Their problems are inserted before the problems from `reason` on, which they may have
+    /// caused.
     fn finish(
         &self,
         expected: impl Iterator<Item = String>,
@@ -495,7 +497,7 @@ impl<'j> Object<'j> {
         let expected: Vec<String> = expected.collect();
         let known: HashSet<&str> = expected.iter().map(String::as_str).collect();
         let mut before = reason.unwrap_or_else(|| reading.told());
-        // What has a problem of its own may have found no use for a member that there is.
+        // A known member may be unused only because of another problem.
         for name in rest.filter(|name| reason.is_none() || !known.contains(name)) {
             if reading.tell(before, || unknown(name, &expected, at))? {
                 before += 1;
@@ -507,7 +509,8 @@ impl<'j> Object<'j> {
         Ok(())
     }
 
-    /// What to tell of a problem: where a member is missing, a misspelt one is the reason.
+    /// Returns the problem to report. If a member is missing, a misspelled member is the likely cause and is reported
+    /// instead.
     fn reason(&self, problem: JsonError, expected: impl Iterator<Item = String>, at: &At<'_>) -> JsonError {
         let expected: Vec<String> = expected.collect();
         let is_unknown = |name: &&String| !matches!(name.as_str(), TYPE | ID | NIL) && !expected.contains(name);
@@ -518,13 +521,13 @@ impl<'j> Object<'j> {
     }
 }
 
-/// Which of the names that are expected is meant by another one.
+/// Returns the expected name that a misspelled name probably stands for.
 fn meant<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
     castile_xsd::similar(name, expected.iter().map(String::as_str), 1).first().copied()
 }
 
 fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
-    /// More names don't help.
+    /// Maximum number of names that are listed.
     const SHOWN: usize = 12;
     if let Some(similar) = meant(name, expected) {
         return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
@@ -537,7 +540,7 @@ fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
     At::Member(at, name).wrong(format!("there is no such member; there are {expected}"))
 }
 
-/// The items of an array, but for those with a problem.
+/// Reads the items of an array, leaving out those with problems.
 fn items<T>(
     items: &[Json],
     reading: &mut Reading,
@@ -563,12 +566,12 @@ fn structure(
     let empty = Json::Object(Map::new());
     let is_object = json.is_object();
     let mut object = Object::of(if is_object { json } else { &empty }, at)?;
-    // It may be a node.
+    // The element may be a node of a graph.
     object.take(ID);
     if is_typed {
         object.take(TYPE);
     }
-    // The first problem that a misspelt member may be the reason of.
+    // The index of the first problem that a misspelled member may have caused.
     let mut reason = None;
     let mut attributes = Vec::with_capacity(of.attributes.len());
     for (declared, attribute) in of.table.declared.iter().zip(&of.attributes) {
@@ -596,7 +599,7 @@ fn structure(
                 let default = declared.constraint.map_or("", ValueConstraint::value);
                 Some(parse(default, attribute.of).map_err(|problem| at.wrong(problem.message()))?)
             }
-            // It has no other.
+            // A fixed attribute has no other value.
             (Presence::Fixed { .. }, _) => None,
             (_, found) => found,
         });
@@ -650,7 +653,7 @@ fn structure(
 }
 
 impl Struct {
-    /// The names of the members that an object of it may have.
+    /// Returns the names of the members that an object for this type may have.
     fn names(&self) -> impl Iterator<Item = String> {
         let attributes = self.table.declared.iter();
         let attributes = attributes.map(|one| format!("@{}", expanded(one.namespace, one.name)));
@@ -738,7 +741,7 @@ fn slot(
     }
 }
 
-/// The items of a particle: an array, or one alone.
+/// Returns the items of a particle, from an array or a single value.
 fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<&'j [Json], JsonError> {
     let items = match json {
         None => &[][..],
@@ -798,7 +801,7 @@ fn own_group(
     let number = match there[..] {
         [number] => number,
         [] => match list.iter().position(|particle| particle.min == 0) {
-            // Nothing of it is a choice as well.
+            // An optional alternative may be empty.
             Some(number) => number,
             None => return Err(at.wrong(format!("{NONE_OF}{}, expected one", of.members().join(", ")))),
         },
@@ -836,7 +839,7 @@ fn derived(
                 .find(|(variant, name)| variant.key == said || type_text(name.namespace, name.name) == said);
             match found {
                 Some((variant, _)) => Some(variant),
-                // A type that the contract doesn't have has its namespace.
+                // The name of a type that the contract doesn't have is written with its namespace.
                 None if said.starts_with(['{']) || said.starts_with("xs:") => None,
                 None => {
                     let known: Vec<&str> = of.variants.iter().map(|variant| variant.key).collect();

@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! Converts values to JSON.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,23 +17,23 @@ use crate::value::{
     StructValue, Value,
 };
 
-/// How deep JSON nests at most: several levels for each of XML, which has 512. References may lead further.
+/// Maximum nesting depth of JSON: several levels for each of the 512 levels of XML. References may nest deeper.
 const DEEPEST: usize = 8 * 512;
-/// How deep a tree nests at most: whoever drops one or walks through it has a stack.
+/// Maximum nesting depth of a tree. Dropping a tree or walking through it recurses.
 const DEEPEST_TREE: usize = 512;
 
-/// What values take in memory as a tree, about: each by itself, an object with its first members, and a member of an object.
+/// Approximate memory of values in a tree: each value, an object with its first members, and a further member.
 const VALUE: usize = 32;
 const OBJECT: usize = 512;
 const MEMBER: usize = 96;
 
-/// What is known of the value that is being written.
+/// The state of writing a value.
 struct Writing {
-    /// The nodes that were written so far, by their addresses.
+    /// The numbers of the nodes written so far, by address.
     nodes: HashMap<usize, usize>,
     depth: usize,
     deepest: usize,
-    /// How much it may still take.
+    /// The remaining memory budget.
     room: usize,
 }
 
@@ -48,13 +48,14 @@ thread_local! {
     static FILES: RefCell<Option<Files>> = const { RefCell::new(None) };
 }
 
-/// Takes bytes, and gives the name of the file that has them now; nothing if they are to stay.
+/// Takes the bytes of a value. Returns the name of the file that stores them, or `None` if they stay in the JSON.
 type Files = Box<dyn FnMut(&[u8]) -> io::Result<Option<String>>>;
 
-/// Calls `write`, in which values are written as JSON by this thread, and hands the bytes of `xs:base64Binary` to `files`. Those for which
-/// it gives the name of a file are written as `{"$file": "NAME"}`.
+/// Calls `write`, and passes the bytes of each `xs:base64Binary` that this thread writes as JSON in it to `files`.
+///
+/// If `files` returns the name of a file, the value is written as `{"$file": "NAME"}`.
 pub fn with_files<T>(files: impl FnMut(&[u8]) -> io::Result<Option<String>> + 'static, write: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, whatever happens.
+    /// Restores the previous function, even after a panic.
     struct Before(Option<Files>);
 
     impl Drop for Before {
@@ -67,20 +68,20 @@ pub fn with_files<T>(files: impl FnMut(&[u8]) -> io::Result<Option<String>> + 's
     write()
 }
 
-/// The name of the file that takes these bytes, if one does.
+/// Returns the name of the file that stores these bytes, if there is one.
 fn file_of(bytes: &[u8]) -> io::Result<Option<String>> {
-    // Nothing is borrowed while it is called.
+    // The cell is not borrowed during the call.
     let Some(mut files) = FILES.take() else { return Ok(None) };
     let name = files(bytes);
     FILES.set(Some(files));
     name
 }
 
-/// A level of the value that is being written, which ends when this is dropped. The outermost ends all of it.
+/// A level of the value that is being written. Dropping it ends the level; dropping the outermost one resets the state.
 struct Level;
 
 impl Level {
-    /// Goes a level deeper, to a value that takes so much.
+    /// Enters a level for a value that needs this much memory.
     fn enter<E: serde::ser::Error>(size: usize) -> Result<Self, E> {
         let level = WRITING.with_borrow_mut(|writing| {
             if writing.depth == writing.deepest {
@@ -105,7 +106,7 @@ impl Drop for Level {
     }
 }
 
-/// Takes room for something.
+/// Reduces the memory budget. Fails if it is exhausted.
 fn take<E: serde::ser::Error>(size: usize) -> Result<(), E> {
     WRITING.with_borrow_mut(|writing| match writing.room.checked_sub(size) {
         Some(room) => {
@@ -122,17 +123,18 @@ fn entry<M: SerializeMap>(map: &mut M, name: &str, value: &(impl Serialize + ?Si
     map.serialize_entry(name, value)
 }
 
-/// Writes a member of an object that is an array.
+/// Writes a member of an object whose value is an array.
 fn entries<M: SerializeMap>(map: &mut M, name: &str, items: &(impl Serialize + ?Sized)) -> Result<(), M::Error> {
     let _level = Level::enter(VALUE)?;
     entry(map, name, items)
 }
 
 impl Value {
-    /// The value as a tree of JSON that takes `most` bytes in memory at most, about, beside its texts, which a message has as well.
+    /// Returns the value as a JSON tree that uses approximately at most `most` bytes of memory, not counting its texts,
+    /// which the message has as well.
     ///
     /// # Errors
-    /// It takes more, or nests too deep for whoever walks through it.
+    /// The tree would use more memory, or would be nested too deep to be visited recursively.
     pub fn to_json(&self, most: usize) -> Result<serde_json::Value, JsonError> {
         WRITING.with_borrow_mut(|writing| {
             (writing.deepest, writing.room) = (DEEPEST_TREE, most);
@@ -141,7 +143,7 @@ impl Value {
         serde_json::to_value(self).map_err(wrong)
     }
 
-    /// What it takes by itself.
+    /// Returns the approximate memory of the value itself.
     fn size(&self) -> usize {
         match self {
             Value::Nil(_) | Value::Simple(_) | Value::Array(_) | Value::Empty => VALUE,
@@ -178,12 +180,12 @@ impl Serialize for Value {
 }
 
 impl StructValue {
-    /// Whether it is nothing but its value.
+    /// Returns true if it consists only of its value.
     fn is_plain(&self) -> bool {
         matches!(self.content, ContentValue::Simple(_)) && self.others.0.is_empty() && self.written().next().is_none()
     }
 
-    /// The attributes that are there, with their names.
+    /// Returns the present attributes with their names.
     fn written(&self) -> impl Iterator<Item = (String, &datatypes::Value)> {
         let declared = self.of.table.declared.iter().zip(&self.of.attributes).zip(&self.attributes);
         declared.filter_map(|((declared, of), value)| match (of.presence, value) {
@@ -194,19 +196,19 @@ impl StructValue {
 }
 
 impl DerivedValue {
-    /// Whether the type that it is of need not be said.
+    /// Returns true if its type need not be declared.
     fn says_nothing(&self) -> bool {
         self.of.is_some_and(|variant| variant.tag.is_none())
     }
 
-    /// What its type is called.
+    /// Returns the name of its type.
     fn type_name(&self) -> Option<&'static str> {
         self.of.filter(|variant| variant.tag.is_some()).map(|variant| variant.key)
     }
 }
 
 impl Value {
-    /// Writes what an object has that stands for it.
+    /// Writes the members of the object that represents it.
     fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Value::Nil(attributes) => {
@@ -232,7 +234,7 @@ impl Value {
     }
 }
 
-/// A node of a graph: the first time with a number, then as a reference to that.
+/// Writes a node of a graph: with a number the first time, then as a reference to that number.
 fn shared<M: SerializeMap>(value: &Shared<Node>, map: &mut M) -> Result<(), M::Error> {
     let Some(held) = value.upgrade() else { return entry(map, NIL, &true) };
     let Some(Node(inner)) = held.get() else { return entry(map, NIL, &true) };
@@ -314,7 +316,7 @@ impl GroupValue {
     }
 }
 
-/// A piece of mixed content is a text, or an object with one element.
+/// Serializes a piece of mixed content as a string, or as an object with one element.
 impl Serialize for GroupValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let GroupContent::Text(text) = &self.content {
@@ -349,7 +351,7 @@ impl Serialize for ArrayValue {
     }
 }
 
-/// A value of any type: a text where it is nothing else.
+/// A value of any type. It is written as a string if it has only text.
 struct Any<'v>(&'v AnyType);
 
 impl Serialize for Any<'_> {
@@ -393,7 +395,7 @@ impl Serialize for Piece {
     }
 }
 
-/// A value of a simple type: a number or a truth value where JSON has it, else its text.
+/// A simple value. It is written as a number or Boolean if JSON can represent it, or else as a string.
 struct Simple<'v>(&'v datatypes::Value);
 
 impl Serialize for Simple<'_> {
@@ -427,7 +429,7 @@ fn text_of(value: &f32) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A number, if whoever reads it as a binary one gets all of its digits.
+/// Writes a number, or a string if the number has more digits than a binary number preserves.
 fn number<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits > DIGITS || !text.bytes().any(|byte| byte.is_ascii_digit()) {

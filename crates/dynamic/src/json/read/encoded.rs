@@ -1,4 +1,4 @@
-//! JSON as values in SOAP encoding: structs of accessors, arrays, and the nodes of a graph.
+//! Converts JSON to values in SOAP encoding: structs of accessors, arrays, and the nodes of a graph.
 
 use castile_databinding::encoded::Shared;
 use serde_json::Value as Json;
@@ -16,7 +16,7 @@ pub(super) fn structure(
     at: &At<'_>,
 ) -> Result<EncodedValue, JsonError> {
     let mut object = Object::of(json, at)?;
-    // It may be a node.
+    // The struct may be a node of a graph.
     object.take(ID);
     for name in others {
         object.take(name);
@@ -76,7 +76,7 @@ pub(super) fn array(
     Ok(ArrayValue { of, dimensions: sizes, items: items? })
 }
 
-/// A node of a graph: one that has a number may be referred to.
+/// Reads a node of a graph. A node with a number may be referred to.
 pub(super) fn node(
     json: &Json,
     of: &'static ElementType,
@@ -95,7 +95,7 @@ pub(super) fn node(
         };
     }
     let number = json.get(ID).and_then(Json::as_u64);
-    // What is no object of its own is the content of one.
+    // A value that is not an object is in the member `$`.
     let bare = match json {
         Json::Object(members) if members.len() == 1 + usize::from(members.contains_key(ID)) => {
             members.get(CONTENT).unwrap_or(json)

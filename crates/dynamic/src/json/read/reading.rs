@@ -1,4 +1,4 @@
-//! What is known while JSON is read: the nodes of a graph, and what is wrong so far.
+//! The state of reading JSON: the nodes of a graph, and the problems found so far.
 
 use std::collections::HashMap;
 
@@ -8,43 +8,43 @@ use super::{At, JsonError, NONE_OF};
 use crate::types::ElementType;
 use crate::value::Node;
 
-/// So many problems of a value are told. More are counted.
+/// Maximum number of problems that are stored. Further ones are only counted.
 const MOST_TOLD: usize = 100;
 
-/// After so many problems nothing more is read.
+/// Maximum number of problems before reading stops.
 const MOST_COUNTED: usize = 10_000;
 
 pub(super) struct Reading {
-    /// The nodes that were read so far and their types, by their numbers.
+    /// The nodes read so far with their types, by number.
     pub(super) nodes: HashMap<u64, (Shared<Node>, &'static ElementType)>,
     problems: Vec<JsonError>,
     count: usize,
-    /// The problem behind so many ends it.
+    /// The number of problems that are tolerated. The next one ends reading.
     most: usize,
 }
 
 impl Reading {
-    /// Ends at the first problem.
+    /// Creates a state that ends reading at the first problem.
     pub(super) fn to_first() -> Self {
         Reading { nodes: HashMap::new(), problems: Vec::new(), count: 0, most: 0 }
     }
 
-    /// Goes on behind problems.
+    /// Creates a state that continues reading after problems.
     pub(super) fn to_end() -> Self {
         Reading { most: MOST_COUNTED, ..Reading::to_first() }
     }
 
-    /// How many problems there are so far.
+    /// Returns the number of problems found so far.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many of them are told.
+    /// Returns the number of stored problems.
     pub(super) fn told(&self) -> usize {
         self.problems.len()
     }
 
-    /// Keeps what is wrong, and goes on without the value. The problem that ends the reading comes back.
+    /// Records a problem and returns `None` instead of the value. Returns the problem as an error if it ends reading.
     pub(super) fn keep<T>(&mut self, read: Result<T, JsonError>) -> Result<Option<T>, JsonError> {
         match read {
             Ok(value) => Ok(Some(value)),
@@ -52,7 +52,7 @@ impl Reading {
         }
     }
 
-    /// Tells a problem before others. Whether there was room for it.
+    /// Inserts a problem at an index. Returns whether it was stored.
     pub(super) fn tell(&mut self, before: usize, problem: impl FnOnce() -> JsonError) -> Result<bool, JsonError> {
         if self.count == self.most {
             return Err(problem());
@@ -65,7 +65,7 @@ impl Reading {
         Ok(has_room)
     }
 
-    /// Takes back that a member of an object is missing: another one was meant to be it.
+    /// Removes the problem that a member is missing, because a misspelled member probably stands for it.
     pub(super) fn take_back(&mut self, from: usize, meant: &str, at: &At<'_>) {
         let (object, member) = (at.to_string(), At::Member(at, meant).to_string());
         let is_it = |problem: &JsonError| match problem.message.strip_prefix(NONE_OF) {
@@ -78,7 +78,7 @@ impl Reading {
         }
     }
 
-    /// All problems, that which has ended the reading among them. The last one says how many there are beside those that are told.
+    /// Returns all problems, including the one that ended reading. The last one states how many others were not stored.
     pub(super) fn problems(mut self, last: Option<JsonError>) -> Vec<JsonError> {
         let has_ended = last.is_some();
         self.count += usize::from(has_ended);

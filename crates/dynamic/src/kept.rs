@@ -309,7 +309,7 @@ mod tests {
         if number % 3 == 1 { Base::Shared(Box::new(base)) } else { base }
     }
 
-    // ---- plans that nobody would make ----
+    // ---- malformed plans ----
 
     /// Returns a plan with these items, whose first request has these fields.
     fn plan_of(fields: Vec<Field>, items: Vec<Item>) -> Plan {
@@ -590,7 +590,7 @@ mod tests {
         leak(Types::new(leak(plan), Vec::new())).make();
     }
 
-    // ---- what a contract says ----
+    // ---- contracts ----
 
     /// The summary included operations that were not requested.
     #[test]

@@ -166,7 +166,7 @@ impl Writer<'_> {
         }
     }
 
-    // ---- the text ----
+    // ---- text output ----
 
     fn key(&mut self, key: &str, value: &str) {
         self.out.push_str(key);

@@ -198,7 +198,7 @@ fn default_value(value: &DefaultValue, context: Context<'_>) -> TokenStream {
     }
 }
 
-// ---- elements that have values of the type ----
+// ---- elements of the type ----
 
 fn complex_type(plan: &Struct, name: Option<&TypeName>, context: Context<'_>) -> TokenStream {
     let ident = &plan.path.ident;
@@ -609,7 +609,7 @@ fn first(table: &Ident, fields: &[Field], context: Context<'_>) -> Vec<TokenStre
     elements.into_iter().chain(begins(fields).iter().filter_map(|field| first_of(field, context))).collect()
 }
 
-// ---- what may be there at all ----
+// ---- possible content ----
 
 /// Renders the possible children of a type for a lenient decoder.
 fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {

@@ -321,7 +321,7 @@ impl Planner<'_> {
         }
     }
 
-    // ---- what the next element alone doesn't tell ----
+    // ---- fields that are ended by their number of elements ----
 
     fn group_location(&self, group: &Group) -> Location {
         let of_node = |node: &Node| match &node.term {

@@ -147,7 +147,7 @@ impl<'s> Keys<'s> {
         std::mem::take(&mut self.steps)
     }
 
-    // ---- what is written ----
+    // ---- events of the writer ----
 
     pub(super) fn start(&mut self, name: &ExpandedName, id: Option<ElementId>) {
         if self.state != State::Looking {
@@ -252,7 +252,7 @@ impl<'s> Keys<'s> {
         self.found.names.pop();
     }
 
-    // ---- what has to be there ----
+    // ---- required parts ----
 
     /// Returns true if this attribute of the current element must be present: if it is a field of a key, or if it is a
     /// field and has a default.
@@ -474,7 +474,7 @@ impl<'s> Keys<'s> {
         is_possible
     }
 
-    // ---- the end of an instance ----
+    // ---- end of the instance ----
 
     /// Returns true if the instance must be made again with replaced values, false if it is valid, and `None` if its
     /// constraints can't be satisfied.

@@ -9,8 +9,8 @@ use castile_xsd::{ElementId, ExpandedName, TypeId};
 
 use crate::{Definitions, PartContent};
 
-/// Generates one sample per call. It contains one of everything down to some depth, and only required parts below.
-/// Values are plausible ones.
+/// Generates one sample per call. A sample contains one of everything down to some depth, and only required parts below.
+/// It has plausible values.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler<'d> {
     definitions: &'d Definitions,

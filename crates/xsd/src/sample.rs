@@ -574,7 +574,7 @@ impl<'s> Samples<'s> {
         distinct.get(self.coverage.choose(decision, distinct.len())).copied().unwrap_or(min)
     }
 
-    /// Writes an element that a wildcard allows. If the wildcard is strict the element is a declared one.
+    /// Writes an element that a wildcard allows. If the wildcard is strict it is a declared element, if there is one.
     fn wildcard(&mut self, out: &mut Writer, wildcard: &Wildcard, depth: usize) -> Result<(), Error> {
         if wildcard.process_contents != ProcessContents::Strict
             && let Some(namespace) = namespace_for(wildcard)

@@ -1,4 +1,4 @@
-//! `ab`, the load generator of the Apache HTTP server, as another driver: some benchmarks were published with it.
+//! Drives a case with `ab`, the load generator of the Apache HTTP server. Some benchmarks were published with it.
 
 use std::io::Write;
 use std::process::Command;
@@ -9,12 +9,12 @@ use crate::others::Others;
 use crate::recorder::nanoseconds;
 use crate::{Case, Endpoint, Error, ErrorKind, Outcome, Placement, Plan, Recorder, Timeline, usage};
 
-/// Whether it is installed.
+/// Returns whether `ab` is installed.
 pub fn is_installed() -> bool {
     Command::new("ab").arg("-V").output().is_ok_and(|output| output.status.success())
 }
 
-/// Drives one message over and over, for as many requests as the plan says.
+/// Sends one message repeatedly, for as many requests as the plan says.
 pub(crate) async fn run(
     case: &Case,
     endpoint: &Endpoint,
@@ -30,8 +30,8 @@ pub(crate) async fn run(
     let percentiles = tempfile::NamedTempFile::new().map_err(machine)?;
     let requests = plan.stop.requests.unwrap_or(1).max(plan.connections as u64);
     let mut command = Command::new("ab");
-    // "-l" lets answers differ in length, which dates and the like make them do; without "-q" it tells of its progress, and
-    // without "-r" a connection that breaks ends all.
+    // "-l" accepts answers of different lengths, which dates and similar content cause. "-q" suppresses progress output.
+    // "-r" keeps going when a connection breaks.
     command.args(["-q", "-l", "-r", "-n", &requests.to_string(), "-c", &plan.connections.to_string()]);
     if plan.keep_alive {
         command.arg("-k");
@@ -72,27 +72,28 @@ pub(crate) async fn run(
     })
 }
 
-/// Reads its report, and its table of percentages (0 to 99, whole) and milliseconds.
+/// Reads `ab`'s report and its table of percentages (whole numbers, 0 to 99) and milliseconds.
 fn read(report: &str, percentiles: &str, body: usize) -> Option<(Recorder, Duration)> {
     let field = |name: &str| {
         let line = report.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse::<f64>().ok()
     };
     let complete = field("Complete requests")? as u64;
-    // Answers with another status than 2xx count as complete; the line is there only if there were some.
+    // `ab` counts answers with a status other than 2xx as complete. It prints this line only if there were any.
     let wrong = field("Failed requests")? + field("Non-2xx responses").unwrap_or(0.0);
     let elapsed = Duration::try_from_secs_f64(field("Time taken for tests")?).ok()?;
     let mut record = Recorder { errors: (wrong as u64).min(complete), ..Recorder::default() };
     record.requests = complete - record.errors;
     record.bytes_out = record.requests * body as u64;
-    // What it calls HTML is all that comes in bodies.
+    // What `ab` calls HTML is the total size of the bodies.
     record.bytes_in = field("HTML transferred")? as u64;
     let rows = percentiles.lines().skip(1).filter_map(|line| {
         let (percent, milliseconds) = line.split_once(',')?;
         let milliseconds: f64 = milliseconds.trim().parse().ok()?;
         Some((percent.trim().parse::<f64>().ok()?, Duration::try_from_secs_f64(milliseconds / 1e3).ok()?))
     });
-    // It tells the latency at each percentage and not each latency: one in a hundred is taken to have each.
+    // `ab` reports the latency at each percentage, not of each request. So each row is counted as one percent of the
+    // requests.
     let mut counted = 0;
     for (percent, latency) in rows {
         let upto = (complete as f64 * (percent + 1.0) / 100.0).round() as u64;

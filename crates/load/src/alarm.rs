@@ -1,4 +1,4 @@
-//! Waking at a point in time, to some microseconds where the system can.
+//! A timer that fires within microseconds of its time, where the system allows it.
 
 use std::io;
 use std::time::Instant;
@@ -8,7 +8,8 @@ pub(crate) use linux::Alarm;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::Alarm;
 
-/// Tokio's own timers round up to a millisecond, many times the answer of a fast server; a `timerfd` does not.
+/// Tokio's timers round up to a millisecond, which is many times the response time of a fast server. A
+/// `timerfd` doesn't round.
 #[cfg(target_os = "linux")]
 mod linux {
     use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -32,23 +33,23 @@ mod linux {
     }
 
     impl Alarm {
-        /// Takes a file descriptor. Must be called within a tokio runtime, which wakes whoever waits.
+        /// Takes a file descriptor. Must be called within a tokio runtime, which wakes the waiting task.
         pub(crate) fn new() -> io::Result<Self> {
             let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
             Ok(Alarm(register(Timer(TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?))?))
         }
 
-        /// Returns at `due`, at once when that is past.
+        /// Returns at `due`, or immediately if that is past.
         pub(crate) async fn wait_until(&mut self, due: Instant) -> io::Result<()> {
             loop {
-                // A timer set to zero would never fire, so "now" is handled here.
+                // A timer set to zero never fires, so a time that is past is handled here.
                 let wait = due.saturating_duration_since(Instant::now());
                 if wait.is_zero() {
                     return Ok(());
                 }
                 let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
                 self.0.get_ref().0.set(expiration, TimerSetTimeFlags::empty())?;
-                // Setting the timer again also resets what could be read from it, so nothing is read.
+                // Setting the timer again also clears its expiration count, so nothing has to be read.
                 self.0.readable().await?.clear_ready();
             }
         }

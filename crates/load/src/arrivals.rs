@@ -1,4 +1,4 @@
-//! Open workloads: when requests arrive, by a rate that may change.
+//! Open workloads: requests arrive at a rate that may change over time.
 
 use std::time::Duration;
 
@@ -7,63 +7,63 @@ use humantime::format_duration;
 use crate::plan::exponential;
 use crate::report::format::plain;
 
-/// When requests arrive, whatever the server does.
+/// When requests arrive, independent of how fast the server answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrivals {
-    /// The rate over all users, stage by stage; the last stage's rate goes on until the run stops.
+    /// The rate over all users, stage by stage. The last stage's final rate continues until the run stops.
     pub stages: Vec<Stage>,
-    /// How arrivals lie between each other.
+    /// How arrivals are spaced in time.
     pub spacing: Spacing,
-    /// What becomes of an arrival when every user has a request under way.
+    /// What happens to an arrival while every user has a request in flight.
     pub when_busy: WhenBusy,
 }
 
-/// A stretch of time in which the rate changes evenly. A ramp goes from one rate to another, a step has the same at both
-/// ends, a spike is a short step.
+/// A period in which the rate changes linearly. A ramp goes from one rate to another, a step has the same rate at both ends, and
+/// a spike is a short step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// How long it lasts.
+    /// How long the stage lasts.
     pub time: Duration,
-    /// Requests per second at its beginning.
+    /// Requests per second at the beginning of the stage.
     pub from: f64,
-    /// Requests per second at its end.
+    /// Requests per second at the end of the stage.
     pub to: f64,
 }
 
-/// How arrivals lie between each other.
+/// How arrivals are spaced in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Spacing {
-    /// At even distances.
+    /// At equal distances.
     Even,
-    /// As those of many people who don't know of each other: a Poisson process.
+    /// At random, as requests of many independent people: a Poisson process.
     Poisson,
 }
 
-/// What becomes of an arrival when every user has a request under way.
+/// What happens to an arrival while every user has a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenBusy {
-    /// It waits until a user is free, and the time it waited is part of its latency.
+    /// The arrival waits until a user is free. The waiting time is part of its latency.
     Wait,
-    /// It is dropped, and counted.
+    /// The arrival is dropped and counted.
     Drop,
 }
 
 impl Arrivals {
-    /// Arrivals at even distances, at one rate; they wait for free users.
+    /// Returns evenly spaced arrivals at one rate, which wait for free users.
     pub fn constant(per_second: f64) -> Self {
         let stage = Stage { time: Duration::ZERO, from: per_second, to: per_second };
         Arrivals { stages: vec![stage], spacing: Spacing::Even, when_busy: WhenBusy::Wait }
     }
 
-    /// The rate, if it is always the same.
+    /// Returns the rate if it never changes.
     pub fn rate(&self) -> Option<f64> {
         let first = self.stages.first()?.from;
         self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
     }
 
-    /// Their stages, where these are not of one rate, and that they come at random, in words.
+    /// Returns the stages, unless they have one rate, and whether arrivals are random, in words.
     pub(crate) fn words(&self) -> Option<String> {
         let stages = self.stages.iter().filter(|_| self.rate().is_none()).map(|stage| {
             let (from, to, time) = (plain(stage.from), plain(stage.to), format_duration(stage.time));
@@ -81,12 +81,12 @@ impl Arrivals {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// How long all stages take.
+    /// Returns the total time of all stages.
     pub fn planned(&self) -> Duration {
         self.stages.iter().map(|stage| stage.time).sum()
     }
 
-    /// The time by which `count` arrivals are expected; `None` when there are never so many.
+    /// Returns the time by which `count` arrivals are expected, or `None` if there are never that many.
     fn time_of(&self, count: f64) -> Option<f64> {
         let (mut time, mut left, mut last) = (0.0, count, 0.0);
         for stage in &self.stages {
@@ -103,7 +103,7 @@ impl Arrivals {
         }
     }
 
-    /// How many arrivals are expected by a time in seconds.
+    /// Returns how many arrivals are expected by a time in seconds.
     fn count_by(&self, time: f64) -> f64 {
         let (mut left, mut count, mut last) = (time, 0.0, 0.0);
         for stage in &self.stages {
@@ -122,24 +122,26 @@ impl Stage {
         (self.from + self.to) / 2.0 * self.time.as_secs_f64()
     }
 
-    /// The time within the stage by which `count` arrivals are expected, which it has: where the area under the line is `count`.
+    /// Returns the time within the stage by which `count` arrivals are expected. That is where the area under the line is
+    /// `count`. The stage must have that many.
     fn time_of(&self, count: f64) -> f64 {
         let slope = (self.to - self.from) / self.time.as_secs_f64();
         let root = (self.from * self.from + 2.0 * slope * count).max(0.0).sqrt();
-        // The usual form of the solution would divide by a slope of 0.
+        // The usual form of the solution would divide by the slope, which may be 0.
         if count == 0.0 { 0.0 } else { 2.0 * count / (self.from + root) }
     }
 }
 
-/// So many arrivals are dropped by arithmetic, fewer one by one.
+/// A gap of at least this many arrivals is dropped by arithmetic; a smaller one is dropped arrival by arrival.
 const MANY: f64 = 1_000.0;
 
-/// Where a run is in its arrivals.
+/// How far a run has gone through its arrivals.
 #[derive(Debug)]
 pub(crate) struct Course {
     arrivals: Arrivals,
     random: fastrand::Rng,
-    /// Arrivals at rate 1 that lie before the next one: even or random distances, stretched by the rate.
+    /// The position of the next arrival on a time axis where the rate is 1. Distances on this axis are even or random; the rate
+    /// stretches them to real time.
     position: f64,
     dropped: u64,
 }
@@ -153,7 +155,7 @@ impl Course {
         course
     }
 
-    /// When the next arrival is due, from the start of the run.
+    /// Returns when the next arrival is due, from the start of the run.
     pub(crate) fn next(&self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.arrivals.time_of(self.position)?).ok()
     }
@@ -165,25 +167,26 @@ impl Course {
         };
     }
 
-    /// Whether arrivals wait for free users.
+    /// Returns whether arrivals wait for free users.
     pub(crate) fn waits(&self) -> bool {
         self.arrivals.when_busy == WhenBusy::Wait
     }
 
-    /// Drops the next arrival, which may not count.
+    /// Drops the next arrival. It is counted as dropped if `counts` is true.
     pub(crate) fn drop_one(&mut self, counts: bool) {
         self.dropped += u64::from(counts);
         self.advance();
     }
 
-    /// Drops arrivals up to a time, all of which count or none; the last few stay, for [`Course::drop_one`]. A rate may be so
-    /// high that dropping them one by one takes longer than they last.
+    /// Drops arrivals up to a time, except the last few, which are left for [`Course::drop_one`]. Either all of them count as
+    /// dropped or none. At a very high rate, dropping arrivals one by one would take longer than the time they span.
     pub(crate) fn drop_until(&mut self, time: Duration, counts: bool) {
         let gap = self.arrivals.count_by(time.as_secs_f64()) - self.position;
         if gap < MANY {
             return;
         }
-        // Random ones lie beyond a time as they lie beyond any other, and of so many the number is about what is expected.
+        // Random arrivals beyond a time are distributed as beyond any other time. For so many arrivals, the actual number is
+        // close to the expected number.
         let count = (gap - MANY / 2.0).floor();
         self.position += count;
         self.dropped += if counts { count as u64 } else { 0 };
@@ -193,12 +196,12 @@ impl Course {
         self.dropped
     }
 
-    /// How many arrivals, from the next one, are due between two times; the expected number where they are random.
+    /// Returns how many arrivals, from the next one, are due between two times. For random arrivals this is the expected number.
     pub(crate) fn due_between(&self, from: Duration, to: Duration) -> u64 {
         let first = self.position.max(self.arrivals.count_by(from.as_secs_f64()));
         let count = self.arrivals.count_by(to.as_secs_f64()) - first;
         match self.arrivals.spacing {
-            // The rate times the time, which should be whole, may be a little more.
+            // Rate times time should be whole here, but rounding may make it slightly larger.
             Spacing::Even => (count - 1e-6).ceil() as u64,
             Spacing::Poisson => count.round() as u64,
         }
@@ -242,7 +245,7 @@ mod tests {
                 assert!((found - expected).abs() <= tolerance, "{spacing:?} {from}..{to}: {found}");
             }
         }
-        // What ends at nothing is over.
+        // A profile that ends at rate 0 has no further arrivals.
         let profile = Arrivals { stages, spacing: Spacing::Even, when_busy: WhenBusy::Wait };
         let mut course = Course::new(profile, 5);
         let count = std::iter::from_fn(|| course.next().inspect(|_| course.advance())).count();
@@ -257,7 +260,7 @@ mod tests {
         let distances: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let mean = distances.iter().sum::<f64>() / 20_000.0;
         assert!((mean - 0.01).abs() < 0.01 * 0.03, "{mean}");
-        // The share of those longer than the mean is 1/e.
+        // The share of distances longer than the mean is 1/e.
         let long = distances.iter().filter(|distance| **distance > 0.01).count() as f64 / 20_000.0;
         assert!((long - 0.368).abs() < 0.015, "{long}");
         assert_eq!(times[..100], super::tests::times(arrivals, 100)[..], "a seed gives the same again");

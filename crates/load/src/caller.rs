@@ -1,4 +1,4 @@
-//! A client that others wrote, as a process of its own: it calls when it is told to, so that what its calls take can be measured.
+//! A client program of another project, run as a process of its own. It makes calls on request, so that they can be measured.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, Command, Stdio};
@@ -8,48 +8,48 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::{Error, ErrorKind, Placement, Process, Server, usage};
 
-/// A client process, which reads numbers from its standard input, a line for each. It makes so many calls, one after the other over
-/// one connection, looks at every answer, and prints how many items the answers had in all. It ends with its input, and
-/// when an answer is wrong. Dropping it ends it, as a [`Server`] is ended.
+/// A client process that reads numbers from its standard input, one per line. For each number it makes that many calls, one after
+/// the other over one connection. It checks every answer and then prints how many items the answers had in total. It exits when its
+/// input ends, or when an answer is wrong. Dropping the `Caller` ends the process, as dropping a [`Server`] does.
 #[derive(Debug)]
 pub struct Caller {
     name: String,
-    // Closed first: a client ends by itself then.
+    // Dropped first: closing its input makes a client exit by itself.
     input: ChildStdin,
     lines: Receiver<String>,
     process: Process,
 }
 
-/// The most bytes of a line that a client says.
+/// The longest line that is read from a client, in bytes.
 const LONGEST: u64 = 1 << 10;
 
-/// What so many calls took.
+/// The measurements of one batch of calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Lap {
     /// How many calls there were.
     pub calls: u64,
     /// How many items their answers had.
     pub items: u64,
-    /// From the word to begin to that of the end.
+    /// From the request to the client's answer.
     pub time: Duration,
-    /// User and system time of the client and of all that it started; `None` where it isn't measured.
+    /// User and system time of the client and all processes it started; `None` if it isn't measured.
     pub cpu: Option<Duration>,
-    /// User and system time of the server; `None` where it isn't measured.
+    /// User and system time of the server; `None` if it isn't measured.
     pub server_cpu: Option<Duration>,
 }
 
 impl Lap {
-    /// Calls in a second.
+    /// Returns calls per second.
     pub fn rate(&self) -> f64 {
         self.calls as f64 / self.time.as_secs_f64()
     }
 }
 
 impl Caller {
-    /// Starts a client, of this name in messages, on the driver's cores. The thread that calls this runs there afterwards.
+    /// Starts a client on the driver's cores; `name` is used in messages. The calling thread runs on those cores afterwards.
     ///
     /// # Errors
-    /// That it can't be started.
+    /// The program can't be started.
     pub fn start(name: &str, mut command: Command, placement: &Placement) -> Result<Caller, Error> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         placement.enter_driver()?;
@@ -58,7 +58,7 @@ impl Caller {
         let (Some(input), Some(output)) = (input, output) else {
             return Err(Error::new(ErrorKind::Client, format!("{name} has no input or output")));
         };
-        // One line answers one word: whoever says more waits.
+        // One line answers each request. A client that prints more is blocked.
         let (send, lines) = channel(1);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -67,7 +67,7 @@ impl Caller {
                 let read = (&mut output).take(LONGEST).read_line(&mut line).ok()?;
                 (read > 0).then_some(line)
             };
-            // Ends when the client has, or when nobody listens any more.
+            // Ends when the client exits, or when the receiver is dropped.
             while let Some(line) = next()
                 && send.blocking_send(line).is_ok()
             {}
@@ -75,11 +75,11 @@ impl Caller {
         Ok(Caller { name: name.to_owned(), input, lines, process })
     }
 
-    /// Has it make so many calls of this server.
+    /// Makes the client call this server so many times.
     ///
     /// # Errors
-    /// That it ended, as it does when an answer is wrong; that it said something else than a number, or nothing within the limit, or
-    /// something that it wasn't asked.
+    /// The client exited, as it does when an answer is wrong. It printed something other than a number, or printed without being
+    /// asked. It took longer than the limit.
     pub async fn call(&mut self, calls: u64, server: &Server, limit: Duration) -> Result<Lap, Error> {
         let name = &self.name;
         if let Ok(line) = self.lines.try_recv() {
@@ -90,7 +90,7 @@ impl Caller {
         let used = || (usage::cpu_time(process), usage::cpu_time(server.id()));
         let (cpu, server_cpu) = used();
         let begun = Instant::now();
-        // One that has ended doesn't read; why it has is found out below.
+        // A client that has exited doesn't read; the reason is found below.
         let _ = writeln!(self.input, "{calls}").and_then(|()| self.input.flush());
         let said = tokio::time::timeout(limit, self.lines.recv()).await;
         let time = begun.elapsed();
@@ -111,7 +111,7 @@ impl Caller {
         Ok(Lap { calls, items, time, cpu, server_cpu })
     }
 
-    /// The most memory that it, and each process that it started, has had resident, in bytes.
+    /// Returns the peak resident memory of the client and each process it started, in bytes.
     pub fn peak_memory(&self) -> Option<u64> {
         usage::peak_memory(self.process.id())
     }
@@ -149,7 +149,7 @@ mod tests {
         let (mut caller, server) = shell("while echo 7; do :; done").unwrap();
         let begun = Instant::now();
         let error = loop {
-            // What it says may come a little later than the word.
+            // Unasked output may arrive shortly after the request.
             match caller.call(7, &server, LIMIT).await {
                 Err(error) => break error,
                 Ok(lap) => assert!(lap.items == 7 && begun.elapsed() < LIMIT),

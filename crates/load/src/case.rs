@@ -1,4 +1,4 @@
-//! What is sent, and how its answers are judged.
+//! Requests, and how their answers are judged.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,54 +9,54 @@ use crate::Endpoint;
 use crate::script::Begin;
 use crate::typed::Connect;
 
-/// Judges the body of a response: decodes it and compares it with what was sent.
+/// Judges the body of a response: decodes it and compares it with the request.
 ///
-/// `Ok` is the number of items it holds where a suite counts them, and 0 elsewhere. `Err` says what is wrong, in words a
+/// `Ok` is the number of items in the answer if the suite counts them, and 0 otherwise. `Err` says what is wrong, in words that a
 /// person can act on.
 pub type Check = Arc<dyn Fn(&[u8]) -> Result<u64, String> + Send + Sync>;
 
 /// One thing to measure: requests and the judges of their answers.
 ///
-/// This is the seam between the load kit and those who have something to load; the kit knows no suite and no SOAP.
+/// A case is all that the load kit knows of a service; the kit knows no suite and no SOAP.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The suite the case belongs to, as `benchmark1`.
+    /// The suite that the case belongs to, such as `benchmark1`.
     pub suite: String,
-    /// The name of the case within its suite, as `echoInts-100`.
+    /// The name of the case within its suite, such as `echoInts-100`.
     pub name: String,
-    /// How its messages are written, where a suite compares that: `document`, `rpc-encoded`, `binary` …
+    /// The style of its messages, if the suite compares styles: `document`, `rpc-encoded`, `binary` …
     pub style: Option<String>,
-    /// The path of the endpoint, with its leading slash.
+    /// The path of the endpoint, with a leading slash.
     pub path: String,
-    /// What is sent, and by whom.
+    /// The requests, and which client sends them.
     pub requests: Requests,
 }
 
-/// What a case sends. Each user sends the requests of the list in order, and begins it again when it is through.
+/// The requests of a case. Each user sends the requests of the list in order and then starts again.
 #[derive(Clone)]
 pub enum Requests {
-    /// Written beforehand and sent by the driver's own HTTP connection, which costs the least.
+    /// Written beforehand and sent over the driver's own HTTP connection. This costs the driver the least.
     Raw(Vec<Message>),
-    /// Made by a client of its own: every request is encoded, every answer decoded, over whatever it is that connects them.
+    /// Made by a separate client, which encodes every request, decodes every answer, and brings its own transport.
     Typed {
-        /// How many requests the list has, at least one.
+        /// The number of requests in the list, at least one.
         count: usize,
         /// Makes the client of one user.
         connect: Connect,
     },
-    /// Written when they are due, by a script of each user, and sent by the driver's own HTTP connection. A [`Bench`](crate::Bench)
-    /// has the first request of all sent alone, and ends if that is refused: nobody knows this service yet.
+    /// Written when they are due, by a script for each user, and sent over the driver's own HTTP connection. A
+    /// [`Bench`](crate::Bench) sends the very first request alone and ends if it is refused, because the service is untested.
     Scripted {
-        /// What there is to tell apart among the requests, as the operations of a mix; at least one.
+        /// The parts that are reported separately, such as the operations of a mix; at least one.
         parts: Arc<[String]>,
-        /// Which part each request of the list is of, at least one.
+        /// The part that each request of the list belongs to; at least one entry.
         list: Arc<[usize]>,
         /// Makes the script of one user.
         begin: Begin,
     },
 }
 
-/// One request that is written beforehand, and the judge of its answers.
+/// One request, written beforehand, and the judge of its answers.
 #[derive(Clone)]
 pub struct Message {
     /// The value of the `SOAPAction` header without its quotes (SOAP 1.1 §6.1.1).
@@ -65,12 +65,12 @@ pub struct Message {
     pub content_type: String,
     /// The body of the request.
     pub body: Bytes,
-    /// The judge of the answers.
+    /// Judges the answers.
     pub check: Check,
 }
 
 impl Case {
-    /// How many requests its list has.
+    /// Returns the number of requests in the list.
     pub fn count(&self) -> usize {
         match &self.requests {
             Requests::Raw(messages) => messages.len(),
@@ -79,12 +79,12 @@ impl Case {
         }
     }
 
-    /// Whether its messages are written when they are due, and answers judged by rules.
+    /// Returns whether the requests are written when they are due.
     pub(crate) fn is_scripted(&self) -> bool {
         matches!(self.requests, Requests::Scripted { .. })
     }
 
-    /// Which part of a mix each request of its list is of; empty where there are not at least two parts.
+    /// Returns the part of a mix that each request of the list belongs to. Empty if there are fewer than two parts.
     pub(crate) fn parts(&self) -> Arc<[usize]> {
         match &self.requests {
             Requests::Scripted { parts, list, .. } if parts.len() > 1 => list.clone(),
@@ -92,14 +92,14 @@ impl Case {
         }
     }
 
-    /// Whether it is the same case, by all its names and by who sends it.
+    /// Returns whether this is the same case, by its names and by whether its requests are raw.
     pub(crate) fn is_same(&self, other: &Case) -> bool {
         let names =
             |case: &Case| (case.suite.clone(), case.name.clone(), case.style.clone(), case.messages().is_empty());
         names(self) == names(other)
     }
 
-    /// The messages of a raw case.
+    /// Returns the messages of a raw case.
     pub fn messages(&self) -> &[Message] {
         match &self.requests {
             Requests::Raw(messages) => messages,
@@ -109,7 +109,7 @@ impl Case {
 }
 
 impl Message {
-    /// The request as HTTP/1.1 puts it on the wire, head and body in one piece, so that it leaves with one write.
+    /// Returns the HTTP/1.1 request, head and body in one buffer, so that it is sent with one write.
     pub(crate) fn request(&self, endpoint: &Endpoint, keep_alive: bool) -> Bytes {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         let mut bytes = format!(

@@ -1,13 +1,15 @@
-//! Changes to what servers say, for tests of what reads it: the same ones each time.
+//! Mutates server responses, for tests of the code that reads them. The mutations are the same in
+//! each run.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` makes so many for each test, `FUZZ_SEED=NUMBER` makes others.
+//! `FUZZ_MUTATIONS=NUMBER` sets how many are made for each test, and `FUZZ_SEED=NUMBER` selects
+//! others.
 
 use fastrand::Rng;
 
 /// The longest text, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// What may end, open or escape something in a head.
+/// Strings that may end, start or escape something in a head.
 const SIGNS: [&[u8]; 20] = [
     b" ",
     b"\t",
@@ -31,7 +33,7 @@ const SIGNS: [&[u8]; 20] = [
     b"\xE9",
 ];
 
-/// Gives `check` texts that are made of `seeds` by a few changes each.
+/// Calls `check` with texts made from `seeds` by a few changes each.
 pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));
@@ -63,6 +65,6 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
         text.truncate(LONGEST);
         check(&text, &mut random);
     }
-    // Seen with --nocapture.
+    // Shown with --nocapture.
     println!("{count} changed texts");
 }

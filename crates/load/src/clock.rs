@@ -1,4 +1,4 @@
-//! Time as a run sees it: the machine's own, or one that tests move.
+//! The clock of a run: the machine's own, or one that tests control.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -12,29 +12,30 @@ use tokio::sync::Notify;
 
 use crate::alarm::Alarm;
 
-/// Says what time it is, and wakes those who wait.
+/// Tells the time and wakes waiting tasks.
 pub(crate) trait Clock {
     fn now(&self) -> Instant;
 
-    /// Returns at `due`, at once when that is past.
+    /// Returns at `due`, or immediately if that is past.
     fn wait_until(&self, due: Instant) -> impl Future<Output = ()>;
 }
 
-/// The machine's clock, for the users of one thread, who share one alarm: a file descriptor each would be too many.
+/// The machine's clock, shared by the users of one thread. They share one alarm, since a file descriptor for each
+/// user would be too many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemClock(Rc<Sleepers>);
 
 #[derive(Debug, Default)]
 struct Sleepers {
-    /// In the order in which they are due; those due at once in the order in which they came.
+    /// Ordered by due time, then by order of registration.
     waiting: RefCell<BTreeMap<(Instant, u64), Waker>>,
     came: Cell<u64>,
-    /// Told when somebody is due before all others.
+    /// Notified when a new entry is due before all others.
     earlier: Notify,
 }
 
 impl SystemClock {
-    /// Wakes those who wait, until it can't any more. Must run beside them, in the runtime of the alarm.
+    /// Wakes waiting tasks until the alarm fails. Must run beside them, in the runtime of the alarm.
     pub(crate) async fn run(&self, alarm: &mut Alarm) -> io::Error {
         loop {
             let result = match self.0.wake(Instant::now()) {
@@ -73,7 +74,7 @@ impl Clock for SystemClock {
 }
 
 impl Sleepers {
-    /// Wakes all who are due and says when the next one is.
+    /// Wakes all tasks that are due. Returns when the next one is due.
     fn wake(&self, now: Instant) -> Option<Instant> {
         loop {
             let (due, waker) = {
@@ -97,7 +98,7 @@ impl Sleepers {
     }
 }
 
-/// One who waits; gone when nobody waits for it any more.
+/// A registered waiter. It is removed from the list when dropped.
 struct Place<'a> {
     sleepers: &'a Sleepers,
     key: (Instant, u64),
@@ -109,7 +110,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// The clock of tokio, which counts milliseconds and needs no file descriptor. Tests stop it and move it on.
+/// Tokio's clock, which counts milliseconds and needs no file descriptor. Tests can pause and advance it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CoarseClock;
 
@@ -131,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes its number when it is woken.
+    /// Records its number when it is woken.
     struct Noted(u64, Arc<Mutex<Vec<u64>>>);
 
     impl Wake for Noted {

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection of the driver, opened again when the server closes it.
+//! One HTTP/1.1 connection of the driver. It is opened again when the server closes it.
 
 use std::fmt;
 use std::io;
@@ -18,14 +18,14 @@ use crate::secure::Open;
 use crate::typed::{BoxError, User};
 use crate::{Endpoint, Secured};
 
-/// How long a server that said it would close may take to do so.
+/// How long to wait for a server to close after it announced that it would.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How much a proxy may say before a tunnel is there, and how much of that an error quotes.
+/// The longest head of a proxy's answer to a CONNECT request, and how much of it an error quotes.
 const MAX_ANSWER: usize = 16 << 10;
 const SHOWN: usize = 100;
 
-/// Sends prebuilt requests and reads whole responses, one at a time.
+/// Sends prebuilt requests and reads complete responses, one at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
     way: Way,
@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     timeout: Duration,
     stream: Option<Open>,
     reader: ResponseReader,
-    /// Responses since the connection was opened.
+    /// The number of responses since the connection was opened.
     answered: u64,
     watchdog: Watchdog,
 }
@@ -42,12 +42,12 @@ pub(crate) struct Connection {
 struct Way {
     address: SocketAddr,
     source: Option<IpAddr>,
-    /// What asks a proxy for a tunnel.
+    /// The request that asks a proxy for a tunnel.
     tunnel: Option<String>,
     secured: Option<Secured>,
 }
 
-/// Without what the proxy is told.
+/// Omits the tunnel request, which may contain a password.
 impl fmt::Debug for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Way { address, source, secured, .. } = self;
@@ -55,25 +55,25 @@ impl fmt::Debug for Way {
     }
 }
 
-/// Why there is no whole response.
+/// Why there is no complete response.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Connect(io::Error),
     Timeout(Duration),
-    /// Before a response began; the number of responses this connection gave before.
+    /// Closed before a response began. Holds the number of responses that this connection gave before.
     Closed(u64),
     Io(io::Error),
     Protocol(String),
-    /// What a client of its own failed with.
+    /// The error of a typed client.
     Client(BoxError),
-    /// There was no request to send, in words why.
+    /// There was no request to send; the text says why.
     Unwritten(String),
     /// The user has nothing left to send.
     Done,
 }
 
 impl Connection {
-    /// Opens nothing yet. Must be called within a tokio runtime.
+    /// Creates a connection without opening it. Must be called within a tokio runtime.
     pub(crate) fn new(user: &User) -> Self {
         let Endpoint { address, secured, .. } = &user.endpoint;
         let tunnel = user.endpoint.tunnel();
@@ -123,10 +123,11 @@ impl Connection {
         result
     }
 
-    /// Closes the connection after its last response, when the server has done so or has not said that it would.
+    /// Closes the connection after its last response, if the server announced that it would close. Waits until the server has
+    /// closed first.
     ///
-    /// The side that closes first keeps the pair of ports occupied for a while (RFC 9293 §3.6.1): were it always ours,
-    /// we would soon have no port left to connect from.
+    /// The side that closes first keeps the pair of ports occupied for a while (RFC 9293 §3.6.1). If the driver always closed
+    /// first, it would soon have no local port left.
     pub(crate) async fn close(&mut self, last: &Response) {
         let Some(mut stream) = self.stream.take().filter(|_| last.close) else {
             return;
@@ -141,17 +142,17 @@ impl Connection {
         }
     }
 
-    /// Whether the last response was the first of its connection.
+    /// Returns whether the last response was the first of its connection.
     pub(crate) fn is_first_response(&self) -> bool {
         self.answered == 1
     }
 
-    /// The body of the last response.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self, response: &Response) -> &[u8] {
         self.reader.body(response)
     }
 
-    /// The last response with its head.
+    /// Returns the last response with its head.
     pub(crate) fn whole(&self, response: &Response) -> HttpResponse<'_> {
         HttpResponse { status: response.status, head: self.reader.head_of(response), body: self.reader.body(response) }
     }
@@ -164,8 +165,8 @@ async fn attempt(
     request: &[u8],
 ) -> Result<Response, Failure> {
     reader.clear();
-    // A server may refuse a request before it has read all of it, and close: why stands in what it answered, although no
-    // more can be sent (RFC 9112 §9.5).
+    // A server may refuse a request and close before it has read all of it. The reason is in its response, which is read even if
+    // the request can't be sent completely (RFC 9112 §9.5).
     let sent = async {
         stream.write_all(request).await?;
         stream.flush().await
@@ -205,7 +206,8 @@ impl Way {
     }
 }
 
-/// Has a proxy make a tunnel. What comes behind its answer is of whoever is at the other end, so the answer is read byte by byte.
+/// Asks a proxy for a tunnel. The bytes after its answer belong to the server at the other end, so the answer is read byte by
+/// byte.
 async fn dig(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> io::Result<()> {
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
@@ -243,14 +245,14 @@ pub(crate) async fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Res
 }
 
 impl Failure {
-    /// Whether nobody listened, or nothing was sent: trying again at once would only be busy.
+    /// Returns whether the connection was refused or nothing was sent. An immediate retry would only keep the driver busy.
     pub(crate) fn is_immediate(&self) -> bool {
         let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         matches!(self, Failure::Connect(_) | Failure::Unwritten(_)) || self.io_error().is_some_and(refused)
     }
 
-    /// Whether there is no connection, or TLS didn't come about on it: TLS 1.3 tells of a client's certificate only when it reads
-    /// the first answer (RFC 8446 §4.4.2.4).
+    /// Returns whether there is no connection, or whether TLS failed on it. In TLS 1.3 a server's rejection of the client
+    /// certificate is seen only when the first answer is read (RFC 8446 §4.4.2.4).
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Failure::Connect(_) => self.exhausted().is_none(),
@@ -259,7 +261,7 @@ impl Failure {
         }
     }
 
-    /// What this machine ran out of, if that is why: no fault of the server's.
+    /// Returns the resource that this machine ran out of, if that is the cause. Such an error isn't the server's fault.
     pub(crate) fn exhausted(&self) -> Option<&'static str> {
         exhausted(self.io_error()?)
     }
@@ -271,7 +273,7 @@ impl Failure {
                 let mut error: &(dyn std::error::Error + 'static) = &**error;
                 loop {
                     error = match error.downcast_ref::<io::Error>() {
-                        // One that wraps another names as its source what is below that.
+                        // The source of a wrapping error is the source of the inner one, so unwrap it instead.
                         Some(found) => match found.get_ref() {
                             Some(inner) => inner,
                             None => return Some(found),
@@ -327,8 +329,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A time limit that is moved on with every request and costs nothing while it is kept:
-/// the timer stays where it is, and only when it runs out is it seen whether the limit has moved.
+/// A time limit that is moved with every request at almost no cost. The timer is not moved: when it expires, the current limit is
+/// checked and the timer is set again if needed.
 #[derive(Debug)]
 struct Watchdog {
     sleep: Pin<Box<Sleep>>,
@@ -359,7 +361,7 @@ mod tests {
 
     use super::*;
 
-    /// What a proxy says before there is a tunnel, and what comes behind that.
+    /// Reads a proxy's answer to a CONNECT request. Returns the result and the bytes that follow the answer.
     async fn dug(answer: &[u8]) -> (Result<(), String>, Vec<u8>) {
         let (mut ours, mut proxy) = duplex(64 << 10);
         let request = "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n";
@@ -378,7 +380,7 @@ mod tests {
         assert!(said.starts_with("the proxy answered \"HTTP/1.1 403 \\u{1b}[2Jxxx") && said.len() < 1_000, "{said}");
     }
 
-    /// Whatever a proxy says, it is a tunnel or it isn't, and what is behind its answer is left to whoever is at the other end.
+    /// Any answer of a proxy gives a tunnel or an error, and the bytes after it are left to the tunnel.
     #[test]
     fn changed_answers_of_proxies_are_read() {
         let seeds: [&[u8]; 6] = [

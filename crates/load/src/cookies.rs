@@ -1,28 +1,28 @@
-//! The cookies of one user (RFC 6265), which go back to the endpoint that set them.
+//! The cookies of one user (RFC 6265), which are sent back to the endpoint that set them.
 //!
-//! The client of `castile-http` reads them as well, and keeps more of them: the kit depends on no client, so it has a reader of its own.
+//! The client of `castile-http` also has a cookie store. The load kit depends on no client, so it has its own.
 
 use std::fmt;
 use std::time::SystemTime;
 
 use crate::Endpoint;
 
-/// How many cookies are kept, and how many bytes one may have with its attributes.
+/// The most cookies that are stored, and the most bytes of one with its attributes.
 const COOKIES: usize = 50;
 const SIZE: usize = 4096;
 
-/// Keeps what answers set, and adds it to requests.
+/// Stores the cookies that answers set, and adds them to requests.
 pub(crate) struct Cookies {
     /// Names and values.
     kept: Vec<(String, String)>,
-    /// Where requests go.
+    /// The path that requests are sent to.
     path: String,
     is_secured: bool,
-    /// The last request that was given some.
+    /// The last request to which cookies were added.
     request: Vec<u8>,
 }
 
-/// Without values, which are secrets as often as not.
+/// Omits the values, which are often secrets.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.kept.iter().map(|(name, _)| name).collect();
@@ -31,14 +31,14 @@ impl fmt::Debug for Cookies {
 }
 
 impl Cookies {
-    /// None yet, of a user of this endpoint; `None` if none are kept.
+    /// Returns an empty store for a user of this endpoint; `None` if the endpoint doesn't use cookies.
     pub(crate) fn of(endpoint: &Endpoint) -> Option<Self> {
         let path = endpoint.path.split('?').next().unwrap_or_default().to_owned();
         let is_secured = endpoint.secured.is_some();
         endpoint.along.cookies.then(|| Cookies { kept: Vec::new(), path, is_secured, request: Vec::new() })
     }
 
-    /// Keeps what the head of an answer sets.
+    /// Stores the cookies that the head of an answer sets.
     pub(crate) fn keep(&mut self, head: &[u8]) {
         for line in head.split(|&byte| byte == b'\n') {
             let Some((name, value)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once(':')) else {
@@ -50,7 +50,7 @@ impl Cookies {
         }
     }
 
-    /// Takes the value of a Set-Cookie header (§5.2).
+    /// Applies the value of a Set-Cookie header (§5.2).
     fn set(&mut self, value: &str) {
         let mut pieces = value.split(';').map(str::trim);
         let Some((name, value)) = pieces.next().and_then(|pair| pair.split_once('=')) else { return };
@@ -70,14 +70,14 @@ impl Cookies {
             return;
         }
         self.kept.retain(|(known, _)| known != name);
-        // Max-Age counts if both are there. A cookie that isn't over outlives a run.
+        // Max-Age takes precedence over Expires. A cookie that hasn't expired yet is assumed to outlive the run.
         let is_over = age.map_or_else(|| until.is_some_and(|until| until <= SystemTime::now()), |age| age <= 0);
         if !is_over && self.kept.len() < COOKIES {
             self.kept.push((name.to_owned(), value.to_owned()));
         }
     }
 
-    /// The request with what is kept, in its first header line.
+    /// Returns the request with the stored cookies in its first header line.
     pub(crate) fn added_to<'a>(&'a mut self, request: &'a [u8]) -> &'a [u8] {
         let Some(first_line) = request.windows(2).position(|pair| pair == b"\r\n").filter(|_| !self.kept.is_empty())
         else {
@@ -96,14 +96,14 @@ impl Cookies {
     }
 }
 
-/// A date in a form of HTTP, or with dashes and the whole year, as many servers write it (§5.1.1).
+/// Parses a date in one of HTTP's forms, or with dashes and a four-digit year, as many servers write it (§5.1.1).
 fn date(text: &str) -> Option<SystemTime> {
     httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
 }
 
-/// Whether the path of a request is at or below that of a cookie (§5.1.4).
+/// Returns whether the path of a request is at or below the path of a cookie (§5.1.4).
 fn is_at_or_below(path: &str, of_cookie: &str) -> bool {
-    // What is no path stands for the folder of the request (§5.2.4), which all requests of a user are in.
+    // A value that isn't a path stands for the directory of the request (§5.2.4). All requests of a user are in it.
     !of_cookie.starts_with('/')
         || path
             .strip_prefix(of_cookie)
@@ -130,14 +130,14 @@ mod tests {
                 "Cookie: a=1; b=x=y\r\n",
             ),
             ("HTTP/1.1 200 OK\r\nSet-Cookie: a=2; Max-Age=60\r\n\r\n", "Cookie: b=x=y; a=2\r\n"),
-            // For other paths, for https, or without a name.
+            // For another path, for https, or without a name.
             (
                 "x\r\nSet-Cookie: c=1; Path=/shopping\r\nSet-Cookie: c=1; Secure\r\nSet-Cookie: =1\r\n\r\n",
                 "Cookie: b=x=y; a=2\r\n",
             ),
             ("x\r\nSet-Cookie: a=; Max-Age=0\r\n\r\n", "Cookie: b=x=y\r\n"),
             ("x\r\nSet-Cookie: b=; Expires=Thu, 01-Jan-1970 00:00:10 GMT\r\n\r\n", ""),
-            // Any date that is past, unless there is an age.
+            // Any past date expires a cookie, unless there is a Max-Age.
             ("x\r\nSet-Cookie: d=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60\r\n\r\n", "Cookie: d=1\r\n"),
             ("x\r\nSet-Cookie: d=; Expires=Tue, 12-Oct-1999 04:00:00 GMT\r\n\r\n", ""),
             ("x\r\nSet-Cookie: d=1; Expires=Thu, 01 Jan 2099 19:70:00 GMT\r\n\r\n", "Cookie: d=1\r\n"),
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Whatever an answer sets, a request has one header line more at most, which says nothing else and is bounded.
+    /// Whatever an answer sets, a request gets at most one more header line, which contains only cookies and has a bounded length.
     #[test]
     fn changed_answers_add_one_line_at_most() {
         let seeds: [&[u8]; 8] = [

@@ -1,8 +1,8 @@
 //! The load kit: drives a server with requests, checks every answer, and reports.
 //!
-//! The kit knows HTTP/1.1 and no SOAP: what is sent, and how an answer is judged, is a [`Case`].
-//! How it is driven is a [`Plan`], whose axes are values: [`Pace`] says when requests are due, [`Stop`] when to end.
-//! A [`Run`] drives one case and gives an [`Outcome`]; a [`Bench`] makes many runs and gives [`report::Results`].
+//! The kit knows HTTP/1.1 but not SOAP. A [`Case`] holds the requests and judges the answers. A [`Plan`] says how
+//! the case is driven: [`Pace`] decides when requests are due, and [`Stop`] when the run ends. A [`Run`] drives one
+//! case and returns an [`Outcome`]; a [`Bench`] makes many runs and returns [`report::Results`].
 //!
 //! ```no_run
 //! use std::{sync::Arc, time::Duration};

@@ -1,20 +1,21 @@
-//! Whether what was measured is the server: the driver checks itself, and says what a reader must know.
+//! Checks whether the figures measure the server: the driver checks itself and warns of what distorts the
+//! results.
 
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
 use crate::report::{Client, Kind, Results, Row, SearchEnd};
 
-/// Above this share of its cores, a side is at its limit.
+/// Above this share of its cores, the server or the driver is at its limit.
 const BUSY: f64 = 0.9;
-/// Above this share of the cores of a side, what others used of them matters.
+/// If other processes used more than this share of the cores, the figures are marked as disturbed.
 const DISTURBED: f64 = 0.1;
-/// How many rows a warning names; the report marks all.
+/// How many rows a warning names. The report marks all of them.
 const NAMED: usize = 4;
-/// A clock that takes longer to read than this is part of what is measured.
+/// A clock that takes longer than this to read distorts the measurement.
 const SLOW_CLOCK: Duration = Duration::from_micros(1);
 
-/// What of the driver was the limit, if anything was, so that the server can do more than was measured.
+/// Returns what limited the driver, if anything did. In that case the server can do more than was measured.
 pub(super) fn limit_of(
     record: &Recorder,
     driver_cpu_share: Option<f64>,
@@ -30,13 +31,15 @@ pub(super) fn limit_of(
     busy(driver_cpu_share).map(|share| format!("the driver used {:.0} % of its cores", share * 100.0))
 }
 
-/// Whether others took so much of the cores in a run that its figures are not those of server and driver alone.
+/// Returns whether other processes took so much of the cores that the figures are not those of server and
+/// driver alone.
 pub(super) fn is_disturbed(others: Option<f64>) -> bool {
     others.is_some_and(|share| share > DISTURBED)
 }
 
 impl Results {
-    /// These results with what a reader must know before believing the figures, said once for all rows.
+    /// Adds the warnings that a reader must know before trusting the figures. Each warning is stated once for
+    /// all rows.
     pub fn with_warnings(mut self) -> Self {
         let warnings = warnings(&self);
         self.warnings.extend(warnings);
@@ -54,7 +57,7 @@ fn warnings(results: &Results) -> Vec<String> {
             names
         };
         let mut named = names(holds);
-        // What holds of all that there is needs no name.
+        // A warning that holds for all rows of a load names none of them.
         if !named.is_empty() && named == names(&|_| true) && results.kind == Kind::Load {
             warnings.push(text.to_owned());
             return;
@@ -98,7 +101,7 @@ fn warnings(results: &Results) -> Vec<String> {
         &|row| row.rising,
         "The target still got faster when the time for its warm-up was over, so it can do more than measured",
     );
-    // Of another driver, nothing is known on any system.
+    // The CPU time of another driver is never measured.
     if results.rows().any(|row| row.client != Client::Ab && row.driver_cpu_share.is_none()) {
         let why = "this system doesn't tell them, or a run was over before they were looked at";
         warnings.push(format!("CPU time and memory were not measured: {why}"));
@@ -113,7 +116,7 @@ fn warnings(results: &Results) -> Vec<String> {
 
 fn time_to_read_the_clock() -> Duration {
     const TIMES: u32 = 1_000;
-    // The shortest of some attempts is the one that nothing came between.
+    // The shortest attempt is the one that was not interrupted.
     let attempt = || {
         let start = Instant::now();
         (0..TIMES).map(|_| Instant::now()).max().unwrap_or(start) - start

@@ -1,5 +1,5 @@
-//! Many runs: every case against every target, the targets taking turns, gathered into rows. `turns` decides who is next,
-//! `side` drives one target, `tally` adds up.
+//! Runs every case against every target and collects the results in rows. The targets take turns: `turns` decides which is next, `side`
+//! drives one target, and `tally` adds up its runs.
 
 mod limits;
 mod side;
@@ -24,7 +24,7 @@ use turns::Cut;
 pub use target::Target;
 pub use warm::Warmup;
 
-/// Repetitions may take so long though less was planned.
+/// Repetitions may always take this long, even if less time was planned.
 const LEAST_FOR_REPEATS: Duration = Duration::from_secs(10);
 
 /// What is measured, and how.
@@ -36,69 +36,69 @@ pub struct Bench {
     pub targets: Vec<Target>,
     /// Where server and driver run.
     pub placement: Placement,
-    /// How many runs of each row may be repeated since other processes took the cores of server or driver meanwhile; what
-    /// stays disturbed is marked. A run that is cut into slices isn't replaced but lengthened: what disturbs it disturbs all
-    /// targets alike, and more pairs see through that. No repetition begins that would end after twice the time that is planned.
+    /// How many runs of each row may be repeated because other processes took the cores of server or driver. Rows that stay disturbed are
+    /// marked. A run that is cut into slices isn't replaced but lengthened: a disturbance affects all targets equally, and more pairs
+    /// average it out. No repetition begins if it would end after twice the planned time.
     pub repeats: usize,
     /// The command that repeats all this, for the report.
     pub command: String,
-    /// What ends it early.
+    /// Ends the bench early.
     pub interrupt: Interrupt,
 }
 
-/// A case and how it is driven: what becomes a row for each target.
+/// A case and how it is driven. It becomes one row for each target.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// What is sent.
     pub case: Case,
     /// How a run is driven.
     pub plan: Plan,
-    /// How many runs there are against each target.
+    /// How many runs are made against each target.
     pub runs: usize,
-    /// How many of them, from the first, are left out of the figures.
+    /// How many of the runs, from the first, are left out of the figures.
     pub discard: usize,
-    /// How long the slices of a run are at least, if targets are to take turns within one: where each connection sends as fast as
-    /// it is answered, for a given time. Connections stay open between slices. A slower case has longer slices.
+    /// The shortest length of a slice, if targets take turns within a run. Slices need a closed workload for a given time, in which each
+    /// connection sends as fast as it is answered. Connections stay open between slices. A slower case has longer slices.
     pub slice: Option<Duration>,
-    /// What is looked for, if the load is to be found. Each of its steps is one run; `runs` is of no meaning then.
+    /// The search, if the load is to be found. Each step of a search is one run; `runs` is ignored then.
     pub search: Option<Search>,
-    /// Who drives it.
+    /// Which driver sends the requests.
     pub driver: Driver,
-    /// What it is driven against.
+    /// Which targets it is driven against.
     pub against: Against,
 }
 
-/// Which targets a load is for.
+/// The targets that a load is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Against {
-    /// All, with the HTTP floor beside the others.
+    /// All targets, including the HTTP floor.
     #[default]
     All,
-    /// All but the floor.
+    /// All targets except the floor.
     Servers,
-    /// The floor alone.
+    /// Only the floor.
     Floor,
 }
 
-/// Who makes the load.
+/// The driver that makes the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Driver {
     /// The load kit.
     #[default]
     Own,
-    /// `ab` of the Apache HTTP server, as some benchmarks were published. It sends one message over and over, with as many
-    /// connections as the plan has, until as many requests were sent as the plan says.
+    /// `ab` of the Apache HTTP server, with which some benchmarks were published. It sends one message repeatedly over the plan's number of
+    /// connections, for the plan's number of requests.
     ApacheBench,
 }
 
 impl Load {
-    /// A case that is driven once by the load kit, with the floor beside it.
+    /// Returns a load that is driven once by the load kit, with the floor as a further target.
     pub fn new(case: Case, plan: Plan) -> Self {
         Load { case, plan, runs: 1, discard: 0, slice: None, search: None, driver: Driver::Own, against: Against::All }
     }
 
-    /// How long it takes against one target, as far as it is planned.
+    /// Returns how long the load takes against one target, if that is planned.
     pub fn planned(&self) -> Duration {
         let runs = match &self.search {
             Some(search) => search.steps(),
@@ -107,7 +107,7 @@ impl Load {
         self.plan.planned().saturating_mul(runs)
     }
 
-    /// How long the slices of its runs are at least, if they are cut.
+    /// Returns the shortest length of a slice, if the runs are cut into slices.
     pub fn slices(&self) -> Option<Duration> {
         let Plan { pace, start, stop, .. } = &self.plan;
         let is_closed = *pace == Pace::Closed && *start == Start::Together;
@@ -117,19 +117,20 @@ impl Load {
 }
 
 impl Bench {
-    /// Sends the requests of each case once to a target, which need be none of the bench's, and gives the answers to raw ones,
-    /// all found right; in the order of the loads that are for it.
+    /// Sends the requests of each case once to a target and checks the answers. The target need not be one of the bench's. Returns the
+    /// bodies of the answers to raw requests, in the order of the loads that are for this target.
     ///
-    /// Cases that are answered wrongly are reported together: there is nothing to measure then.
+    /// # Errors
+    /// Some case was answered wrongly, so there is nothing to measure. All such cases are reported together.
     pub async fn ask_each(&self, target: &mut Target) -> Result<Vec<Vec<Bytes>>, Error> {
         let mut asked: Vec<(&Case, Vec<Bytes>)> = Vec::new();
         let mut answers = Vec::new();
         let mut wrong = Vec::new();
-        // What the floor is to answer is asked of a server.
+        // The floor's answers are taken from a server, so a load for the floor is sent as well.
         let loads = self.loads.iter().map(|load| Load { against: Against::All, ..load.clone() });
         let with_endpoint = |(index, load): (usize, Load)| Some((target.endpoint(index, &load)?, &self.loads[index]));
         let loads: Vec<_> = loads.enumerate().filter_map(with_endpoint).collect();
-        // One request of a list is an answer, and the time to that is asked for; the list comes below.
+        // The target's first answer is timed with a single request, not with a whole list.
         let is_raw = |load: &Load| matches!(load.case.requests, Requests::Raw(_));
         if let Some((endpoint, load)) = loads.iter().find(|(_, load)| is_raw(load)).or(loads.first())
             && ask(&load.case, endpoint, &load.plan, 1).await.is_ok()
@@ -157,12 +158,11 @@ impl Bench {
         }
     }
 
-    /// Measures everything, or what is measured when it is interrupted or something goes wrong: what came before that is
-    /// reported all the same; what else has the same [`Interrupt`] ends as well. [`Results::with_warnings`] says what a reader must know of the figures beside.
+    /// Runs everything. If the bench is interrupted or fails, returns what was measured until then, and sets its [`Interrupt`], so that
+    /// everything that shares it ends as well. Add [`Results::with_warnings`] for what a reader must know of the figures.
     ///
     /// # Errors
-    ///
-    /// Something goes wrong before anything was measured.
+    /// Something failed before anything was measured.
     pub async fn run(&mut self, progress: &mut Progress) -> Result<Results, Error> {
         let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let mut suites: Vec<Suite> = Vec::new();
@@ -171,7 +171,7 @@ impl Bench {
         let warnings = self.warm(progress).await?;
         let repeats_until = Instant::now() + planned + planned.max(LEAST_FOR_REPEATS);
         for index in 0..self.loads.len() {
-            // Whoever was dropped takes no more time.
+            // A target that was dropped takes no more time.
             progress.leave_out(planned.saturating_sub(self.planned_from(index)));
             planned = self.planned_from(index + 1);
             let rows = match self.measure(index, repeats_until, progress).await {
@@ -179,7 +179,7 @@ impl Bench {
                 Err(error) if suites.is_empty() => return Err(error),
                 Err(error) => {
                     broken = Some(error.to_string());
-                    // Nor is anything of it measured elsewhere.
+                    // Other benches with this interrupt stop as well.
                     self.interrupt.now();
                     break;
                 }
@@ -196,7 +196,7 @@ impl Bench {
         let broken = broken.or_else(|| self.interrupt.came().then(|| End::Interrupted.to_string()));
         let broken = broken.map(|why| format!("not everything was measured: {why}"));
         let lost = self.targets.iter().filter_map(|target| target.lost.clone());
-        // What most rows have in common stands for all; those that differ say so themselves.
+        // These values describe all rows. Rows that differ have their own.
         let usual = self.loads.iter().find(|load| load.search.is_none() && load.plan.stop.after.is_some());
         let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
         let mut results = Results {
@@ -222,12 +222,12 @@ impl Bench {
         Ok(results)
     }
 
-    /// How long all runs take, as far as it is planned, without what warms targets.
+    /// Returns how long all runs take, if that is planned, without the warm-up of targets.
     pub fn planned(&self) -> Duration {
         self.planned_from(0)
     }
 
-    /// How long the runs from a load on take, as far as it is planned.
+    /// Returns how long the runs of this load and all following loads take, if that is planned.
     fn planned_from(&self, first: usize) -> Duration {
         let loads = self.loads.iter().enumerate().skip(first);
         let times = loads.map(|(index, load)| {
@@ -237,7 +237,7 @@ impl Bench {
         times.sum()
     }
 
-    /// All runs of one load.
+    /// Makes all runs of one load.
     async fn measure(
         &mut self,
         index: usize,

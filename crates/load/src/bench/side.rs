@@ -1,4 +1,4 @@
-//! One load against one target, run by run or slice by slice.
+//! Drives one load against one target, run by run or slice by slice.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,10 @@ use crate::{
     Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab, usage,
 };
 
-/// Connections that rested for longer are opened anew: to some servers they are idle.
+/// Connections that were idle for longer are opened again, since some servers close idle connections.
 const REST: Duration = Duration::from_secs(2);
-/// How long after the last answer the CPU time of a server is read: that of a thread counts in full when it rests.
+/// How long after the last answer the server's CPU time is read. The system accounts a thread's time in full only when the thread
+/// sleeps.
 const SETTLE: Duration = Duration::from_millis(1);
 
 /// One load against one target.
@@ -30,11 +31,11 @@ pub(super) struct Side<'a> {
     expected: Expected,
     /// How many more runs may be repeated.
     repeats: usize,
-    /// By when repetitions must be over.
+    /// When repetitions must be over.
     repeats_until: Instant,
     tally: Tally,
     passes: Vec<Pass>,
-    /// The users of a run that is cut, and when they had their last answer.
+    /// The users of a run that is cut into slices, and when they had their last answer.
     crew: Option<(Crew, Instant)>,
     slice: Option<Slice>,
     slices: Vec<Slice>,
@@ -66,8 +67,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// One run, and another one where others took the cores meanwhile; `None` where an interruption left nothing that means
-    /// anything.
+    /// Makes one run, and repeats it if other processes took the cores meanwhile. Returns `None` if an interruption left nothing
+    /// useful.
     pub(super) async fn drive(
         &mut self,
         plan: &Plan,
@@ -75,7 +76,7 @@ impl<'a> Side<'a> {
         progress: &mut Progress,
     ) -> Result<Option<Driven>, Error> {
         let Some(outcome) = self.run(plan, plan.planned(), number, progress).await? else { return Ok(None) };
-        // A ramp may take an hour.
+        // A ramp is not repeated: it may take an hour.
         let is_ramp = matches!(plan.start, Start::PerSecond(_));
         if !is_disturbed(outcome.others) || is_ramp || outcome.ended.is_some() || !self.repeats(plan.planned()) {
             return Ok(Some(Driven::whole(outcome)));
@@ -107,7 +108,7 @@ impl<'a> Side<'a> {
         let outcome = match driver {
             Driver::Own => {
                 let crew = Crew::start(case, &self.endpoint, plan, &self.expected)?;
-                // Of a service that nobody knows yet, one request tells whether there is anything to measure.
+                // One request is sent first to a service that nobody has tested yet, to see whether there is anything to measure.
                 let first = match case.is_scripted() && number == 1 {
                     false => None,
                     true => tokio::select! {
@@ -123,7 +124,7 @@ impl<'a> Side<'a> {
             }
             Driver::ApacheBench => ab::run(case, &self.endpoint, plan, server).await?,
         };
-        // A number of requests that were not all sent has no time, and a warm-up no rate.
+        // An interrupted run for a number of requests has no time, and an interrupted warm-up has no rate.
         let nothing = plan.stop.requests.is_some() || outcome.record.requests + outcome.record.errors == 0;
         if outcome.ended == Some(End::Interrupted) && nothing {
             return Ok(None);
@@ -141,7 +142,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Begins a run that is cut, counted from 0.
+    /// Begins a run that is cut into slices. Runs are counted from 0.
     pub(super) fn begin(&mut self, run: usize) {
         if run == 0 {
             self.forget_peak();
@@ -149,11 +150,11 @@ impl<'a> Side<'a> {
         self.crew = None;
     }
 
-    /// One slice of a run. Gives whether it was a whole one, which is not so after an interruption.
+    /// Drives one slice of a run. Returns whether it is complete, which it isn't after an interruption.
     ///
-    /// Where the driver has cores of its own, it is beside the server for the second half. What a request costs the server
-    /// depends on how many it finds at a time, and that on which of the two is faster, which changes from second to
-    /// second. On one core they alternate: all connections send, and the server finds them all.
+    /// If the driver has its own cores, it runs on the server's cores for the second half of the slice. The server's cost of a
+    /// request depends on how many requests it finds at a time. That depends on which of server and driver is faster, which changes
+    /// from second to second. On one core they alternate: all connections send, and the server finds all the requests.
     pub(super) async fn slice(&mut self, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
         let Load { case, plan, .. } = self.load;
         if self.interrupt.came() {
@@ -183,7 +184,7 @@ impl<'a> Side<'a> {
         Ok(true)
     }
 
-    /// A stretch of a slice; nothing of one that was interrupted.
+    /// Drives one half of a slice, or all of it. Returns `None` if it was interrupted.
     async fn stretch(
         &mut self,
         crew: &Crew,
@@ -208,7 +209,7 @@ impl<'a> Side<'a> {
         Ok(Some(Outcome { server_cpu, ..outcome }))
     }
 
-    /// The last slice was one of the warm-up. Gives how long after its end the last answers came.
+    /// Discards the last slice, which was one of the warm-up. Returns how long after its end the last answers arrived.
     pub(super) fn forget_slice(&mut self) -> Duration {
         let Some(slice) = self.slice.take() else { return Duration::ZERO };
         let late = slice.late;
@@ -216,19 +217,19 @@ impl<'a> Side<'a> {
         late
     }
 
-    /// The last slice counts.
+    /// Counts the last slice.
     pub(super) fn keep_slice(&mut self) {
         self.slices.extend(self.slice.take());
     }
 
-    /// Whether there may be one more repetition, of this length, which there is then.
+    /// Returns whether one more repetition of this length may be made, and if so, counts it as made.
     pub(super) fn repeats(&mut self, length: Duration) -> bool {
         let more = self.repeats > 0 && Instant::now() + length <= self.repeats_until;
         self.repeats = self.repeats.saturating_sub(1);
         more
     }
 
-    /// Ends a run that is cut.
+    /// Ends a run that is cut into slices.
     pub(super) fn end(&mut self, run: usize, others: Option<f64>) {
         self.crew = None;
         self.forget_slice();
@@ -240,7 +241,7 @@ impl<'a> Side<'a> {
         self.note(Driven::sliced(slices, self.placement.server_cores(), others), run);
     }
 
-    /// Takes in a run, counted from 0, or leaves it out.
+    /// Adds a run, counted from 0, to the figures, or leaves it out if it is to be discarded.
     pub(super) fn note(&mut self, driven: Driven, run: usize) {
         let discarded = run < self.load.discard;
         self.passes.push(Pass { requests_per_second: driven.requests_per_second(), discarded });
@@ -250,8 +251,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// All steps of a search: the row of what was found, with the curve of all, and those of its parts; none if there was no
-    /// whole step.
+    /// Makes all steps of a search. Returns the row of the load that was found, with the curve of all steps, and the rows of its
+    /// parts. Returns nothing if no step was completed.
     pub(super) async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Vec<Row>, Error> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut rows: Vec<Row> = Vec::new();
@@ -274,9 +275,9 @@ impl<'a> Side<'a> {
         let found = search.found(&tried, &rows);
         let mut steps: Vec<_> = rows.iter().map(|row| row.step(search.axis)).collect();
         steps.sort_by(|a, b| (a.users, a.rate).partial_cmp(&(b.users, b.rate)).unwrap_or(std::cmp::Ordering::Equal));
-        // Where more load brought nothing more, what limited that run limited the search.
+        // If higher loads brought no more throughput, the limit of those runs limited the search.
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());
-        // What failed at higher loads is told by the curve: there are more users than the server can take, and that was the question.
+        // Failures at higher loads are in the curve only: the search looked for the load at which the server fails.
         let row = rows.swap_remove(found);
         let users_at_peak = (search.axis == Axis::Users).then_some(row.connections);
         let search_end = search.end(&tried, found);
@@ -286,8 +287,8 @@ impl<'a> Side<'a> {
         Ok(std::iter::once(whole).chain(parts).collect())
     }
 
-    /// The rows of all its runs; none where no run counted, nor of a target that was dropped: they would have fewer runs than
-    /// the others.
+    /// Returns the rows of all runs. Returns nothing if no run counted, or if the target was dropped: its rows would have fewer runs
+    /// than the others.
     pub(super) fn rows(&mut self) -> Vec<Row> {
         if self.tally.is_empty() || self.target.is_lost() {
             return Vec::new();

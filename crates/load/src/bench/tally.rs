@@ -1,4 +1,4 @@
-//! What the runs of one row add up to.
+//! Adds up the runs of one row.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use super::{Driver, Load, Target};
 use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
 use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
 
-/// Points of a distribution for each halving of what is left above them.
+/// How many points of the distribution are reported for each halving of the remaining share.
 const POINTS_PER_HALVING: u32 = 3;
 
-/// One turn of a target in a run that is cut.
+/// One turn of a target in a run that is cut into slices.
 #[derive(Debug)]
 pub(super) struct Slice {
-    /// With the driver on its own cores: how fast the server is.
+    /// With the driver on its own cores. This measures how fast the server is.
     pub(super) apart: Outcome,
-    /// With the driver on those of the server: what a request costs it.
+    /// With the driver on the server's cores. This measures what a request costs the server.
     pub(super) shared: Option<Outcome>,
-    /// What the server had resident in the end.
+    /// The server's resident memory at the end, in bytes.
     pub(super) memory: Option<u64>,
-    /// How long after the end the last answers came.
+    /// How long after the end the last answers arrived.
     pub(super) late: Duration,
 }
 
@@ -31,7 +31,8 @@ impl Slice {
         std::iter::once(self.apart).chain(self.shared)
     }
 
-    /// How it is told, where it ended at a time of its run, on a server with so many cores.
+    /// Returns the slice as an interval of the time series, which ended at `at`, on a server with this many
+    /// cores.
     fn interval(&self, at: Duration, cores: usize) -> Interval {
         let Outcome { record, elapsed, server_cpu, .. } = &self.apart;
         let quantile =
@@ -53,7 +54,7 @@ impl Slice {
     }
 }
 
-/// CPU time of a server, and for how many answers.
+/// CPU time of a server, and the number of answers it was spent on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     cpu: Option<Duration>,
@@ -64,26 +65,26 @@ impl Cost {
     fn add(&mut self, outcome: &Outcome) {
         let Recorder { requests, errors, warmup_errors, .. } = outcome.record;
         self.cpu = sum(self.cpu, outcome.server_cpu);
-        // CPU time is that of the measured time alone.
+        // CPU time covers the measured time only, so errors of the warm-up are subtracted.
         self.answered += requests + errors - warmup_errors;
     }
 
-    /// In microseconds; nothing where nothing was answered.
+    /// Returns microseconds per request; `None` if nothing was answered.
     fn per_request(self) -> Option<f64> {
         let cpu = self.cpu.filter(|_| self.answered > 0)?;
         Some(cpu.as_secs_f64() * 1e6 / self.answered as f64)
     }
 }
 
-/// One run: as a whole, or the slices that it was cut into.
+/// One run: complete, or the slices that it was cut into.
 #[derive(Debug)]
 pub(super) struct Driven {
     slices: Vec<Outcome>,
-    /// Those in which server and driver shared the cores; none of a whole run.
+    /// The slices in which server and driver shared the cores. Empty for a run that wasn't cut.
     shared: Vec<Outcome>,
-    /// What happened meanwhile, from the start of the run.
+    /// The time series, from the start of the run.
     series: Vec<Interval>,
-    /// The share of their cores that neither server nor driver used.
+    /// The share of their cores that was used by neither server nor driver but by other processes.
     others: Option<f64>,
 }
 
@@ -93,7 +94,7 @@ impl Driven {
         Driven { series, others, slices: vec![outcome], shared: Vec::new() }
     }
 
-    /// Of a server with so many cores.
+    /// Combines slices into a run, for a server with this many cores.
     pub(super) fn sliced(slices: Vec<Slice>, cores: usize, others: Option<f64>) -> Self {
         let mut driven = Driven { slices: Vec::new(), shared: Vec::new(), series: Vec::new(), others };
         let mut at = Duration::ZERO;
@@ -118,7 +119,7 @@ impl Driven {
         self.slices.iter().map(|slice| slice.elapsed).sum()
     }
 
-    /// Right answers per second.
+    /// Returns right answers per second.
     pub(super) fn requests_per_second(&self) -> f64 {
         self.per_second(|record| record.requests)
     }
@@ -135,7 +136,7 @@ pub(super) struct Tally {
     warmup_errors: u64,
     warmup_not_sent: u64,
     per_second: Vec<f64>,
-    /// The figures of each part of a mix.
+    /// The throughputs of each part of a mix.
     parts_per_second: Vec<Vec<f64>>,
     missed: (u64, u64),
     elapsed: Vec<Duration>,
@@ -144,7 +145,7 @@ pub(super) struct Tally {
     cost: Cost,
     series: Vec<Interval>,
     curve: Vec<Step>,
-    /// Of the last run: how many users began, and why it ended.
+    /// How many users began in the last run.
     users: usize,
     /// The most connections that a run had.
     opened: usize,
@@ -154,7 +155,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Nothing of what is left out counts but its errors: a wrong answer is one whenever it comes.
+    /// Counts only the errors of a record that is left out. A wrong answer is an error at any time.
     pub(super) fn warm_up(&mut self, record: Recorder) {
         let Recorder { errors, not_sent, reasons, .. } = record;
         self.warmup_errors += errors;
@@ -162,7 +163,7 @@ impl Tally {
         self.record.merge(Recorder { reasons, ..Recorder::default() });
     }
 
-    /// Takes in a run.
+    /// Adds a run.
     pub(super) fn add(&mut self, driven: Driven) {
         let parts = driven.slices.iter().map(|slice| slice.record.parts.len()).max().unwrap_or_default();
         self.parts_per_second.resize(self.parts_per_second.len().max(parts), Vec::new());
@@ -192,14 +193,14 @@ impl Tally {
         self.users = slice.users;
         self.opened = self.opened.max(slice.opened);
         self.exit_reason = slice.ended.map(|end| match (end, &slice.first_error) {
-            // What a stranger's server says may have any length, and lines.
+            // A foreign server's message may be long and have several lines.
             (End::Errors(_), Some(error)) => format!("{end}: {}", error.lines().next().unwrap_or_default().trim_end()),
             _ => end.to_string(),
         });
         self.record.merge(slice.record);
     }
 
-    /// Whether no run counted.
+    /// Returns whether no run counted.
     pub(super) fn is_empty(&self) -> bool {
         self.per_second.is_empty()
     }
@@ -208,7 +209,7 @@ impl Tally {
         self.elapsed.iter().sum()
     }
 
-    /// The row of a load and, where it is a mix, that of each of its parts.
+    /// Returns the row of a load and, if it is a mix, the rows of its parts.
     pub(super) fn rows(mut self, load: &Load, plan: &Plan, target: &Target, placement: &Placement) -> (Row, Vec<Row>) {
         let Requests::Scripted { parts: names, .. } = &load.case.requests else {
             return (self.row(load, plan, target, placement), Vec::new());
@@ -226,7 +227,7 @@ impl Tally {
         let Load { case, driver, .. } = load;
         let elapsed = self.elapsed().as_secs_f64();
         let Tally { record, .. } = self;
-        // CPU time is that of the measured time alone.
+        // CPU time covers the measured time only, so errors of the warm-up are subtracted.
         let answered = (record.requests + record.errors - record.warmup_errors).max(1) as f64;
         let per_request = |cpu: Option<Duration>| cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / answered);
         let share = |cpu: Option<Duration>, cores: usize| {
@@ -237,9 +238,9 @@ impl Tally {
         let server_cpu_share = share(self.server_cpu, placement.server_cores());
         let method = if case.count() > 1 && !case.is_scripted() { Method::Sequence } else { plan.method() };
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
-        // Where requests are due by the clock, there are no more connections than it takes.
+        // An open workload opens only as many connections as it needs.
         let is_open = method == Method::Open;
-        // A sequence is sent once in each run, by each user.
+        // Each user sends a sequence once in each run.
         let runs = self.elapsed.len().max(1) as u64;
         let per_run = |count: u64| is_sequence.then_some(count / runs);
         let latency_us = latency(&record.latency);
@@ -308,7 +309,7 @@ impl Tally {
     }
 }
 
-/// What a mix came to in one of its parts: what is of the whole alone, as the use of processors, it doesn't have.
+/// Returns the row of one part of a mix. It lacks the figures that only the whole mix has, such as CPU usage.
 fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> Row {
     Row {
         case: name.to_owned(),
@@ -338,7 +339,7 @@ fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> R
 }
 
 impl Row {
-    /// What a row is as the step of a search.
+    /// Returns a row as a step of a search.
     pub(super) fn step(&self, axis: Axis) -> Step {
         Step {
             users: (axis == Axis::Users).then_some(self.connections),
@@ -352,13 +353,13 @@ impl Row {
     }
 }
 
-/// The most frequent first.
+/// Sorts the most frequent reason first.
 fn sorted(mut reasons: Vec<Reason>) -> Vec<Reason> {
     reasons.sort_by_key(|reason| Reverse(reason.count));
     reasons
 }
 
-/// Rounded to whole bytes: the answers to one request are all equally long.
+/// Returns the mean, rounded to whole bytes: all answers to one request have the same length.
 fn mean(bytes: u64, requests: u64) -> usize {
     bytes.checked_div(requests).unwrap_or(0) as usize
 }

@@ -1,4 +1,4 @@
-//! What is measured: an endpoint, and what is known of who answers there.
+//! A target of a bench: an endpoint and what is known of its server.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -16,32 +16,32 @@ pub struct Target {
     endpoint: Endpoint,
     route: Route,
     pub(super) server: Option<Server>,
-    /// What is between driver and server, in words, where it is no loopback interface.
+    /// The network between driver and server, in words; `None` for a loopback interface.
     pub(super) network: Option<String>,
-    /// The id of somebody else's process on this machine, if it is known.
+    /// The id of a process on this machine that was not started by the bench, if it is known.
     process: Option<u32>,
-    /// The cases it serves, by path and name; all where there is no list.
+    /// The cases that it serves, by path and name. `None` means all.
     cases: Option<HashSet<(String, String)>>,
-    /// What it needs before its figures count, if it gets faster under load.
+    /// The warm-up it needs before its figures count, if it gets faster under load.
     pub(super) warmup: Option<Warmup>,
-    /// Whether it still got faster when the time for that was over.
+    /// Whether it still got faster when the warm-up ended.
     pub(super) rising: bool,
-    /// From the start of its process to its first right answer.
+    /// The time from the start of its process to its first right answer.
     first_answer: Option<Duration>,
-    /// Whether the bench goes on without it when it fails.
+    /// Whether the bench continues without this target when it fails.
     is_guest: bool,
-    /// Why it takes no part any more.
+    /// Why the target was dropped.
     pub(super) lost: Option<String>,
 }
 
 /// The path at which a target answers a load.
 #[derive(Clone, Debug)]
 enum Route {
-    /// That of the case.
+    /// The path of the case.
     Case,
-    /// The number of the answer it was given for the load, if it was given one.
+    /// The number under which the floor has the answer for each load, if it has one.
     Numbered(Vec<Option<usize>>),
-    /// That of the endpoint.
+    /// The path of the endpoint.
     Fixed,
 }
 
@@ -63,28 +63,28 @@ impl Target {
         }
     }
 
-    /// A server of ours that answers each case at the case's own path.
+    /// Returns a target for a server that we started and that answers each case at the case's path.
     pub fn server(name: impl Into<String>, server: Server) -> Self {
         let endpoint = server.endpoint().clone();
         Target::new(name.into(), endpoint, Route::Case, Some(server))
     }
 
-    /// The HTTP floor: it answers a load at `/N`, where N is what `numbers` has for it, and not where that has nothing.
+    /// Returns the HTTP floor. It answers the load with index `i` at `/N`, where N is `numbers[i]`, and doesn't serve it if
+    /// that is `None`.
     pub fn floor(server: Server, numbers: Vec<Option<usize>>) -> Self {
         let endpoint = server.endpoint().clone();
         let route = Route::Numbered(numbers);
         Target::new(FLOOR.to_owned(), endpoint, route, Some(server))
     }
 
-    /// Somebody else's endpoint, under a name. Only what comes over the network is known of it.
+    /// Returns a target for an endpoint that we didn't start, under a name. Only what the network shows is measured.
     pub fn foreign(name: impl Into<String>, endpoint: Endpoint) -> Self {
         Target::new(name.into(), endpoint, Route::Fixed, None)
     }
 
-    /// An endpoint that is served by this process on this machine, whose use of processors and memory is measured.
+    /// Names the process on this machine that serves the endpoint, so that its CPU time and memory are measured.
     ///
     /// # Errors
-    ///
     /// There is no such process.
     pub fn of_process(self, id: u32) -> Result<Self, Error> {
         if cfg!(target_os = "linux") && Usage::of(id).is_none() {
@@ -94,28 +94,28 @@ impl Target {
         Ok(Target { process: Some(id), ..self })
     }
 
-    /// This target, reached across a network of these properties, in words.
+    /// Describes the network between driver and server, in words.
     pub fn across(self, network: impl Into<String>) -> Self {
         Target { network: Some(network.into()), ..self }
     }
 
-    /// This target for these cases alone, where it doesn't serve all that are measured.
+    /// Restricts the target to these cases, if it doesn't serve all of them.
     pub fn for_cases<'a>(self, cases: impl IntoIterator<Item = &'a Case>) -> Self {
         let names = cases.into_iter().map(|case| (case.path.clone(), case.name.clone()));
         Target { cases: Some(names.collect()), ..self }
     }
 
-    /// This target with load before its first figures, for one that gets faster meanwhile.
+    /// Puts load on the target before its first figures, for a target that gets faster under load.
     pub fn warmed_by(self, warmup: Warmup) -> Self {
         Target { warmup: Some(warmup), ..self }
     }
 
-    /// This target, without which the bench goes on when it fails, and says so.
+    /// Lets the bench continue without this target when it fails. The failure is reported.
     pub fn as_guest(self) -> Self {
         Target { is_guest: true, ..self }
     }
 
-    /// Sees whether somebody takes connections there, as a plan would make them, and sends nothing.
+    /// Opens a connection as a plan would, to check that the endpoint accepts it, and sends nothing.
     ///
     /// # Errors
     /// Why there is no connection.
@@ -129,19 +129,21 @@ impl Target {
         }
     }
 
-    /// From the start of its process to its first right answer; `None` where it was not asked yet, or is no server of ours.
+    /// Returns the time from the start of its process to its first right answer. Returns `None` if no request was sent yet,
+    /// or if we didn't start the server.
     pub fn first_answer(&self) -> Option<Duration> {
         self.first_answer
     }
 
-    /// Notes that a right answer came.
+    /// Records that a right answer arrived.
     pub(super) fn has_answered(&mut self) {
         if let (None, Some(server)) = (self.first_answer, &self.server) {
             self.first_answer = Some(server.age());
         }
     }
 
-    /// What went right goes on; what went wrong in a suite ends a guest, and else the bench.
+    /// Passes on a success. Drops the target on an error if it is a guest; otherwise returns the error, which ends the
+    /// bench.
     pub(super) fn survives<T>(&mut self, result: Result<T, Error>, suite: &str) -> Result<Option<T>, Error> {
         match result {
             Ok(result) => Ok(Some(result)),
@@ -158,12 +160,12 @@ impl Target {
         self.lost.is_some()
     }
 
-    /// The process that serves, if it is on this machine.
+    /// Returns the id of the server's process, if it is on this machine.
     pub(super) fn process(&self) -> Option<u32> {
         self.server.as_ref().map(Server::id).or(self.process)
     }
 
-    /// Where it answers a load; `None` where the load is not for it, or it doesn't answer any more.
+    /// Returns the endpoint for a load. Returns `None` if the load is not for this target, or if the target was dropped.
     pub(super) fn endpoint(&self, index: usize, load: &Load) -> Option<Endpoint> {
         let case = &load.case;
         if self.is_lost() {

@@ -1,4 +1,5 @@
-//! How targets take turns: run by run, or within a run in slices, so that whatever slows the machine for a while slows all of them.
+//! The order in which targets take turns, run by run or in slices of a run. A temporary slowdown of the machine then affects all
+//! targets equally.
 
 use std::time::Duration;
 
@@ -7,16 +8,16 @@ use super::side::Side;
 use crate::others::Others;
 use crate::{Error, Progress};
 
-/// A window is cut into no more slices than these.
+/// The most slices in a measured window.
 const MOST_SLICES: u32 = 100;
-/// A slice is this many times as long as the last answers of a slow target come after its end: what is sent then is not as much
-/// as at other times.
+/// The shortest slice is this many times as long as the last answers arrive after its end. Less is sent in that time than
+/// otherwise.
 const TIMES_LATE: u32 = 4;
 
-/// How a run is cut.
+/// How a run is cut into slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// How long a slice is at least.
+    /// The shortest length of a slice.
     least: Duration,
 }
 
@@ -25,7 +26,8 @@ impl Cut {
         Cut { least }
     }
 
-    /// The slices of a window, all of one length, where the last answers came so late in those before.
+    /// Returns the number and length of the slices of a window, given how late the last answers of earlier slices arrived. All
+    /// slices have the same length.
     fn slices(self, window: Duration, late: Duration) -> (u32, Duration) {
         let length = self.least.max(late * TIMES_LATE);
         let count = window.as_secs_f64() / length.as_secs_f64().max(f64::MIN_POSITIVE);
@@ -37,22 +39,22 @@ impl Cut {
 /// What is the same for all targets in a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// The run that it is of, counted from 0.
+    /// The run, counted from 0.
     pub(super) run: usize,
     pub(super) length: Duration,
-    /// How much of it is part of the time that all takes.
+    /// How much of the length is part of the planned total time.
     pub(super) planned: Duration,
-    /// Whether the driver is beside the server for half of it.
+    /// Whether the driver runs on the server's cores for half of the slice.
     pub(super) is_shared: bool,
 }
 
-/// The order of a round: another one begins each time, since who follows a busy one finds the machine warmer, and so that what
-/// changes steadily changes nothing between them.
+/// Returns the order of targets in a round. Each round starts with another target, because a target that follows a busy one finds
+/// the machine warmer, and so that a steady drift affects all targets equally.
 fn order(round: usize, targets: usize) -> impl Iterator<Item = usize> {
     (0..targets).map(move |turn| (round + turn) % targets)
 }
 
-/// One run against each target, one after the other. Gives whether the bench goes on.
+/// Makes one run against each target, one after the other. Returns whether the bench continues.
 pub(super) async fn run_by_run(sides: &mut [Side<'_>], run: usize, progress: &mut Progress) -> Result<bool, Error> {
     for next in order(run, sides.len()) {
         let side = &mut sides[next];
@@ -67,8 +69,8 @@ pub(super) async fn run_by_run(sides: &mut [Side<'_>], run: usize, progress: &mu
     Ok(true)
 }
 
-/// One run against all targets at once, cut into slices: first those that warm them, then those that count. Gives whether the
-/// bench goes on.
+/// Makes one run against all targets in turns, cut into slices: first slices for the warm-up, then slices that count. Returns
+/// whether the bench continues.
 pub(super) async fn in_slices(
     sides: &mut [Side<'_>],
     cut: Cut,
@@ -87,7 +89,7 @@ pub(super) async fn in_slices(
         if !round(sides, number, Turn { run, length, planned: length, is_shared }, progress).await? {
             return Ok(false);
         }
-        // What is slow is slow each time; what others delay is not.
+        // The minimum is used: a slow target is late every time, a disturbed one isn't.
         let latest = sides.iter_mut().map(|side| side.forget_slice()).max().unwrap_or_default();
         late = Some(late.map_or(latest, |late| late.min(latest)));
         left = left.saturating_sub(length);
@@ -102,7 +104,7 @@ pub(super) async fn in_slices(
     let (goes_on, others) = loop {
         let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
         let others = others.share_since(&before);
-        // The more others disturb, the more pairs it takes to see through that.
+        // The more other processes disturb, the more pairs are needed.
         if !goes_on || !is_disturbed(others) || !sides.iter_mut().all(|side| side.repeats(whole)) {
             break (goes_on, others);
         }
@@ -112,7 +114,7 @@ pub(super) async fn in_slices(
     Ok(goes_on)
 }
 
-/// So many rounds that count. Gives whether the bench goes on.
+/// Drives `count` rounds that count. Returns whether the bench continues.
 async fn rounds(
     sides: &mut [Side<'_>],
     number: &mut usize,
@@ -130,7 +132,7 @@ async fn rounds(
     Ok(true)
 }
 
-/// A slice of each target. Gives whether all had theirs: what an interruption leaves of a round is no pair.
+/// Drives one slice of each target. Returns whether all of them were completed. An interrupted round gives no pairs.
 async fn round(sides: &mut [Side<'_>], number: usize, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
     for next in order(number, sides.len()) {
         let side = &mut sides[next];

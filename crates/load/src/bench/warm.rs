@@ -1,25 +1,25 @@
-//! Load before the first figures, for targets that get faster under load.
+//! Warms up targets that get faster under load, before their first figures.
 
 use std::time::{Duration, Instant};
 
 use super::{Bench, Driver, Load, Target};
 use crate::{Endpoint, Error, Expected, Interrupt, Pace, Plan, Progress, Requests, Run, Start, Stop};
 
-/// More connections than this warm nothing more.
+/// The most connections that a warm-up uses.
 const MOST_CONNECTIONS: usize = 32;
 
-/// How a target is warmed: in laps over all that it serves, for a time at least, and then until nothing was answered faster by more
-/// than a twentieth than in the laps before; at most four times as long.
+/// How a target is warmed up: in laps over all cases that it serves. The laps take at least the given time. Then they continue
+/// until no case was answered more than a twentieth faster than in its best lap, for at most four times that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warmup {
     least: Duration,
 }
 
-/// What came of it.
+/// The result of a warm-up.
 #[derive(Debug, Default)]
 struct Warmed {
     laps: u32,
-    /// Whether it still got faster in the end.
+    /// Whether the target still got faster at the end.
     rising: bool,
     errors: u64,
     /// The first error, in words.
@@ -27,17 +27,17 @@ struct Warmed {
 }
 
 impl Warmup {
-    /// Who answers this many times as fast as in the best lap before still gets faster.
+    /// A case still gets faster if its rate is more than this many times that of its best lap.
     pub const RISE: f64 = 1.05;
-    /// How many times the least time it may take until nothing gets faster.
+    /// The longest warm-up, as a multiple of the given time.
     pub const PATIENCE: u32 = 4;
 
-    /// For this time at least.
+    /// Returns a warm-up that takes at least this time.
     pub fn of(least: Duration) -> Self {
         Warmup { least }
     }
 
-    /// How long it takes at least for a target that answers these loads.
+    /// Returns how long the warm-up takes at least for a target that serves these loads.
     pub fn planned<'a>(&self, loads: impl IntoIterator<Item = &'a Load>) -> Duration {
         match cases(loads.into_iter().map(|load| (load, ()))).len() {
             0 => Duration::ZERO,
@@ -45,24 +45,24 @@ impl Warmup {
         }
     }
 
-    /// How long each case is driven in a lap of so many: short enough for some laps in the least time, but with few cases no
-    /// longer than a twelfth of it, and with many no shorter than a sixtieth, which is a second of a minute.
+    /// Returns how long each case is driven in a lap over `cases` cases. It is short enough for some laps in the given time. It is
+    /// at most a twelfth of that time, for few cases, and at least a sixtieth, for many: a second of a minute.
     fn slice(&self, cases: usize) -> Duration {
         let quarter = self.least / (4 * cases.max(1) as u32);
         quarter.clamp(self.least / 60, self.least / 12)
     }
 
-    /// How many laps there are at least: two, since one lap shows no rise.
+    /// Returns the least number of laps. It is at least two, since one lap shows no change.
     fn laps(&self, cases: usize) -> u32 {
         let lap = self.slice(cases).as_secs_f64() * cases as f64;
-        // What is rounded is never a lap more.
+        // Rounding errors must not add a lap.
         let laps = (self.least.as_secs_f64() / lap.max(f64::MIN_POSITIVE) - 1e-3).ceil();
         (laps as u32).max(2)
     }
 }
 
 impl Bench {
-    /// Warms all targets that ask for it, and says what there is to know of that.
+    /// Warms up all targets that need it. Returns warnings for the report.
     pub(super) async fn warm(&mut self, progress: &mut Progress) -> Result<Vec<String>, Error> {
         let Bench { loads, targets, interrupt, .. } = self;
         let mut warnings = Vec::new();
@@ -129,14 +129,14 @@ impl Warmup {
     }
 }
 
-/// Whether a rate is more than the best of the laps before, which it is from now on if it is higher.
+/// Returns whether a rate exceeds the best rate of the laps before, and updates the best rate.
 fn rises(rate: f64, best: &mut f64) -> bool {
     let rises = rate > *best * Warmup::RISE;
     *best = best.max(rate);
     rises
 }
 
-/// As many users as the load has, who never rest.
+/// Returns a plan with the load's number of users, who send without pauses.
 fn plan(load: &Load, slice: Duration) -> Plan {
     Plan {
         pace: Pace::Closed,
@@ -148,8 +148,8 @@ fn plan(load: &Load, slice: Duration) -> Plan {
     }
 }
 
-/// What loads ask of a server, each case once, with what goes with it: as messages where there are some, since a client of its own
-/// gives the server less to do.
+/// Returns each case of some loads once, with its value. The raw case is preferred to the typed one, since the driver's own client
+/// puts less load on the machine.
 fn cases<'a, T>(loads: impl Iterator<Item = (&'a Load, T)>) -> Vec<(&'a Load, T)> {
     let rank = |load: &Load| {
         let is_typed = matches!(load.case.requests, Requests::Typed { .. });

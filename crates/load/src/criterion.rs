@@ -1,4 +1,4 @@
-//! Conditions on what was measured, as a person writes them: `p99>200ms`, `errors>0`, `rps<500`.
+//! Conditions on a measurement, in the form people write them: `p99>200ms`, `errors>0`, `rps<500`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use crate::{Error, ErrorKind};
 
 /// A condition on one figure of a measurement.
 ///
-/// It decides when a search has gone too far, and whether a measurement counts as failed. Parsed from a metric, a
-/// comparison (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
+/// It decides when a search has gone too far, and whether a measurement counts as failed. It is parsed from a
+/// metric, a comparison (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
 ///
 /// ```
 /// use castile_load::{Criterion, Metric};
@@ -21,21 +21,21 @@ use crate::{Error, ErrorKind};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion {
-    /// What is looked at.
+    /// The figure that is compared.
     pub metric: Metric,
     /// How it is compared.
     pub comparison: Comparison,
-    /// With what, in the unit of the metric.
+    /// The value it is compared with, in the unit of the metric.
     pub value: f64,
 }
 
-/// A figure that a [`Criterion`] can be about.
+/// A figure that a [`Criterion`] can compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Metric {
     /// Mean latency in microseconds: `mean`.
     MeanLatency,
-    /// The latency that this share of requests stays within, in microseconds: `p50`, `p99`, `p999` or `p99.9`.
+    /// The latency that this share of requests does not exceed, in microseconds: `p50`, `p99`, `p999` or `p99.9`.
     Latency {
         /// The share, above 0 and below 1.
         quantile: f64,
@@ -44,11 +44,11 @@ pub enum Metric {
     MaxLatency,
     /// The number of wrong or missing answers: `errors`.
     Errors,
-    /// Their share of all requests, 0 to 1: `error-rate`, compared with a percentage.
+    /// The share of wrong or missing answers in all requests, 0 to 1: `error-rate`, compared with a percentage.
     ErrorRate,
-    /// The number of requests that were due while every connection was busy, and were dropped: `dropped`.
+    /// The number of requests that were dropped because every connection was busy when they were due: `dropped`.
     Dropped,
-    /// Their share of all that were due, 0 to 1: `drop-rate`, compared with a percentage.
+    /// The share of dropped requests in all that were due, 0 to 1: `drop-rate`, compared with a percentage.
     DropRate,
     /// Right answers per second: `rps`.
     RequestsPerSecond,
@@ -67,7 +67,7 @@ pub enum Comparison {
 }
 
 impl Criterion {
-    /// Whether a figure in the unit of the metric is as the criterion says.
+    /// Returns whether a figure, in the unit of the metric, meets the condition.
     pub fn holds(&self, figure: f64) -> bool {
         match self.comparison {
             Comparison::Above => figure > self.value,
@@ -79,7 +79,7 @@ impl Criterion {
 }
 
 impl Metric {
-    /// This figure of a row, in the metric's unit; `None` where it was not measured.
+    /// Returns this figure of a row, in the metric's unit; `None` if it was not measured.
     pub fn of(self, row: &Row) -> Option<f64> {
         let latency = |figure: Option<f64>| figure.filter(|_| row.requests > 0);
         match self {
@@ -101,7 +101,7 @@ impl Metric {
         }
     }
 
-    /// A figure of this metric as a person reads it.
+    /// Formats a figure of this metric for people.
     pub(crate) fn text(self, figure: f64) -> String {
         match self {
             Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => format::microseconds(figure),
@@ -125,7 +125,7 @@ impl Metric {
         }
     }
 
-    /// A number and its unit, in the unit of the metric.
+    /// Converts a number with a unit to the unit of the metric.
     fn value(self, number: f64, unit: &str) -> Option<f64> {
         let factor = match (self, unit) {
             (Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency, unit) => match unit {
@@ -135,7 +135,7 @@ impl Metric {
                 _ => return None,
             },
             (Metric::Errors | Metric::Dropped, "") => 1.0,
-            // A bare number may be meant as either.
+            // A bare number is rejected: it could be a share or a percentage.
             (Metric::ErrorRate | Metric::DropRate | Metric::ServerCpu, "%") => 0.01,
             (Metric::RequestsPerSecond, "" | "/s") => 1.0,
             _ => return None,
@@ -143,7 +143,7 @@ impl Metric {
         Some(number * factor)
     }
 
-    /// What is expected to be compared with it, where this was not that.
+    /// Returns what value was expected instead of this one.
     fn expected(self, comparison: Comparison, number: &str, unit: &str) -> String {
         let with = |metric: Metric, value: &str| format!("{metric}{comparison}{value}");
         let count = |share: Metric| {
@@ -162,7 +162,7 @@ impl Metric {
             Metric::ErrorRate | Metric::DropRate | Metric::ServerCpu => {
                 let percent = |number: f64| with(self, &format!("{number}%"));
                 let meant = match number.parse::<f64>() {
-                    // As a share of 1, or as a percentage.
+                    // The number may be a share of 1 or a percentage.
                     Ok(share) if share > 0.0 && share < 1.0 => {
                         format!("{} or {}", percent((share * 1e8).round() / 1e6), percent(share))
                     }
@@ -176,7 +176,7 @@ impl Metric {
     }
 }
 
-/// `99` and `99.9` are percentages, and so is `999`, which people write for the latter.
+/// Parses `99` and `99.9` as percentages, and `999` as 99.9, which people write for it.
 fn percentile(digits: &str) -> Option<f64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
@@ -185,7 +185,7 @@ fn percentile(digits: &str) -> Option<f64> {
         Some((whole, rest)) if !digits.contains('.') => format!("{whole}.{rest}").parse().ok()?,
         _ => digits.parse().ok()?,
     };
-    // Divided as decimals are read, so that p999 is the same number as 0.999.
+    // Parsed as a decimal number, so that p999 gives exactly 0.999.
     let quantile: f64 = format!("{percent}e-2").parse().ok()?;
     // p100 would be read as 10.0 and mean something else.
     (quantile > 0.0 && quantile < 1.0 && digits != "100").then_some(quantile)
@@ -304,10 +304,10 @@ mod tests {
             ("p99>-2ms", "a time in us, ms or s"),
             ("p99>1.2.3ms", "a time in us, ms or s"),
             ("errors>1s", "a number behind errors, as errors>0"),
-            // It was taken for error-rate without a word.
+            // This was once read as error-rate, without an error.
             ("errors>1%", "a number behind errors, as errors>0; a share is error-rate>1%"),
             ("dropped>1%", "a number behind dropped, as dropped>0; a share is drop-rate>1%"),
-            // A number without a unit was a share of 1, so that this was never true.
+            // A number without a unit was once a share of 1, so this condition was never met.
             ("error-rate>1", "a percentage behind error-rate, as error-rate>1%"),
             ("cpu >= 80", "a percentage behind cpu, as cpu>=80%"),
             ("drop-rate>0.07", "a percentage behind drop-rate, as drop-rate>7% or drop-rate>0.07%"),

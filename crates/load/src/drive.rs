@@ -1,4 +1,4 @@
-//! The request loop: one user, from its first request to its last.
+//! The request loop of one user, from its first request to its last.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::schedule::Schedule;
 use crate::timeline::{Timeline, Window};
 use crate::{Pace, Plan, Recorder, Start};
 
-/// A connection that was refused is not tried again at once: a closed loop would do nothing else.
+/// How long to wait after a refused connection. Without the pause, a closed loop would only retry.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(10);
 
-/// What the users of one thread have in common.
+/// State that the users of one thread share.
 pub(crate) struct Thread<C> {
     clock: C,
     schedule: Arc<Schedule>,
     plan: Plan,
-    /// How many requests the list of the case has.
+    /// The number of requests in the list of the case.
     count: usize,
-    /// Which part of a mix each of them is of; empty where there is only one.
+    /// The part of a mix that each request of the list belongs to; empty if there is only one.
     parts: Arc<[usize]>,
     /// What the first user did before the run.
     begun: Begun,
@@ -35,7 +35,7 @@ pub(crate) struct Thread<C> {
 /// What a user did before a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Begun {
-    /// Requests that it had.
+    /// The number of requests that it made.
     pub(crate) had: usize,
     /// Whether something was sent.
     pub(crate) is_open: bool,
@@ -56,23 +56,23 @@ impl<C: Clock> Thread<C> {
         }
     }
 
-    /// This one, which also takes note of each part of a mix.
+    /// Records each part of a mix separately as well.
     pub(crate) fn with_parts(self, parts: Arc<[usize]>) -> Self {
         Thread { parts, ..self }
     }
 
-    /// This one, whose first user has begun already.
+    /// Sets what the first user did before the run.
     pub(crate) fn with_begun(self, begun: Begun) -> Self {
         Thread { begun, ..self }
     }
 
-    /// What was noted of all its users.
+    /// Returns the records of all users.
     pub(crate) fn finish(&self) -> Recorder {
         self.window.borrow_mut().close();
         self.recorder.take()
     }
 
-    /// Drives one user; its exchange is made when it is first needed, if it has none of an earlier run.
+    /// Drives one user. Its exchange is created when it is first needed, unless it has one from an earlier run.
     pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
         if let Some(mut user) = self.begin(number).await {
             let begun = if number == 0 { self.begun } else { Begun::default() };
@@ -92,13 +92,13 @@ impl<C: Clock> Thread<C> {
                 sent += 1;
             }
         }
-        // A run takes its whole time, also when nothing more is due in it; but not when all that it is to send is sent.
+        // A timed run lasts its full time, even if nothing more is due. It ends earlier if it has sent its number of requests.
         if let Some(limit) = self.schedule.time_limit().filter(|_| !self.schedule.all_are_taken()) {
             self.wait_until(limit).await;
         }
     }
 
-    /// Waits until the user begins.
+    /// Waits until the user begins. Returns `None` if that is never.
     async fn begin(&self, number: usize) -> Option<User> {
         let Plan { start, connections, seed, pace, .. } = &self.plan;
         let begin = self.schedule.start.checked_add(start.of(number, *connections)?)?;
@@ -106,14 +106,15 @@ impl<C: Clock> Thread<C> {
             return None;
         }
         self.schedule.user_begins();
-        // Who is free counts from when the user is there, but a rhythm from when it should have been.
+        // In a closed workload the user is free from now on. Otherwise it is free from its scheduled begin, which its rhythm
+        // counts from.
         let free = if *start == Start::Together && *pace == Pace::Closed { self.clock.now() } else { begin };
-        // Seeds that differ by one would begin alike.
+        // Seeds that differ by one would give similar sequences.
         let random = fastrand::Rng::with_seed(seed.wrapping_add(1 + number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         Some(User { free, due: None, random })
     }
 
-    /// Waits until the next request of a user is due; `None` when there is none before the run is over.
+    /// Waits until the user's next request is due. Returns `None` if the run is over before.
     async fn next(&self, user: &mut User) -> Option<Turn> {
         let free = user.free;
         let (due, _pass) = match &self.plan.pace {
@@ -144,13 +145,13 @@ impl<C: Clock> Thread<C> {
         Some(Turn { due, sent })
     }
 
-    /// A request that is due at this time can't be sent before the user is free.
+    /// Takes a request that is due at this time but can't be sent before the user is free.
     fn taken(&self, due: Instant, free: Instant) -> Option<Instant> {
         self.schedule.take(due.max(free)).then_some(due)
     }
 
-    /// Sends a request, notes what came of it, and says since when the user is free again and whether it was sent; `None` when
-    /// it had nothing left to send.
+    /// Sends a request and records the result. Returns since when the user is free again and whether the request was sent;
+    /// `None` if the user has nothing left to send.
     async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Option<(Instant, bool)> {
         let result = exchange.send(number).await;
         let now = self.clock.now();
@@ -158,7 +159,7 @@ impl<C: Clock> Thread<C> {
             self.schedule.user_is_done(self.plan.connections, now);
             return None;
         }
-        // Nor is there anything to wait for then.
+        // If nothing was sent, there is nothing to wait for either.
         let was_sent = !matches!(&result, Err(failure) if failure.is_immediate());
         {
             let mut recorder = self.recorder.borrow_mut();
@@ -198,7 +199,7 @@ impl<C: Clock> Thread<C> {
                 }
             }
         }
-        // Neither judging nor closing nor pausing is part of the next request.
+        // Judging, closing and pausing are not part of the next request's latency.
         exchange.rest().await;
         if !was_sent {
             self.wait_until(self.clock.now() + RECONNECT_PAUSE).await;
@@ -206,14 +207,14 @@ impl<C: Clock> Thread<C> {
         Some((self.clock.now(), was_sent))
     }
 
-    /// Whether a right answer is part of what is measured. Where requests have their times, those do that are due by then;
-    /// in a closed workload what is answered from then on, which begins before if the server is slow.
+    /// Returns whether a right answer is part of the measurement. In a closed workload that is an answer which arrives after
+    /// the warm-up, even if its request was sent before. In other workloads it is a request that is due after the warm-up.
     fn counts(&self, due: Instant, now: Instant) -> bool {
         let at = if self.plan.pace == Pace::Closed { now } else { due };
         at >= self.schedule.measured
     }
 
-    /// Whether the time came before the run was over.
+    /// Waits for a time. Returns whether it arrived before the run was over.
     async fn wait_until(&self, due: Instant) -> bool {
         tokio::select! {
             biased;
@@ -223,7 +224,7 @@ impl<C: Clock> Thread<C> {
     }
 }
 
-/// How far a user is.
+/// The state of a user.
 struct User {
     /// Since when it waits for its next turn.
     free: Instant,
@@ -239,8 +240,8 @@ struct Turn {
     sent: Instant,
 }
 
-/// Lets one user of a thread wait for the next arrival; the one that was free last is the next to come in, so that there
-/// are no more connections than are needed, and the warmest is used.
+/// Lets one user of a thread at a time wait for the next arrival. The user that became free last enters next, so that only as
+/// many connections are opened as are needed, and the warmest one is used.
 #[derive(Default)]
 struct Gate {
     taken: Cell<bool>,
@@ -260,13 +261,13 @@ impl Gate {
     }
 }
 
-/// The right to wait for the next arrival; over when the arrival is there.
+/// The right to wait for the next arrival. It ends when the request is due.
 struct Pass<'a>(&'a Gate);
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
         self.0.taken.set(false);
-        // Some may have stopped waiting.
+        // Some users may have stopped waiting.
         while let Some(next) = self.0.waiting.borrow_mut().pop() {
             if next.send(()).is_ok() {
                 break;

@@ -1,4 +1,4 @@
-//! Where requests go.
+//! The address of a server, and what is sent with each request to it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,42 +10,42 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::{Error, ErrorKind, Secured, Tls};
 
-/// An HTTP endpoint, resolved once, so that no measurement waits for a name.
+/// An HTTP endpoint. Its host name is resolved once, so that no measurement includes a lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The address to connect to, which is that of the proxy if there is one.
+    /// The address to connect to: that of the proxy if there is one.
     pub address: SocketAddr,
-    /// Host and port as the URL names them, for the `Host` header (RFC 9110 §7.2).
+    /// Host and port as in the URL, for the `Host` header (RFC 9110 §7.2).
     pub authority: String,
-    /// The path of the URL with its query, `/` when it has none.
+    /// The path of the URL with its query; `/` if the URL has no path.
     pub path: String,
-    /// TLS, if it speaks that.
+    /// TLS, if the endpoint uses it.
     pub secured: Option<Secured>,
-    /// The proxy that it is reached through, if there is one.
+    /// The proxy in front of the endpoint, if there is one.
     pub proxy: Option<Proxy>,
-    /// What goes along with each request.
+    /// What is sent with each request.
     pub along: Along,
 }
 
-/// An HTTP proxy. Requests for `http` are given to it as they are; for `https` it makes a tunnel.
+/// An HTTP proxy. It forwards requests for `http` and makes a tunnel for `https`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: SocketAddr,
-    /// The name and password for it, if it asks who comes.
+    /// The name and password for the proxy, if it requires them.
     pub login: Option<(String, String)>,
 }
 
-/// What goes along with each request beside what its case says. There is nothing by default.
+/// What is sent with each request in addition to the case's own headers. Empty by default.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Along {
-    /// Header lines, each with its end (`\r\n`).
+    /// Header lines, each with its line end (`\r\n`).
     pub headers: Arc<str>,
-    /// Whether each user keeps the cookies that answers set, and sends them back.
+    /// Whether each user stores the cookies that answers set, and sends them back.
     pub cookies: bool,
 }
 
-/// Who somebody is stays out of what is printed.
+/// Omits the name and password.
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proxy").field("address", &self.address).finish_non_exhaustive()
@@ -73,13 +73,13 @@ impl Proxy {
         Ok(Proxy { address, login: None })
     }
 
-    /// Its URL, with name and password, for clients of their own.
+    /// Returns its URL with name and password, for other clients.
     pub fn url(&self) -> String {
         let login = self.login.as_ref().map(|(name, password)| format!("{}:{}@", percent(name), percent(password)));
         format!("http://{}{}", login.unwrap_or_default(), self.address)
     }
 
-    /// The header line that tells it who comes (RFC 9110 §11.7.2, RFC 7617).
+    /// Returns the header line with the name and password (RFC 9110 §11.7.2, RFC 7617), or nothing.
     fn authorization(&self) -> String {
         let line = |(name, password): &(String, String)| {
             format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{name}:{password}")))
@@ -88,7 +88,7 @@ impl Proxy {
     }
 }
 
-/// A text as it stands in a URL: but for letters and digits, as escapes (RFC 3986 §2.1).
+/// Escapes all characters except letters and digits for a URL (RFC 3986 §2.1).
 fn percent(text: &str) -> String {
     let written = |byte: u8| match byte.is_ascii_alphanumeric() {
         true => char::from(byte).to_string(),
@@ -103,13 +103,13 @@ impl Endpoint {
         Endpoint::resolve_through(url, None, None)
     }
 
-    /// Reads and resolves `http://HOST[:PORT][/PATH]` or, to be spoken to over `tls`, `https://HOST[:PORT][/PATH]`.
+    /// Reads and resolves `http://HOST[:PORT][/PATH]` or `https://HOST[:PORT][/PATH]`, which uses `tls`.
     pub fn resolve_with(url: &str, tls: &Arc<dyn Tls>) -> Result<Self, Error> {
         Endpoint::resolve_through(url, Some(tls), None)
     }
 
-    /// Reads and resolves `http://HOST[:PORT][/PATH]` or, where there is `tls`, `https://HOST[:PORT][/PATH]`. Where there is a proxy, it
-    /// looks up the host.
+    /// Reads and resolves `http://HOST[:PORT][/PATH]` or, if `tls` is given, `https://HOST[:PORT][/PATH]`. With a proxy, the host name
+    /// is left for the proxy to resolve.
     pub fn resolve_through(url: &str, tls: Option<&Arc<dyn Tls>>, proxy: Option<Proxy>) -> Result<Self, Error> {
         let input = |what: &str| Error::new(ErrorKind::Input, format!("{url:?}: {what}"));
         let (rest, port, tls) = match (url.strip_prefix("http://"), url.strip_prefix("https://"), tls) {
@@ -144,17 +144,17 @@ impl Endpoint {
         })
     }
 
-    /// This endpoint, with something that goes along with each request.
+    /// Returns this endpoint with something that is sent with each request.
     pub fn with(self, along: Along) -> Self {
         Endpoint { along, ..self }
     }
 
-    /// Another path of this server.
+    /// Returns the endpoint of another path on this server.
     pub fn at(&self, path: impl Into<String>) -> Self {
         Endpoint { path: path.into(), ..self.clone() }
     }
 
-    /// What stands in the first line of a request (RFC 9112 §3.2): a proxy that passes it on must know for whom it is.
+    /// Returns the request target of the first line (RFC 9112 §3.2). It is a complete URL for a proxy that forwards the request.
     pub(crate) fn request_target(&self) -> Cow<'_, str> {
         match self.proxy {
             Some(_) if self.secured.is_none() => format!("http://{}{}", self.authority, self.path).into(),
@@ -162,7 +162,7 @@ impl Endpoint {
         }
     }
 
-    /// The header lines that each request has, those for the proxy among them.
+    /// Returns the header lines that each request has, including those for the proxy.
     pub(crate) fn header_lines(&self) -> Cow<'_, str> {
         match &self.proxy {
             Some(proxy) if self.secured.is_none() => format!("{}{}", self.along.headers, proxy.authorization()).into(),
@@ -170,7 +170,7 @@ impl Endpoint {
         }
     }
 
-    /// What asks the proxy for a tunnel to here, where one is needed (RFC 9110 §9.3.6).
+    /// Returns the request that asks the proxy for a tunnel to this endpoint, if one is needed (RFC 9110 §9.3.6).
     pub(crate) fn tunnel(&self) -> Option<String> {
         let proxy = self.proxy.as_ref().filter(|_| self.secured.is_some())?;
         let host = with_port(&self.authority, 443)?;
@@ -178,17 +178,17 @@ impl Endpoint {
     }
 }
 
-/// A host with its port, or else with this one; `None` if it is no host.
+/// Returns a host with its port, or with `port` if it has none; `None` if it is not a host.
 fn with_port(authority: &str, port: u16) -> Option<String> {
     if authority.is_empty() || authority.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control()) {
         return None;
     }
-    // An IPv6 literal has colons of its own, inside brackets (RFC 3986 §3.2.2).
+    // An IPv6 literal has colons inside its brackets (RFC 3986 §3.2.2).
     let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
     Some(if has_port { authority.to_owned() } else { format!("{authority}:{port}") })
 }
 
-/// The address of a host, or why there is none.
+/// Returns the address of a host, or why there is none.
 fn look_up(host_and_port: &str) -> Result<SocketAddr, String> {
     let mut found = host_and_port.to_socket_addrs().map_err(|error| {
         let error = error.to_string();
@@ -225,7 +225,7 @@ mod tests {
         let mut proxy = Proxy::resolve("http://127.0.0.1:3128/").unwrap();
         proxy.login = Some(("x".to_owned(), "y@".to_owned()));
         assert_eq!(proxy.url(), "http://x:y%40@127.0.0.1:3128");
-        // Nobody but the proxy can look up this host.
+        // Only the proxy can resolve this host.
         let endpoint = Endpoint::resolve_through("http://far.invalid/a?b", None, Some(proxy)).unwrap();
         assert_eq!(endpoint.address.to_string(), "127.0.0.1:3128");
         assert_eq!(endpoint.request_target(), "http://far.invalid/a?b");

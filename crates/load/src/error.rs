@@ -1,10 +1,11 @@
-//! The one error of the load kit.
+//! The error type of the load kit.
 
 use std::fmt;
 
 /// Why a measurement could not be made.
 ///
-/// Wrong answers are not here: they are counted in an [`Outcome`](crate::Outcome) and the measurement goes on.
+/// Wrong answers are not errors of this type. They are counted in an [`Outcome`](crate::Outcome), and the
+/// measurement continues.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -19,9 +20,9 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A URL, duration or name that a person gave is not one.
+    /// A URL, duration or name from the user is not valid.
     Input,
-    /// The server under test could not be started, or ended before its time.
+    /// The server under test could not be started, or exited too early.
     Server,
     /// A client process could not be started, or didn't make its calls.
     Client,
@@ -42,7 +43,7 @@ impl Error {
         Error(Box::new(Inner { source: Some(source.into()), ..*self.0 }))
     }
 
-    /// What the error is about.
+    /// Returns what the error is about.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }

@@ -1,4 +1,4 @@
-//! One user's way to the server: what the request loop needs of a client, whichever it is.
+//! What the request loop needs of a client of one user, whatever the client is.
 
 use std::future::Future;
 use std::rc::Rc;
@@ -15,18 +15,19 @@ use crate::{Case, Endpoint, Plan, Requests};
 
 /// Sends the requests of one user, one at a time.
 pub(crate) trait Exchange {
-    /// Sends the request of this number and waits for the whole answer.
+    /// Sends the request of this number and waits for the complete answer.
     fn send(&mut self, number: usize) -> impl Future<Output = Result<(), Failure>>;
 
-    /// Judges the last answer; no part of the time that is measured. Where `in_full` is not asked for, less may do.
+    /// Judges the last answer, outside of the measured time. A cheaper check is enough unless `in_full` is true.
     fn judge(&mut self, number: usize, in_full: bool) -> Result<Judged, String>;
 
-    /// Whether the last answer is that of a server that has nothing for this URL, or not for this client.
+    /// Returns whether the server answered that it has nothing at this URL, or nothing for this client.
     fn is_refused(&self) -> bool {
         false
     }
 
-    /// What is to do before the next request and is no part of it: closing a connection that served its last.
+    /// Does what remains before the next request and isn't part of it, such as closing a connection that served its
+    /// last one.
     fn rest(&mut self) -> impl Future<Output = ()>;
 }
 
@@ -38,8 +39,8 @@ pub(crate) struct Judged {
     pub(crate) verified: bool,
 }
 
-/// What the answers to the raw requests of a case must be like: as the first of each that was found right.
-/// It is shared by all runs of one case against one target.
+/// The length and item count that answers to the raw requests of a case must have. They are those of the first
+/// right answer to each request. All runs of one case against one target share them.
 #[derive(Clone, Debug)]
 pub struct Expected(Arc<[ExpectedAnswer]>);
 
@@ -52,13 +53,13 @@ struct ExpectedAnswer {
 impl Expected {
     const UNKNOWN: u64 = u64::MAX;
 
-    /// Nothing is known yet of the answers of a case.
+    /// Creates expectations for a case without any answers yet.
     pub fn of(case: &Case) -> Self {
         let unknown = |_| ExpectedAnswer { length: AtomicU64::new(Self::UNKNOWN), matches: AtomicU64::new(0) };
         Expected((0..case.count()).map(unknown).collect())
     }
 
-    /// Bytes of the body of the answer to the request of this number, once they are known.
+    /// Returns the length of the body of the answer to the request of this number, once it is known.
     pub fn length(&self, number: usize) -> Option<u64> {
         self.get(number).map(|(length, _)| length)
     }
@@ -71,7 +72,8 @@ impl Expected {
 
     pub(crate) fn learn(&self, number: usize, length: u64, matches: u64) {
         let Some(answer) = self.0.get(number) else { return };
-        // Whoever comes first decides; the others compare. All who come at once found the same number.
+        // The first answer decides and the others compare with it. Concurrent first answers all found the same
+        // number of matches.
         if answer.length.load(Ordering::Acquire) == Self::UNKNOWN {
             answer.matches.store(matches, Ordering::Relaxed);
             let _ = answer.length.compare_exchange(Self::UNKNOWN, length, Ordering::Release, Ordering::Relaxed);
@@ -79,7 +81,7 @@ impl Expected {
     }
 }
 
-/// What the raw users of one thread have in common.
+/// State that the raw users of one thread share.
 pub(crate) struct RawRequests {
     case: Case,
     requests: Vec<Bytes>,
@@ -99,7 +101,7 @@ impl RawRequests {
     }
 }
 
-/// Sends what is written already.
+/// Sends requests that were written beforehand.
 pub(crate) struct RawExchange {
     requests: Rc<RawRequests>,
     connection: Connection,
@@ -154,7 +156,7 @@ impl Exchange for RawExchange {
 }
 
 impl RawExchange {
-    /// The body of the last answer, for who asks once.
+    /// Returns a copy of the body of the last answer.
     fn body(&self) -> Bytes {
         self.last.as_ref().map(|response| Bytes::copy_from_slice(self.connection.body(response))).unwrap_or_default()
     }
@@ -166,7 +168,7 @@ fn wrong_status(response: &Response, body: &[u8]) -> String {
     format!("status {}, expected 200{said}", response.status)
 }
 
-/// Sends what a script writes.
+/// Sends requests that a script writes.
 pub(crate) struct ScriptedExchange {
     script: Box<dyn Script>,
     endpoint: Endpoint,
@@ -225,7 +227,7 @@ impl Exchange for ScriptedExchange {
     }
 }
 
-/// Lets a client of its own send.
+/// Sends requests through a typed client.
 pub(crate) struct TypedExchange {
     connect: Connect,
     user: User,
@@ -269,7 +271,7 @@ impl Exchange for TypedExchange {
     }
 }
 
-/// Sends the first so many requests of a case once and gives the bodies of the raw answers, or says what was wrong.
+/// Sends the first `count` requests of a case once. Returns the bodies of the raw answers, or what was wrong.
 pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan, count: usize) -> Result<Vec<Bytes>, String> {
     let user = User { number: 0, endpoint: endpoint.clone(), source: None, timeout: plan.timeout };
     let mut bodies = Vec::new();

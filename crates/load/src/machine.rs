@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a reader needs to know of a machine to weigh its figures.
+/// What a reader needs to know of a machine to judge its figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The processor's own name, or the architecture where it tells none.
+    /// The name of the processor, or the architecture if the name is not known.
     pub cpu: String,
     /// Cores that server and driver may use.
     pub cores: usize,
-    /// Main memory in bytes; `None` where it is not known.
+    /// Main memory in bytes; `None` if it is not known.
     pub memory_bytes: Option<u64>,
     /// The operating system and its version.
     pub os: String,
 }
 
 impl Machine {
-    /// This machine, of which these many cores may be used.
+    /// Describes this machine, of which `cores` cores may be used.
     pub fn this(cores: usize) -> Self {
         let kernel = read("/proc/sys/kernel/osrelease");
         Machine {
@@ -31,7 +31,7 @@ impl Machine {
     }
 }
 
-/// The value of the first `name: value` line.
+/// Returns the value of the first `name: value` line.
 fn field(file: &str, name: &str) -> Option<String> {
     read(file).lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -39,7 +39,7 @@ fn field(file: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Empty where there is no such file, as on other systems than Linux.
+/// Returns the file's text. Empty if there is no such file, as on systems other than Linux.
 fn read(file: &str) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }

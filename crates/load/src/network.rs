@@ -1,9 +1,9 @@
 //! A network between driver and server, simulated on one machine.
 //!
-//! Each side has a network namespace of its own (network_namespaces(7)); a pair of virtual Ethernet devices joins the two, and
-//! a token bucket at each lets only so much through (tc-tbf(8)). Nothing has to be removed afterwards: the namespaces have no
-//! names, so the kernel removes them, with all that is in them, when their last process has ended, however it ended. The
-//! machine's own interfaces are in neither.
+//! Each side has its own network namespace (network_namespaces(7)). A pair of virtual Ethernet devices connects them, and a
+//! token bucket on each device limits the rate (tc-tbf(8)). No cleanup is needed: the namespaces have no names, so the kernel
+//! removes them with their devices when their last process has ended, however it ended. The machine's own interfaces are in
+//! neither namespace.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,52 +11,52 @@ use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// Addresses that are nobody's (RFC 5737), though in these namespaces any would do.
+/// Addresses reserved for documentation (RFC 5737). In these namespaces any address would do.
 const DRIVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
-/// Slower ones take hours for the suites, and faster ones are limited by the processor that simulates them.
+/// Slower networks take hours for the suites, and faster ones are limited by the processor that simulates them.
 const BITS_PER_SECOND: std::ops::RangeInclusive<f64> = 1e6..=1e10;
 
-/// An Ethernet that carries so many bits per second in each direction at once, the gaps between its frames included; it adds
-/// no delay of its own.
+/// An Ethernet that carries so many bits per second in each direction at the same time, including the gaps between frames. It
+/// adds no delay of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     bits_per_second: u64,
 }
 
 impl Network {
-    /// The address of the server that is across it.
+    /// The address of the server on this network.
     pub const SERVER: IpAddr = IpAddr::V4(SERVER);
 
-    /// As it is read: `100Mbit`.
+    /// Returns the rate in the form in which it is parsed: `100Mbit`.
     pub fn rate(&self) -> String {
         format!("{}Mbit", self.bits_per_second as f64 / 1e6)
     }
 
-    /// Takes this process, and those that it will start, into a network with nothing in it but a loopback interface.
+    /// Moves this process, and those that it will start, into a network with only a loopback interface.
     ///
-    /// Only a process of one thread can go there as a whole. Who may not do so goes into a user namespace as well, which
-    /// many systems let everybody make.
+    /// The process must have a single thread. If the system doesn't permit a new network namespace, the process enters a new
+    /// user namespace as well, which many systems permit to everybody.
     ///
     /// # Errors
-    /// [`ErrorKind::Machine`]: the system doesn't allow it, or lacks `ip`.
+    /// [`ErrorKind::Machine`]: the system doesn't permit it, or has no `ip`.
     pub fn enter() -> Result<(), Error> {
         system::enter()
     }
 
-    /// Takes this process, a server of one thread so far, into a network of its own, and joins that to the network of its
-    /// parent, the driver, who has to [`connect`](Self::connect) then.
+    /// Moves this process, a server that still has a single thread, into its own network. Connects that to the network of its
+    /// parent process, the driver, which has to call [`connect`](Self::connect) then.
     ///
     /// # Errors
-    /// [`ErrorKind::Machine`]: the system doesn't allow it, or lacks `ip`, `tc` or what these need of the kernel.
+    /// [`ErrorKind::Machine`]: the system doesn't permit it, or lacks `ip`, `tc` or the kernel features that they need.
     pub fn serve(&self) -> Result<(), Error> {
         system::serve(self)
     }
 
-    /// Takes up the driver's end of what a server has joined.
+    /// Sets up the driver's end of the connection that a server made.
     ///
     /// # Errors
-    /// As for [`serve`](Self::serve).
+    /// [`ErrorKind::Machine`]: the system doesn't permit it, or lacks `ip`, `tc` or the kernel features that they need.
     pub fn connect(&self) -> Result<(), Error> {
         system::take_up(self, DRIVER)
     }
@@ -65,7 +65,7 @@ impl Network {
 impl FromStr for Network {
     type Err = Error;
 
-    /// Reads a rate as `tc` writes them: `100Mbit`.
+    /// Parses a rate as `tc` writes it: `100Mbit`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
@@ -85,7 +85,7 @@ impl FromStr for Network {
     }
 }
 
-/// As people say it: `100 Mbit/s`.
+/// Formats the rate for people: `100 Mbit/s`.
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} Mbit/s", self.bits_per_second as f64 / 1e6)
@@ -106,15 +106,15 @@ mod system {
     use super::{Network, SERVER};
     use crate::{Error, ErrorKind};
 
-    /// What a device is called, on both sides.
+    /// The name of the device, on both sides.
     const DEVICE: &str = "wire";
     /// The largest frame as devices see it: addresses and type, then 1,500 bytes.
     const FRAME: u64 = 1_514;
-    /// What Ethernet sends around each frame, in bytes: preamble, checksum, gap.
+    /// The bytes that Ethernet sends around each frame: preamble, checksum, gap.
     const AROUND: u64 = 24;
-    /// How many frames wait for the wire, as is usual for Ethernet on Linux.
+    /// How many frames the queue holds, which is usual for Ethernet on Linux.
     const QUEUE: u64 = 1_000;
-    /// How many frames may leave at once after none did: what a timer that is late may have let pass.
+    /// How many frames may be sent in a burst after a pause, to make up for a late timer.
     const BURST: u64 = 10;
 
     pub(super) fn enter() -> Result<(), Error> {
@@ -145,10 +145,10 @@ mod system {
 
     pub(super) fn take_up(network: &Network, address: Ipv4Addr) -> Result<(), Error> {
         let rate = network.bits_per_second;
-        // What a millisecond carries, where that is more: no timer is finer than the processors that are busy.
+        // At least what a millisecond carries: on a busy machine, timers are not finer.
         let burst = (BURST * FRAME).max(rate / 8 / 1_000);
         let queue = QUEUE * FRAME;
-        // Frames are counted one by one, as they would be sent: the device takes no larger pieces to divide.
+        // The token bucket counts single frames: with one segment per packet, the device gets no larger packets to split.
         run("ip", &format!("link set {DEVICE} gso_max_segs 1"))?;
         run("ip", &format!("address add {address}/30 dev {DEVICE}"))?;
         run("ip", &format!("link set {DEVICE} up"))?;
@@ -162,7 +162,7 @@ mod system {
         std::fs::write(format!("/proc/self/{file}"), text)
     }
 
-    /// Runs a tool of iproute2, which need not be where everybody's programs are.
+    /// Runs a tool of iproute2, which may be in a directory that is not in `PATH`.
     fn run(tool: &str, arguments: &str) -> Result<(), Error> {
         let mut found = Err(io::ErrorKind::NotFound.into());
         for directory in ["", "/usr/sbin/", "/sbin/"] {

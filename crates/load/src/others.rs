@@ -1,22 +1,23 @@
-//! Whether others took the cores of server or driver while a run was measured. Known on Linux, where both have cores of their own.
+//! Detects whether other processes used the cores of server or driver during a run. Works on Linux, if both have cores of their
+//! own.
 
 use std::time::{Duration, Instant};
 
 use crate::{Placement, usage};
 
-/// A shorter time tells nothing, since the system counts in hundredths of a second.
+/// A shorter time shows nothing, since the system counts in hundredths of a second.
 const SHORTEST: Duration = Duration::from_millis(200);
 
-/// The cores of one side, and what it has used itself.
+/// The cores of server or driver, and the CPU time that it used itself.
 struct Side {
     cores: Vec<usize>,
     used: Box<dyn Fn() -> Option<Duration>>,
 }
 
-/// Looks at the cores of server and driver.
+/// Measures the cores of server and driver.
 pub(crate) struct Others(Vec<Side>);
 
-/// What was seen at one time: for each side the time in which its cores had nothing to do, and what it used itself.
+/// One sample: for each side, how long its cores were idle and how much CPU time it used itself.
 #[derive(Debug)]
 pub(crate) struct Look {
     at: Instant,
@@ -24,7 +25,7 @@ pub(crate) struct Look {
 }
 
 impl Others {
-    /// Beside a server's process, with all that it started, and beside this process if that is the driver.
+    /// Measures beside a server's process and all it started, and beside this process if it is the driver.
     pub(crate) fn beside(server: u32, is_driver: bool, placement: &Placement) -> Self {
         let Placement::Apart { server: servers, driver: drivers } = placement else { return Others(Vec::new()) };
         let mut sides = vec![Side { cores: servers.clone(), used: Box::new(move || usage::cpu_time(server)) }];
@@ -34,7 +35,7 @@ impl Others {
         Others(sides)
     }
 
-    /// Beside the processes of several servers and this one, which use each other's cores.
+    /// Measures beside the processes of several servers and this one, which all use each other's cores.
     pub(crate) fn among(servers: Vec<u32>, placement: &Placement) -> Self {
         let Placement::Apart { server, driver } = placement else { return Others(Vec::new()) };
         let used = move || servers.iter().map(|process| usage::cpu_time(*process)).chain([usage::own_cpu_time()]).sum();
@@ -46,7 +47,8 @@ impl Others {
         Look { at: Instant::now(), sides: self.0.iter().map(of).collect() }
     }
 
-    /// The share of its cores that others have used of a side since an earlier look: that of the side with more of them.
+    /// Returns the share of a side's cores that other processes have used since an earlier sample. Of the two sides, the larger
+    /// share counts.
     pub(crate) fn share_since(&self, before: &Look) -> Option<f64> {
         let now = self.look();
         let elapsed = now.at - before.at;
@@ -67,7 +69,7 @@ impl Others {
 mod tests {
     use super::*;
 
-    /// A process that does nothing beside one that does nothing but use a core.
+    /// Compares an idle process with one that uses a full core.
     #[test]
     fn who_takes_a_core_is_seen() {
         let placement = Placement::apart();
@@ -89,7 +91,7 @@ mod tests {
             std::thread::sleep(SHORTEST * 3);
             others.share_since(&before).unwrap()
         };
-        // Whoever else runs here takes some of it from one and gives it to the other.
+        // Other processes on this machine take some time from one and add some to the other.
         assert!(share_beside(&idle) > 0.8);
         assert!(share_beside(&busy) < share_beside(&idle) - 0.1);
         let others = Others::beside(idle.id(), false, &placement);

@@ -1,19 +1,20 @@
-//! Which cores the server and the driver run on.
+//! Decides which cores the server and the driver run on.
 //!
-//! Where there are few, the two would take turns on the same core, and the scheduler's luck would be measured.
+//! On a machine with few cores, the two would take turns on the same core, and the scheduler's decisions would be
+//! measured.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Error, ErrorKind};
 
-/// Up to this many cores, server and driver are kept apart.
+/// Up to this many cores, server and driver get cores of their own.
 const FEW_CORES: usize = 4;
 
-/// Where server and driver run. A process inherits it, so that a server never runs elsewhere, not even at its start.
+/// Where server and driver run. Processes inherit their cores, so a server runs on its cores from its very start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// The server has cores of its own, and so has the driver.
+    /// The server and the driver each have cores of their own.
     Apart {
         /// The cores of the server: the lower half, rounded down, at least one.
         server: Vec<usize>,
@@ -24,10 +25,10 @@ pub enum Placement {
     Free {
         /// How many cores this process may use.
         cores: usize,
-        /// Why.
+        /// The reason, in words.
         reason: &'static str,
     },
-    /// The driver is where the system puts it, and the server where somebody else has it.
+    /// The system places the driver. The server was started by somebody else.
     Elsewhere {
         /// How many cores the driver may use.
         cores: usize,
@@ -35,7 +36,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Keeps server and driver apart where cores are few and the system can.
+    /// Gives server and driver separate cores, if cores are few and the system supports it.
     pub fn apart() -> Self {
         match allowed_cores() {
             Some(cores) => Self::divide(cores),
@@ -43,12 +44,12 @@ impl Placement {
         }
     }
 
-    /// Leaves both to the system, as asked.
+    /// Leaves both to the system, as requested.
     pub fn free() -> Self {
         Placement::Free { cores: available(), reason: "as asked" }
     }
 
-    /// Leaves the driver to the system, beside a server that somebody else has started.
+    /// Leaves the driver to the system; the server was started by somebody else.
     pub fn elsewhere() -> Self {
         Placement::Elsewhere { cores: available() }
     }
@@ -64,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// How many cores there are for both.
+    /// Returns the number of cores for both.
     pub fn cores(&self) -> usize {
         match self {
             Placement::Apart { server, driver } => server.len() + driver.len(),
@@ -72,7 +73,8 @@ impl Placement {
         }
     }
 
-    /// How many threads the driver uses: one for each of its cores, or half of all cores when none are its own.
+    /// Returns how many threads the driver uses: one for each of its cores, or half of all cores if it has none of
+    /// its own.
     pub fn driver_threads(&self) -> usize {
         match self {
             Placement::Apart { driver, .. } => driver.len(),
@@ -80,7 +82,7 @@ impl Placement {
         }
     }
 
-    /// How many cores the server can use.
+    /// Returns how many cores the server can use.
     pub fn server_cores(&self) -> usize {
         match self {
             Placement::Apart { server, .. } => server.len(),
@@ -88,7 +90,7 @@ impl Placement {
         }
     }
 
-    /// The cores of server and driver, where each has its own.
+    /// Returns the cores of server and driver, if each has its own.
     pub(crate) fn sides(&self) -> Option<[Cores; 2]> {
         match self {
             Placement::Apart { server, driver } => Some([server, driver].map(|cores| Cores(cores.as_slice().into()))),
@@ -96,7 +98,7 @@ impl Placement {
         }
     }
 
-    /// From now on this thread, and what it starts, runs where the server belongs.
+    /// Moves this thread, and what it starts from now on, to the server's cores.
     pub(crate) fn enter_server(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { server, .. } => pin_this_thread(server),
@@ -104,7 +106,7 @@ impl Placement {
         }
     }
 
-    /// From now on this thread, and what it starts, runs where the driver belongs.
+    /// Moves this thread, and what it starts from now on, to the driver's cores.
     pub fn enter_driver(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { driver, .. } => pin_this_thread(driver),
@@ -129,12 +131,12 @@ impl fmt::Display for Placement {
     }
 }
 
-/// Some cores.
+/// A set of cores.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores(Arc<[usize]>);
 
 impl Cores {
-    /// From now on this thread, and what it starts, runs on them.
+    /// Moves this thread, and what it starts from now on, to these cores.
     pub(crate) fn enter(&self) -> Result<(), Error> {
         pin_this_thread(&self.0)
     }

@@ -1,4 +1,4 @@
-//! How a case is driven: the axes of a load, each a value.
+//! How a case is driven. Each property of a load is a value of its own.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -14,27 +14,27 @@ use crate::{Arrivals, Goal, Search};
 /// How a case is driven.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// When each request is due.
+    /// When requests are due.
     pub pace: Pace,
-    /// How long the run goes on before it is measured: what is due in that time counts for nothing.
+    /// How long the run lasts before it is measured. Answers in that time don't count.
     pub warmup: Duration,
-    /// When the run ends, counted from when it is measured.
+    /// When the run ends, counted from the end of the warm-up.
     pub stop: Stop,
-    /// How many users there are at most, each with a connection of its own and at most one request under way.
+    /// The largest number of users. Each has its own connection and at most one request in flight.
     pub connections: usize,
     /// When users begin.
     pub start: Start,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,
-    /// The addresses that users connect from, in turn; the system chooses when there are none.
+    /// The addresses that users connect from, in turn. If empty, the system chooses.
     pub sources: Arc<[IpAddr]>,
-    /// Threads of the driver; the users are shared out among them.
+    /// The number of driver threads. The users are distributed among them.
     pub threads: usize,
-    /// How long a request may take, its connection included.
+    /// How long a request may take, including its connection.
     pub timeout: Duration,
-    /// One of this many answers is decoded and compared, beside the first of each connection.
+    /// One of this many answers is decoded and compared, in addition to the first of each connection.
     pub verify_one_in: u64,
-    /// What all that is random begins with, so that a run can be repeated.
+    /// The seed of all random numbers, so that a run can be repeated.
     pub seed: u64,
 }
 
@@ -58,23 +58,23 @@ impl Default for Plan {
 
 /// When the next request is due.
 ///
-/// Latency always counts from that time, so that a stall shows in every request it delayed.
+/// Latency always counts from that time, so a stall shows in every request that it delayed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pace {
-    /// A *closed* workload: each user sends the next request when the answer to the last is there.
+    /// A *closed* workload: each user sends its next request when the answer to the last one has arrived.
     Closed,
-    /// A closed workload with a pause before each request, the first included.
+    /// A closed workload with a pause before each request, including the first.
     Think(Think),
-    /// A closed workload with pacing: each user's requests are due at this distance, start to start.
-    /// One that is late is sent at once, and the next is due as if it had not been.
+    /// A closed workload with pacing: a user's requests start at this interval. A late request is sent immediately, and the
+    /// schedule of the following ones doesn't change.
     Every(Duration),
-    /// An *open* workload: requests are due by the clock, whatever the server does.
+    /// An *open* workload: requests are due at fixed times, however fast the server answers.
     Arrivals(Arrivals),
 }
 
 impl Pace {
-    /// How long a user takes from request to request, at least, in the mean.
+    /// Returns the least mean time from one request of a user to the next.
     pub fn period(&self) -> Duration {
         match self {
             Pace::Closed | Pace::Arrivals(_) => Duration::ZERO,
@@ -84,20 +84,21 @@ impl Pace {
     }
 }
 
-/// How long a user thinks between requests.
+/// How long a user pauses between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Think {
-    /// Always as long.
+    /// Always the same time.
     Fixed(Duration),
-    /// Any time between these, all equally likely.
+    /// A random time between these two, uniformly distributed.
     Uniform(Duration, Duration),
-    /// Times of this mean, as of people who don't know of each other: most are short and some very long.
+    /// An exponentially distributed time with this mean, as of independent people: most pauses are short and a few are very
+    /// long.
     Exponential(Duration),
 }
 
 impl Think {
-    /// The mean.
+    /// Returns the mean.
     pub fn mean(&self) -> Duration {
         match *self {
             Think::Fixed(time) | Think::Exponential(time) => time,
@@ -126,7 +127,7 @@ impl fmt::Display for Think {
     }
 }
 
-/// A value of the exponential distribution with mean 1.
+/// Returns a value of the exponential distribution with mean 1.
 pub(crate) fn exponential(random: &mut fastrand::Rng) -> f64 {
     // The random number is less than 1, so the logarithm is finite.
     -(1.0 - random.f64()).ln()
@@ -136,16 +137,16 @@ pub(crate) fn exponential(random: &mut fastrand::Rng) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Start {
-    /// All at once.
+    /// All at the same time.
     Together,
-    /// At even distances within this time, so that users with the same rhythm are not in step.
+    /// Evenly spread over this time, so that users with the same rhythm are not in step.
     Within(Duration),
-    /// This many each second: a ramp.
+    /// This many users each second: a ramp.
     PerSecond(f64),
 }
 
 impl Start {
-    /// When the user of this number begins, of so many; `None` is never.
+    /// Returns when the user of this number begins; `None` means never.
     pub(crate) fn of(&self, number: usize, users: usize) -> Option<Duration> {
         match *self {
             Start::Together => Some(Duration::ZERO),
@@ -155,7 +156,7 @@ impl Start {
     }
 }
 
-/// When to stop sending: at the first of these. Requests that are under way are always finished, within their time limit.
+/// When to stop sending: at the first of these conditions. Requests in flight are always completed, within their time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stop {
     /// After this time.
@@ -169,38 +170,38 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// After this time.
+    /// Stops after this time.
     pub fn after(time: Duration) -> Self {
         Stop { after: Some(time), ..Stop::default() }
     }
 
-    /// After this many requests of all users.
+    /// Stops after this many requests of all users.
     pub fn requests(count: u64) -> Self {
         Stop { requests: Some(count), ..Stop::default() }
     }
 
-    /// Or after this many failed requests.
+    /// Stops also after this many failed requests.
     pub fn or_errors(self, count: u64) -> Self {
         Stop { errors: Some(count), ..self }
     }
 
-    /// Or when the server has used this share of its cores.
+    /// Stops also when the server has used this share of its cores.
     pub fn or_server_cpu(self, share: f64) -> Self {
         Stop { server_cpu: Some(share), ..self }
     }
 }
 
-/// Why a run ended before all that was planned was done.
+/// Why a run ended before its plan was completed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum End {
-    /// So many requests had failed.
+    /// This many requests failed.
     Errors(u64),
     /// The server used this share of its cores.
     ServerCpu(f64),
-    /// All users had sent all that they had.
+    /// All users sent everything they had.
     NothingLeft,
-    /// Somebody had seen enough.
+    /// The run was interrupted.
     Interrupted,
 }
 
@@ -217,7 +218,7 @@ impl fmt::Display for End {
 }
 
 impl Plan {
-    /// What the way it drives is called.
+    /// Returns the name of the load model.
     pub fn method(&self) -> Method {
         match (&self.pace, self.start) {
             (Pace::Arrivals(_), _) => Method::Open,
@@ -227,8 +228,7 @@ impl Plan {
         }
     }
 
-    /// What users or arrivals keep to, and how the load is found, in words; `None` where each user sends as fast as it is
-    /// answered.
+    /// Describes the pace and the search, in words; `None` if each user sends as fast as it is answered.
     pub(crate) fn rhythm(&self, search: Option<&Search>) -> Option<String> {
         let pace = match &self.pace {
             Pace::Closed => None,
@@ -250,12 +250,12 @@ impl Plan {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// How many threads of the driver have users.
+    /// Returns how many threads of the driver have users.
     pub fn threads(&self) -> usize {
         self.threads.clamp(1, self.connections.max(1))
     }
 
-    /// How long a run takes, its warm-up included, as far as it is planned.
+    /// Returns how long a run takes including its warm-up, if that is planned.
     pub fn planned(&self) -> Duration {
         let measured = match (self.stop.after, self.stop.requests, &self.pace) {
             (Some(time), ..) => time,

@@ -1,16 +1,16 @@
-//! A process that somebody else's program becomes, with all that it starts: none of them outlives whoever holds it.
+//! A child process and all that it starts. They are ended when their holder is dropped.
 
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::{Error, ErrorKind};
 
-/// How long a process may take to end when it is asked to.
+/// How long a process may take to exit after it was asked to.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
-/// How often is looked whether it has.
+/// How often to check whether it has exited.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A process that leads a group of its own. Dropping it ends the group: first asked (SIGTERM), then forced.
+/// A process that leads its own process group. Dropping it ends the group: first with SIGTERM, then with SIGKILL.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), castile_load::Error> {
@@ -29,12 +29,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, of this name in messages.
+    /// Starts a program; `name` is used in messages.
     ///
     /// # Errors
-    /// That it can't be started.
+    /// The program can't be started.
     pub fn start(name: &str, mut command: Command) -> Result<Process, Error> {
-        // Ctrl-C goes to a whole process group; this one is to end when it is let go of, and with all that it started.
+        // Ctrl-C signals a whole process group. This process has its own group, which is ended together with all that
+        // it started when the `Process` is dropped.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command
@@ -43,13 +44,14 @@ impl Process {
         Ok(Process { name: name.to_owned(), child, status: None })
     }
 
-    /// How it ended, if it has. What it had started and left behind is ended then.
+    /// Returns the exit status if the process has exited. In that case, also ends what it started and left running.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         if self.status.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
         {
             self.status = Some(status);
-            // Its id is free now, but not as that of a group as long as one is left in it. Later it may be another's.
+            // The process id is free now, but not as a group id while the group has members. Later it may belong to
+            // another process.
             end_group(self.child.id());
         }
         self.status
@@ -63,7 +65,7 @@ impl Process {
         &mut self.child
     }
 
-    /// Says how it ended, if it has: nobody asked it to.
+    /// Returns an error with the exit status if the process has exited, since it was not asked to.
     pub(crate) fn check_running(&mut self) -> Result<(), Error> {
         match self.ended() {
             Some(status) => {
@@ -98,12 +100,12 @@ impl Drop for Process {
         group::force_to_end(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Others of the group heard it, too, and come to it when they get a processor.
+        // The other members of the group got the signal too, and need some time to handle it.
         is_gone_within(STOP_LIMIT, self.child.id());
     }
 }
 
-/// Ends what is left of a group whose leader is gone.
+/// Ends what is left of a group whose leader has exited.
 fn end_group(id: u32) {
     if group::ask_to_end(id) && !is_gone_within(STOP_LIMIT, id) {
         group::force_to_end(id);
@@ -122,7 +124,7 @@ fn is_gone_within(limit: Duration, id: u32) -> bool {
     true
 }
 
-/// Signals to all of the group that a process leads; whether there was any to hear them.
+/// Signals all members of a process group. Returns whether there were any.
 #[cfg(unix)]
 mod group {
     use nix::sys::signal::{Signal, killpg};
@@ -145,7 +147,7 @@ mod group {
     }
 }
 
-/// Where there are no groups, a process is ended alone.
+/// On systems without process groups, only the process itself is ended.
 #[cfg(not(unix))]
 mod group {
     pub(super) fn ask_to_end(_leader: u32) -> bool {
@@ -166,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell that has started another program, whose id it has told.
+    /// Starts a shell that has started another program and printed its id.
     #[allow(clippy::unwrap_used, reason = "only tests come here")]
     fn with_child(script: &str) -> (Process, u32) {
         let mut shell = Command::new("sh");
@@ -177,7 +179,7 @@ mod tests {
         (process, line.trim().parse().unwrap())
     }
 
-    /// One that has ended may wait for whoever began it, who is none of us.
+    /// An exited process may be a zombie until its parent, which is not this test, has waited for it.
     fn runs(process: u32) -> bool {
         let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         state.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))

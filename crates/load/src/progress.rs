@@ -1,4 +1,4 @@
-//! What a person sees while a bench runs: one live line on a terminal, plain lines when piped.
+//! Shows how a bench progresses: one live line on a terminal, plain lines when piped.
 
 use std::convert::Infallible;
 use std::io::{IsTerminal, Write};
@@ -11,16 +11,16 @@ use crate::report::{Interval, Method, Row, label};
 use crate::run::{Counter, Outcome, Run};
 use crate::{Error, Interrupt};
 
-/// How often the live line changes; each time costs the driver some CPU time.
+/// How often the live line is updated. Each update costs the driver some CPU time.
 const TICK: Duration = Duration::from_millis(250);
-/// How often a long run says where it is, when piped.
+/// How often a long run prints a line when piped.
 const LINE: Duration = Duration::from_secs(10);
 
-/// Tells how far a bench has come, on standard error.
+/// Reports the progress of a bench on standard error.
 #[derive(Debug)]
 pub struct Progress {
     display: Display,
-    /// How long all takes; 0 if nobody knows.
+    /// The total time; 0 if it is not known.
     total: Duration,
     done: Duration,
     label: String,
@@ -33,19 +33,19 @@ enum Display {
     Silent,
 }
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
-    /// Requests per second since the measurement began; `None` while the run warms up.
+    /// Requests per second since the measurement began; `None` during the warm-up.
     per_second: Option<f64>,
     errors: u64,
     users: usize,
-    /// The last interval that is complete.
+    /// The last complete interval.
     last: Option<Interval>,
 }
 
 impl Progress {
-    /// For a bench of this length, 0 if that is not known: live on a terminal, lines elsewhere.
+    /// Creates a display for a bench of this length, 0 if it is not known: live on a terminal, lines otherwise.
     pub fn new(total: Duration) -> Self {
         let display = if std::io::stderr().is_terminal() {
             let bar = match total.is_zero() {
@@ -64,7 +64,7 @@ impl Progress {
         Progress { display, total, done: Duration::ZERO, label: String::new() }
     }
 
-    /// Tells nothing.
+    /// Creates a display that prints nothing.
     pub fn silent() -> Self {
         let (total, done) = (Duration::ZERO, Duration::ZERO);
         Progress { display: Display::Silent, total, done, label: String::new() }
@@ -74,7 +74,7 @@ impl Progress {
         self.label = format!("{suite} {case} · {target} · run {run}");
     }
 
-    /// Tells that a lap begins which warms a target; one line tells of all of its cases.
+    /// Reports the start of a warm-up lap of a target. Only one line is printed for all of its cases.
     pub(crate) fn warm_up(&mut self, suite: &str, case: &str, target: &str, lap: u32) {
         let label = format!("{suite} · {target} · warming, lap {lap}");
         if let Display::Lines = self.display
@@ -86,7 +86,8 @@ impl Progress {
         self.label = format!("{label} · {case}");
     }
 
-    /// Notes that what was driven last is driven again since others used the cores, which takes so much more time.
+    /// Reports that the last run is repeated because other processes used the cores, and adds its time to the
+    /// total.
     pub(crate) fn again(&mut self, time: Duration) {
         if !self.total.is_zero() {
             self.total += time;
@@ -105,7 +106,7 @@ impl Progress {
         }
     }
 
-    /// Notes that so much of what was planned doesn't come.
+    /// Subtracts time that was planned but isn't needed.
     pub fn leave_out(&mut self, time: Duration) {
         self.total = self.total.saturating_sub(time);
         if let Display::Live(bar) = &self.display
@@ -115,7 +116,7 @@ impl Progress {
         }
     }
 
-    /// Follows a run to its end, which is planned after `planned`, or comes with an interruption.
+    /// Follows a run to its end. The end is planned after `planned`, or follows an interruption.
     pub(crate) async fn watch(&mut self, run: Run, planned: Duration, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let start = Instant::now();
         let counter = run.counter();
@@ -152,7 +153,7 @@ impl Progress {
         outcome
     }
 
-    /// The most important first, for what doesn't fit is cut off.
+    /// Puts the most important figures first, since what doesn't fit is cut off.
     fn figures(&self, moment: &Moment, done: Duration) -> String {
         let mut parts: Vec<String> = self.left(done).into_iter().collect();
         let rate = moment.last.map(|last| last.requests_per_second).or(moment.per_second);
@@ -167,10 +168,10 @@ impl Progress {
         parts.join(" · ")
     }
 
-    /// Notes that a row is complete.
+    /// Reports a complete row.
     pub(crate) fn row(&self, suite: &str, row: &Row) {
         if let Display::Lines = self.display {
-            // Behind the last row there is nothing left, which everybody sees.
+            // After the last row no time is left, so it isn't shown.
             let left = self.left(self.done).filter(|_| self.done < self.total);
             let left = left.map(|left| format!(" ({left})")).unwrap_or_default();
             note(format_args!("{suite} {} ({}): {}{left}", row.case, label::full(row), result(row)));
@@ -188,7 +189,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Leaves no half line behind, however the bench ends.
+    /// Removes the live line, however the bench ends.
     fn drop(&mut self) {
         if let Display::Live(bar) = &self.display {
             bar.finish_and_clear();
@@ -208,7 +209,7 @@ impl Moment {
     }
 }
 
-/// What a row came to: the figure that its method is about.
+/// Returns the main figure of a row for its method.
 fn result(row: &Row) -> String {
     let rate = count(row.requests_per_second.mean);
     let users = |users: Option<usize>| users.map_or("?".to_owned(), |users| count(users as f64));
@@ -247,7 +248,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Prints a line on standard error. Whoever reads it may go away, and that is no reason to end a measurement.
+/// Prints a line on standard error. If nobody reads it any more, the measurement continues.
 fn note(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -256,7 +257,7 @@ fn note(line: std::fmt::Arguments<'_>) {
 mod tests {
     use super::*;
 
-    /// Columns of a terminal that the bar takes, and the share that is done.
+    /// The width of the progress bar and the percentage, in columns.
     const BEFORE_FIGURES: usize = 16;
 
     #[test]
@@ -290,7 +291,7 @@ mod tests {
         assert_eq!(figures, "900 req/s · 3 ERRORS · p50 174 µs, p99 12.3 ms · 1,400 users");
         progress.total = Duration::from_secs(200);
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("3 min 15 s left"));
-        // On a terminal of 80 columns the errors were cut off.
+        // On a terminal of 80 columns the errors were once cut off.
         moment.errors = 1_234_567;
         let figures = progress.figures(&moment, Duration::from_secs(5));
         let errors = figures.find(" ERRORS").unwrap() + " ERRORS".len();
@@ -300,7 +301,7 @@ mod tests {
         let figures = progress.figures(&moment, Duration::from_secs(190));
         let percentiles = figures.find(" ms").unwrap() + " ms".len();
         assert!(BEFORE_FIGURES + figures[..percentiles].chars().count() <= 80, "{figures}");
-        // Two minutes were left for four.
+        // Two minutes were once shown for four.
         progress.again(Duration::from_secs(60));
         assert_eq!(progress.left(Duration::from_secs(5)).as_deref(), Some("4 min 15 s left"));
     }

@@ -1,4 +1,4 @@
-//! What a run leaves behind: counts, latencies and the first few errors.
+//! The record of a run: counts, latencies and the first few errors.
 
 use std::time::Duration;
 
@@ -7,42 +7,42 @@ use hdrhistogram::Histogram;
 use crate::exchange::Judged;
 use crate::report::Reason;
 
-/// How many reasons are told apart; further ones are only counted.
+/// How many reasons are listed separately. Further reasons are counted together.
 const KEPT_REASONS: usize = 20;
-/// What stands for those.
+/// The name under which further reasons are counted.
 const OTHER_REASONS: &str = "other reasons";
 
-/// Takes note of every request of one thread of the driver; merged when the run ends.
+/// Records every request of one thread of the driver. Records are merged when the run ends.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    /// Requests that were answered rightly, as far as their answers were looked at.
+    /// Requests that were answered correctly, as far as their answers were checked.
     pub requests: u64,
-    /// Requests that were not.
+    /// Requests that failed or were answered wrongly.
     pub errors: u64,
-    /// Those of them that could not be sent.
+    /// Failed requests that could not be sent.
     pub not_sent: u64,
-    /// Those of them that failed before the run was measured.
+    /// Failed requests from before the run was measured.
     pub warmup_errors: u64,
     /// Answers whose content was decoded and compared with what was sent.
     pub verified: u64,
-    /// Why requests failed, in the order in which the reasons came up.
+    /// Why requests failed, in the order in which the reasons first occurred.
     pub reasons: Vec<Reason>,
-    /// Bytes of the bodies of requests that were answered rightly.
+    /// Bytes of the bodies of requests that were answered correctly.
     pub bytes_out: u64,
     /// Bytes of the bodies of right answers.
     pub bytes_in: u64,
-    /// Items found by right answers, where a suite counts them.
+    /// Items in right answers, if the suite counts them.
     pub matches: u64,
-    /// What the driver's own machine ran out of, if anything: errors are its fault then.
+    /// The resource that the driver's machine ran out of, if any. Errors are then not the server's fault.
     pub exhausted: Option<&'static str>,
     /// Nanoseconds from the scheduled start of a request to the last byte of its answer, for right answers.
     pub latency: Histogram<u64>,
-    /// Nanoseconds to the last byte of a right answer, from the time at which each request was really sent.
+    /// Nanoseconds from the actual sending of a request to the last byte of its answer, for right answers.
     pub service: Histogram<u64>,
-    /// Nanoseconds by which the driver was late when it woke to send a request.
+    /// Nanoseconds by which the driver woke too late to send a request.
     pub lag: Histogram<u64>,
-    /// All this for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty where
-    /// there is only one.
+    /// A record for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty if there is
+    /// only one part.
     pub parts: Vec<Recorder>,
 }
 
@@ -73,7 +73,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Notes a right answer.
+    /// Records a right answer.
     pub(crate) fn answer(&mut self, judged: &Judged, latency: Duration, service: Duration) {
         self.requests += 1;
         self.verified += u64::from(judged.verified);
@@ -84,16 +84,16 @@ impl Recorder {
         self.service.saturating_record(nanoseconds(service));
     }
 
-    /// Notes a failure, and why.
+    /// Records a failure and its reason.
     pub(crate) fn error(&mut self, was_sent: bool, why: &str) {
         self.errors += 1;
         self.not_sent += u64::from(!was_sent);
         self.reason(why, 1);
     }
 
-    /// Notes why so many requests failed.
+    /// Records why `count` requests failed.
     pub(crate) fn reason(&mut self, text: &str, count: u64) {
-        // A server may have said part of it, and it goes to terminals and onto pages.
+        // Part of the text may be from a server, and it is shown on terminals and pages.
         let text = &*castile_xml::visible_lines(text);
         let found = self.reasons.iter().position(|known| is_alike(&known.text, text));
         match found {
@@ -106,12 +106,12 @@ impl Recorder {
         }
     }
 
-    /// Notes by how much the driver woke late.
+    /// Records how late the driver woke.
     pub(crate) fn woken(&mut self, late: Duration) {
         self.lag.saturating_record(nanoseconds(late));
     }
 
-    /// The recorder of a part.
+    /// Returns the record of a part.
     pub(crate) fn part(&mut self, index: usize) -> &mut Recorder {
         if self.parts.len() <= index {
             self.parts.resize_with(index + 1, Recorder::default);
@@ -119,7 +119,7 @@ impl Recorder {
         &mut self.parts[index]
     }
 
-    /// Adds what another recorder noted.
+    /// Adds another record.
     pub fn merge(&mut self, other: Recorder) {
         self.requests += other.requests;
         self.errors += other.errors;
@@ -146,13 +146,13 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether two texts give the same reason. Numbers are those of a request, a line, a length or a moment, and don't matter, but
-/// for those of a status.
+/// Returns whether two texts give the same reason. Numbers are ignored, since they name a request, a line, a length or a time.
+/// Only the numbers of statuses count.
 fn is_alike(one: &str, other: &str) -> bool {
     without_numbers(one).eq(without_numbers(other))
 }
 
-/// The bytes of a text, with one digit for each run of digits that is no status.
+/// Returns the bytes of a text, with each run of digits reduced to one digit unless it is a status.
 fn without_numbers(text: &str) -> impl Iterator<Item = u8> {
     const STATUS: &[u8] = b"status ";
     let bytes = text.as_bytes();

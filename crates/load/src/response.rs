@@ -1,26 +1,26 @@
-//! Where an HTTP/1.1 response ends (RFC 9112 §6.3), found in a buffer that fills while it is read.
+//! Finds the end of an HTTP/1.1 response (RFC 9112 §6.3) in a buffer that fills while it is read.
 
 use std::ops::Range;
 
 use castile_budget::{Budget, Reservation};
 
-/// More than any answer under test; a larger one is refused rather than kept.
+/// Larger than any answer under test. A larger response is rejected.
 const MAX_RESPONSE: usize = 256 << 20;
 const MAX_HEADERS: usize = 64;
-/// The longest head, line of a chunk, or trailer, in bytes: as long as it is not whole, it is read anew when more has come.
+/// The longest head, chunk line or trailer, in bytes. An incomplete one is parsed again each time more has arrived.
 const MAX_HEAD: usize = 64 << 10;
-/// How many interim responses may precede the one that counts.
+/// How many interim responses may precede the final one.
 const MAX_INTERIM: usize = 100;
-/// Room for a usual answer, so that it comes with one read.
+/// Large enough to read a usual answer with one call.
 const FIRST_BUFFER: usize = 64 << 10;
 
-/// A whole response.
+/// A complete response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// Where the body stands in the reader's buffer, its transfer coding undone.
+    /// The position of the body in the reader's buffer, with its transfer coding decoded.
     pub(crate) body: Range<usize>,
-    /// Whether the connection serves no further request (RFC 9112 §9.3).
+    /// Whether the connection is closed after this response (RFC 9112 §9.3).
     pub(crate) close: bool,
 }
 
@@ -30,12 +30,12 @@ pub(crate) struct ResponseReader {
     buffer: Vec<u8>,
     filled: usize,
     head: Option<Head>,
-    /// Interim responses that came before it.
+    /// The number of interim responses before it.
     interim: usize,
-    /// The last head seen, with its bytes: a server repeats itself, and comparing is cheaper than parsing.
+    /// The last head and its bytes. Servers repeat their heads, and comparing is cheaper than parsing.
     last_head: Option<(Box<[u8]>, Head)>,
     chunks: Chunks,
-    /// What the buffer has beyond [`FIRST_BUFFER`], of what those of all users may have.
+    /// The buffer's size beyond [`FIRST_BUFFER`], charged to a budget that the readers of all users share.
     beyond: Reservation,
 }
 
@@ -57,23 +57,23 @@ enum Framing {
 /// How far a chunked body has been decoded, in place (RFC 9112 §7.1).
 #[derive(Clone, Copy, Debug, Default)]
 struct Chunks {
-    /// The next byte of the coding that has not been looked at.
+    /// The next byte of the coding to read.
     read: usize,
     /// The end of the decoded body.
     write: usize,
-    /// After the last chunk only trailers and an empty line follow.
+    /// Whether the last chunk was read, so that only trailers and an empty line follow.
     in_trailers: bool,
 }
 
 impl ResponseReader {
-    /// All readers of the process share its budget of memory.
+    /// Creates a reader. All readers of the process share its memory budget.
     pub(crate) fn new() -> Self {
         ResponseReader::within(&Budget::process())
     }
 
     fn within(budget: &Budget) -> Self {
         ResponseReader {
-            // Made when the first answer comes: of many users, some may never have one.
+            // Allocated when the first answer arrives, since some of many users may never get one.
             buffer: Vec::new(),
             filled: 0,
             head: None,
@@ -84,9 +84,9 @@ impl ResponseReader {
         }
     }
 
-    /// Forgets the last response.
+    /// Discards the last response.
     pub(crate) fn clear(&mut self) {
-        // What is kept for the next one saves work, but the others need it once half of all is in use.
+        // A large buffer is reused for the next response, unless half of the budget is in use and other readers need it.
         let budget = self.beyond.budget();
         if self.buffer.len() > FIRST_BUFFER && budget.used() > budget.limit() / 2 {
             self.buffer = Vec::new();
@@ -98,19 +98,19 @@ impl ResponseReader {
         self.chunks = Chunks::default();
     }
 
-    /// Whether not even one byte of a response has come.
+    /// Returns whether no byte of a response has arrived.
     pub(crate) fn is_empty(&self) -> bool {
         self.filled == 0
     }
 
-    /// Where the next bytes from the network go.
+    /// Returns the space for the next bytes from the network.
     pub(crate) fn space(&mut self) -> Result<&mut [u8], String> {
         if self.filled == self.buffer.len() {
             if self.filled >= MAX_RESPONSE {
                 return Err(format!("response of more than {MAX_RESPONSE} bytes"));
             }
             let length = (self.filled * 2).max(FIRST_BUFFER);
-            // The first one is for a usual answer, and what a user costs.
+            // The first buffer is not charged: it is what each user costs.
             if length > FIRST_BUFFER {
                 let more = length - self.buffer.len().max(FIRST_BUFFER);
                 let refused = |why| format!("the answers to all users take too much memory: {why}");
@@ -121,14 +121,14 @@ impl ResponseReader {
         Ok(&mut self.buffer[self.filled..])
     }
 
-    /// Takes note that `count` bytes have come into the [`space`](Self::space); says whether the response is whole.
+    /// Accepts `count` bytes that were read into the [`space`](Self::space). Returns the response if it is complete.
     pub(crate) fn fill(&mut self, count: usize) -> Result<Option<Response>, String> {
         self.filled += count;
         loop {
             let Some(head) = self.head()? else {
                 return Ok(None);
             };
-            // Interim responses precede the one that counts (RFC 9110 §15.2).
+            // Interim responses precede the final one (RFC 9110 §15.2).
             if head.status / 100 == 1 {
                 self.buffer.copy_within(head.length..self.filled, 0);
                 self.filled -= head.length;
@@ -162,7 +162,7 @@ impl ResponseReader {
         }
     }
 
-    /// Takes note that the server has closed; some responses end so.
+    /// Accepts that the server has closed the connection, which ends some responses.
     pub(crate) fn close(&mut self) -> Result<Response, String> {
         match self.head {
             Some(Head { status, length, framing: Framing::UntilClose, .. }) => {
@@ -177,14 +177,14 @@ impl ResponseReader {
         }
     }
 
-    /// The bytes of the body of a response that this reader gave.
+    /// Returns the body of a response of this reader.
     pub(crate) fn body(&self, response: &Response) -> &[u8] {
         &self.buffer[response.body.clone()]
     }
 
-    /// The status line and header lines of a response that this reader gave.
+    /// Returns the status line and header lines of a response of this reader.
     pub(crate) fn head_of(&self, response: &Response) -> &[u8] {
-        // Decoded or not, the body begins where the head ends.
+        // The body begins where the head ends, whether it was decoded or not.
         &self.buffer[..response.body.start]
     }
 
@@ -210,7 +210,7 @@ impl ResponseReader {
 }
 
 impl Head {
-    /// `None` when the head is not whole yet.
+    /// Parses a head; `None` if it is not complete yet.
     fn parse(bytes: &[u8]) -> Result<Option<Self>, String> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -246,7 +246,7 @@ impl Head {
             }
         }
         let framing = match content_length {
-            // Chunked wins over a length (RFC 9112 §6.3, 3); these statuses have no body (§6.3, 1).
+            // A chunked body takes precedence over a length (RFC 9112 §6.3, 3). These statuses have no body (§6.3, 1).
             _ if status / 100 == 1 || status == 204 || status == 304 => Framing::Length(0),
             _ if chunked => Framing::Chunked,
             Some(length) => Framing::Length(length),
@@ -257,7 +257,7 @@ impl Head {
 }
 
 impl Chunks {
-    /// Goes on with all that has come; says whether the last chunk was among it.
+    /// Decodes all that has arrived. Returns whether that includes the last chunk.
     fn decode(&mut self, buffer: &mut [u8]) -> Result<bool, String> {
         while !self.in_trailers {
             let (start, size) = match httparse::parse_chunk_size(&buffer[self.read..]) {
@@ -289,7 +289,7 @@ impl Chunks {
             self.write += size;
             self.read = end + 2;
         }
-        // Trailers are lines up to an empty one; none of them matters here.
+        // Trailers are lines up to an empty one. They are ignored.
         loop {
             let rest = &buffer[self.read..];
             let Some(line) = rest.windows(2).position(|pair| pair == b"\r\n") else {
@@ -303,12 +303,12 @@ impl Chunks {
     }
 }
 
-/// What a reader says that waits for more of `what`, of which `rest` has come.
+/// Returns the default value, to wait for more of `what`, or an error if the `rest` that has arrived is too long.
 fn may_go_on<T: Default>(rest: &[u8], what: &str) -> Result<T, String> {
     if rest.len() > MAX_HEAD { Err(format!("{what} of more than {MAX_HEAD} bytes")) } else { Ok(T::default()) }
 }
 
-/// Whether a comma-separated header value holds a token, whatever its case.
+/// Returns whether a comma-separated header value contains a token, ignoring case.
 fn has_token(value: &[u8], token: &str) -> bool {
     value.split(|byte| *byte == b',').any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
 }
@@ -317,7 +317,7 @@ fn has_token(value: &[u8], token: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Feeds a response in pieces of every size; the answer must not depend on them.
+    /// Feeds a response in pieces of every size; the result must not depend on them.
     fn read(bytes: &[u8]) -> Result<Option<(u16, Vec<u8>, bool)>, String> {
         let mut results = Vec::new();
         for piece in 1..=bytes.len() {
@@ -384,14 +384,14 @@ mod tests {
             }
             Ok::<_, String>(())
         };
-        // A usual answer takes nothing of it.
+        // A usual answer charges nothing to the budget.
         fill(&mut readers[0], 60_000).unwrap();
         assert_eq!(budget.used(), 0);
         fill(&mut readers[1], 200_000).unwrap();
         assert_eq!(budget.used(), (256 << 10) - FIRST_BUFFER);
         let refused = fill(&mut readers[2], 300_000).unwrap_err();
         assert!(refused.starts_with("the answers to all users take too much memory: "), "{refused}");
-        // What was kept for another large answer is given back when memory is short, and only then.
+        // A buffer that was retained for another large answer is released when memory is short, and only then.
         fill(&mut readers[1], 60_000).unwrap();
         fill(&mut readers[2], 60_000).unwrap();
         assert_eq!(budget.used(), FIRST_BUFFER);
@@ -443,7 +443,7 @@ mod tests {
         assert_eq!(reader.fill(bytes.len()), Err("1 bytes after the end of the response".to_owned()));
     }
 
-    /// Whatever a server says, what is made of it doesn't depend on how it comes, and lies in what came.
+    /// The result for any response must not depend on how it is cut, and must be a part of the bytes that arrived.
     #[test]
     fn changed_responses_are_read_in_any_pieces() {
         let seeds: [&[u8]; 8] = [
@@ -462,7 +462,7 @@ mod tests {
                 let mut rest = text;
                 loop {
                     if rest.is_empty() {
-                        // Nothing at all is for who reads to find out.
+                        // The caller detects an empty response.
                         return match reader.is_empty() {
                             true => None,
                             false => Some(reader.close().map(|r| (r.status, reader.body(&r).to_vec(), r.close))),
@@ -479,10 +479,10 @@ mod tests {
                 }
             };
             let whole = read(text.len().max(1));
-            // Each piece has a head read anew.
+            // Each piece of the head is parsed again, so long texts are cut into larger pieces.
             let pieces = read(if text.len() < 400 { random.usize(1..20) } else { random.usize(50..500) });
             match (&whole, &pieces) {
-                // What comes behind an answer is seen if it comes along with it.
+                // Bytes after a response are only detected if they arrive together with it.
                 (Some(Err(said)), Some(Ok(_))) if said.contains("after the end of the response") => {}
                 (Some(Err(_)), Some(Err(_))) => {}
                 _ => assert_eq!(whole, pieces, "{text:?}"),

@@ -1,4 +1,4 @@
-//! One run: a case, an endpoint, a plan, on threads of the driver's own.
+//! One run of a case against an endpoint by a plan, on threads of the driver's own.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -25,51 +25,51 @@ use crate::typed::User;
 use crate::usage::{self, Usage};
 use crate::{Case, End, Endpoint, Error, ErrorKind, Expected, Placement, Plan, Recorder, Requests, Stop};
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Counts, latencies and errors.
     pub record: Recorder,
-    /// What happened from second to second.
+    /// The run interval by interval.
     pub timeline: Arc<Timeline>,
     /// From the start of the measurement to the end of the last request.
     pub elapsed: Duration,
-    /// Arrivals that were due within the run but found no free user; only when arrivals wait.
+    /// Arrivals that were due within the run but found no free user. Only counted if arrivals wait.
     pub unsent: u64,
-    /// Arrivals that were dropped since every user was busy.
+    /// Arrivals that were dropped because every user was busy.
     pub dropped: u64,
-    /// Users who began.
+    /// The number of users who began.
     pub users: usize,
-    /// Those of them who sent something, each over a connection of its own.
+    /// The number of users who sent something, each over its own connection.
     pub opened: usize,
-    /// Why the run ended before its time, if it did.
+    /// Why the run ended early, if it did.
     pub ended: Option<End>,
-    /// What the first failed request failed with, in words, the warm-up included.
+    /// The error of the first failed request, including the warm-up.
     pub first_error: Option<String>,
-    /// User and system time of this process while the run was measured; `None` where that can't be known.
+    /// User and system time of this process during the measurement; `None` if it is not known.
     pub driver_cpu: Option<Duration>,
-    /// User and system time of the server's process, where it is observed.
+    /// User and system time of the server's process, if it is observed.
     pub server_cpu: Option<Duration>,
-    /// The share of the server's or the driver's cores, the larger, that neither of them used but others did; `None` where
-    /// they have no cores of their own, or too little was seen.
+    /// The share of the server's or the driver's cores, whichever is larger, that other processes used. `None` if they have no
+    /// cores of their own, or if the time was too short.
     pub others: Option<f64>,
 }
 
 impl Outcome {
-    /// Right answers per second.
+    /// Returns right answers per second.
     pub fn requests_per_second(&self) -> f64 {
         self.record.requests as f64 / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 }
 
-/// A run under way on threads of its own. Dropping it stops the run.
+/// A run in progress on its own threads. Dropping it stops the run.
 #[derive(Debug)]
 pub struct Run {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
     workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
     server: Option<(u32, Placement)>,
-    /// What the request before the start came to, and how long it took.
+    /// The result of the request before the start, and how long it took.
     first: Option<(Recorder, Duration)>,
 }
 
@@ -79,12 +79,12 @@ impl Run {
         Ok(Crew::start(case, endpoint, plan, expected)?.run(plan.warmup, plan.stop, None, None))
     }
 
-    /// Measures what the server's process uses of its cores while the run goes on, and what others use of them.
+    /// Measures the CPU time of the server's process during the run, and how much of its cores other processes use.
     pub fn observe(&mut self, process: u32, placement: &Placement) {
         self.server = Some((process, placement.clone()));
     }
 
-    /// Counts while the run goes on.
+    /// Returns a counter, which can be read during the run.
     pub fn counter(&self) -> Counter {
         Counter { schedule: self.schedule.clone(), timeline: self.timeline.clone() }
     }
@@ -122,7 +122,7 @@ impl Run {
         let (mut record, mut elapsed) = (record, elapsed);
         if let Some((first, took)) = self.first.take() {
             record.merge(first);
-            // A run that ends by the clock has as much time as was planned.
+            // A run that ends by the clock takes the planned time.
             elapsed += if is_whole { Duration::ZERO } else { took };
         }
         let (driver_cpu, server_cpu) = observer.used();
@@ -158,7 +158,7 @@ impl Drop for Run {
     }
 }
 
-/// How far a run has come, and a way to end it.
+/// Shows the progress of a run, and can end it.
 #[derive(Clone, Debug)]
 pub struct Counter {
     schedule: Arc<Schedule>,
@@ -166,52 +166,52 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Requests that users have taken so far.
+    /// Returns how many requests users have taken so far.
     pub fn sent(&self) -> u64 {
         self.schedule.taken()
     }
 
-    /// How long the measurement has gone on; zero while the run warms up.
+    /// Returns how long the measurement has lasted; zero during the warm-up.
     pub fn measured(&self) -> Duration {
         self.schedule.measured.elapsed()
     }
 
-    /// Requests that failed so far.
+    /// Returns how many requests failed so far.
     pub fn errors(&self) -> u64 {
         self.schedule.errors()
     }
 
-    /// Users who have begun; `None` where requests are due by the clock, whoever sends them.
+    /// Returns how many users have begun; `None` for an open workload, where it doesn't matter which user sends a request.
     pub fn users(&self) -> Option<usize> {
         (!self.schedule.has_arrivals()).then(|| self.schedule.users())
     }
 
-    /// Ends the run; what was sent is still waited for.
+    /// Ends the run. Answers to requests in flight are still awaited.
     pub fn interrupt(&self) {
         self.schedule.finish(End::Interrupted, Instant::now());
     }
 
-    /// What happened from second to second.
+    /// Returns the run interval by interval.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 }
 
-/// Looks at driver and server from interval to interval.
+/// Samples driver and server at each interval.
 pub(crate) struct Observer<C, D, S> {
     pub(crate) clock: C,
     pub(crate) schedule: Arc<Schedule>,
     pub(crate) timeline: Arc<Timeline>,
-    /// Those of the server.
+    /// The number of the server's cores.
     pub(crate) cores: usize,
     pub(crate) driver: D,
     pub(crate) server: S,
-    /// What both had used when the measurement began.
+    /// What driver and server had used when the measurement began.
     pub(crate) begun: Cell<(Option<Duration>, Option<Usage>)>,
 }
 
 impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C, D, S> {
-    /// Never ends.
+    /// Samples forever.
     pub(crate) async fn run(&self) -> Infallible {
         let start = self.schedule.measured;
         self.clock.wait_until(start).await;
@@ -232,7 +232,7 @@ impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C
         }
     }
 
-    /// What driver and server have used since the measurement began.
+    /// Returns what driver and server have used since the measurement began.
     fn used(&self) -> (Option<Duration>, Option<Duration>) {
         let (driver, server) = self.begun.get();
         let driver = (self.driver)().zip(driver).map(|(after, before)| after.saturating_sub(before));
@@ -241,7 +241,7 @@ impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C
     }
 }
 
-/// The users of a case against one endpoint, on threads of the driver's own: they rest between runs, and keep their
+/// The users of a case against one endpoint, on threads of the driver's own. They stay between runs and keep their
 /// connections.
 #[derive(Debug)]
 pub(crate) struct Crew {
@@ -277,19 +277,19 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Has the first user send its first request, before a run and alone; `None` where it has none.
+    /// Lets the first user send its first request, before a run and alone. Returns `None` if it has none.
     ///
     /// # Errors
-    /// All others would be refused as well: there is no connection, or nothing at this URL or for this client.
+    /// The request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
     pub(crate) async fn first(&self) -> Result<Option<First>, Error> {
         let (done, result) = oneshot::channel();
-        // Where the thread is gone, nobody answers.
+        // If the thread has ended, the receiver reports it.
         let _ = self.threads[0].send(Job::First(done));
         result.await.map_err(thread_panicked)?
     }
 
-    /// Starts a run, which must be over before the next one begins, on these cores; where none are named, on those of whoever
-    /// started the crew. It goes on also without the crew. The request that was sent before is the first of the run, or of its
+    /// Starts a run on these cores, or on those of the thread that started the crew. The previous run must be over. The run
+    /// continues even if the crew is dropped. The request that was sent before is counted as the first of the run, or of its
     /// warm-up.
     pub(crate) fn run(&self, warmup: Duration, stop: Stop, cores: Option<Cores>, first: Option<First>) -> Run {
         let plan = Plan { warmup, stop, ..self.plan.clone() };
@@ -304,7 +304,7 @@ impl Crew {
         for thread in &self.threads {
             let (done, result) = oneshot::channel();
             let (schedule, timeline) = (schedule.clone(), timeline.clone());
-            // Where the thread is gone, nobody answers, and the run fails.
+            // If the thread has ended, the receiver reports it and the run fails.
             let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), done };
             let _ = thread.send(Job::Part(Box::new(part)));
             workers.push(result);
@@ -317,18 +317,18 @@ fn thread_panicked(error: oneshot::error::RecvError) -> Error {
     Error::new(ErrorKind::Machine, "a thread of the driver panicked").because(error)
 }
 
-/// What the request came to that was sent before a run.
+/// The result of the request that was sent before a run.
 #[derive(Debug)]
 pub(crate) struct First {
     judged: Result<Judged, String>,
     was_sent: bool,
     took: Duration,
-    /// Which part of a mix it is of.
+    /// The part of a mix that it belongs to.
     part: Option<usize>,
 }
 
 impl First {
-    /// What is to be noted of it, and how long it took, where it counts. A wrong answer is one whenever it comes.
+    /// Returns its record and how long it took; a right answer only if it `counts`. A wrong answer is an error at any time.
     fn noted(self, counts: bool) -> (Recorder, Duration) {
         let mut record = Recorder::default();
         let note = |record: &mut Recorder| match &self.judged {
@@ -345,7 +345,7 @@ impl First {
     }
 }
 
-/// What a thread is asked to do.
+/// A job for a thread.
 enum Job {
     /// The first request of the first user.
     First(oneshot::Sender<Result<Option<First>, Error>>),
@@ -362,7 +362,7 @@ struct Part {
     done: oneshot::Sender<Result<Recorder, Error>>,
 }
 
-/// What a thread of the driver waits with. It is made before users begin: they may need every file descriptor that is left.
+/// The runtime and the timer of a thread. They are created before users begin, who may use all remaining file descriptors.
 struct EventLoop {
     runtime: Runtime,
     alarm: Alarm,
@@ -406,7 +406,7 @@ impl Worker {
         }
     }
 
-    /// Does its jobs, one after the other, until no more can come.
+    /// Does its jobs one after the other, until the sender is dropped.
     fn serve<E: Exchange + 'static>(&self, event_loop: EventLoop, connect: impl Fn(User) -> E + 'static) {
         let EventLoop { runtime, mut alarm } = event_loop;
         let connect = Rc::new(connect);
@@ -416,7 +416,7 @@ impl Worker {
             let job = match job {
                 Job::Part(part) => part,
                 Job::First(done) => {
-                    // Nobody listens any more after an interruption.
+                    // The receiver is dropped after an interruption.
                     let _ = done.send(local.block_on(&runtime, self.first(&mut exchanges, &connect)));
                     continue;
                 }
@@ -425,10 +425,10 @@ impl Worker {
                 let work = self.work(&job, &mut alarm, &mut exchanges, &connect);
                 local.block_on(&runtime, work)
             });
-            // Nobody listens any more when the run was dropped.
+            // The receiver is dropped with the run.
             let _ = job.done.send(result);
         }
-        // What a client holds may want the runtime when it goes.
+        // A client may need the runtime when it is dropped.
         let _guard = runtime.enter();
         drop(exchanges);
         drop(local);

@@ -1,4 +1,4 @@
-//! When requests are due, and when a run is over.
+//! Decides when requests are due, and when a run is over.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 use crate::arrivals::Course;
 use crate::{End, Pace, Plan, Stop};
 
-/// What all users of a run, on whichever thread, agree about: the arrivals they share out among each other, and the end.
+/// State that all users of a run share across threads: the arrivals that they divide among themselves, and the end.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     /// When the first users begin.
     pub(crate) start: Instant,
-    /// When the run begins to be measured.
+    /// When the measurement begins.
     pub(crate) measured: Instant,
     stop: Stop,
     arrivals: Option<Mutex<Open>>,
@@ -27,15 +27,15 @@ pub(crate) struct Schedule {
     done: AtomicUsize,
     first_error: OnceLock<String>,
     end: OnceLock<(End, Instant)>,
-    /// Told when the run is over, for those who wait for their next turn.
+    /// Notified when the run is over, for users that wait for their next turn.
     over: Notify,
 }
 
-/// An open workload under way.
+/// The state of an open workload.
 #[derive(Debug)]
 struct Open {
     course: Course,
-    /// Since when each user has been free who is.
+    /// Since when each free user has been free.
     free: BinaryHeap<Reverse<Instant>>,
 }
 
@@ -65,7 +65,7 @@ impl Schedule {
         }
     }
 
-    /// Lets a user take a request that is due at this time; not when the run is over by then.
+    /// Takes a request that is due at this time. Returns `false` if the run is over by then.
     pub(crate) fn take(&self, due: Instant) -> bool {
         if self.end.get().is_some() || self.time_is_up(due) {
             return false;
@@ -83,7 +83,7 @@ impl Schedule {
         }
     }
 
-    /// Takes in the request that was sent before the start, which is the first of all unless the run warms up.
+    /// Accounts for the request that was sent before the start. It counts as the first of the run, or of its warm-up.
     pub(crate) fn take_first(&self, was_sent: bool, error: Option<&str>) {
         if was_sent {
             self.user_sends();
@@ -99,20 +99,20 @@ impl Schedule {
         }
     }
 
-    /// Whether requests are due by the clock.
+    /// Returns whether the workload is open.
     pub(crate) fn has_arrivals(&self) -> bool {
         self.arrivals.is_some()
     }
 
-    /// Notes since when a user has been free to send again.
+    /// Records since when a user has been free to send again.
     pub(crate) fn user_is_free(&self, since: Instant) {
         if let Some(mut open) = self.open() {
             open.free.push(Reverse(since));
         }
     }
 
-    /// The next arrival, for a user who is free; `None` when the run is over. Users are alike, so whoever asks sends for the one who
-    /// has been free for longest: an arrival is dropped only if nobody was.
+    /// Returns the next arrival for a free user; `None` if the run is over. Users are interchangeable, so the caller sends for the
+    /// user that has been free longest. An arrival is dropped only if no user was free.
     pub(crate) fn arrival(&self) -> Option<Instant> {
         let mut open = self.open()?;
         let Open { course, free } = &mut *open;
@@ -135,22 +135,22 @@ impl Schedule {
         }
     }
 
-    /// Notes that a user has begun.
+    /// Records that a user has begun.
     pub(crate) fn user_begins(&self) {
         self.users.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a user has sent its first request, so that it had a connection.
+    /// Records that a user has sent its first request and so opened a connection.
     pub(crate) fn user_sends(&self) {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Users who have sent something.
+    /// Returns how many users have sent something.
     pub(crate) fn opened(&self) -> usize {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Gives back the request that a user took and had nothing to send for; when all `users` are done, so is the run.
+    /// Returns the request that a user took but had nothing to send for. When all `users` are done, the run ends.
     pub(crate) fn user_is_done(&self, users: usize, now: Instant) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
         if self.done.fetch_add(1, Ordering::Relaxed) + 1 == users {
@@ -158,12 +158,12 @@ impl Schedule {
         }
     }
 
-    /// Users who have begun.
+    /// Returns how many users have begun.
     pub(crate) fn users(&self) -> usize {
         self.users.load(Ordering::Relaxed)
     }
 
-    /// Notes a failed request, in words, which may end the run.
+    /// Records a failed request, which may end the run.
     pub(crate) fn error(&self, message: &str, now: Instant) {
         let _ = self.first_error.get_or_init(|| message.to_owned());
         let errors = self.errors.fetch_add(1, Ordering::Relaxed) + 1;
@@ -172,7 +172,7 @@ impl Schedule {
         }
     }
 
-    /// Notes what share of its cores the server used lately, which may end the run.
+    /// Records the share of its cores that the server used in the last interval, which may end the run.
     pub(crate) fn server_cpu(&self, share: f64, now: Instant) {
         if self.stop.server_cpu.is_some_and(|most| share >= most) {
             self.finish(End::ServerCpu(share), now);
@@ -185,22 +185,22 @@ impl Schedule {
         self.over.notify_waiters();
     }
 
-    /// What the first failed request failed with.
+    /// Returns the error of the first failed request.
     pub(crate) fn first_error(&self) -> Option<&str> {
         self.first_error.get().map(String::as_str)
     }
 
-    /// Why the run was ended before its time, if it was.
+    /// Returns why the run ended early, if it did.
     pub(crate) fn ended(&self) -> Option<End> {
         self.end.get().map(|(end, _)| *end)
     }
 
-    /// When the time is up, if it ever is.
+    /// Returns when the time is up, if there is a limit.
     pub(crate) fn time_limit(&self) -> Option<Instant> {
         self.measured.checked_add(self.stop.after?)
     }
 
-    /// How long a run that was measured for this time was sending: without the answers that came after its end.
+    /// Returns how long a run sent requests, given how long it was measured: without the answers that arrived after its end.
     pub(crate) fn length(&self, elapsed: Duration) -> Duration {
         match (self.end.get(), self.stop.after) {
             (Some((_, at)), _) => elapsed.min(at.saturating_duration_since(self.measured)),
@@ -209,13 +209,13 @@ impl Schedule {
         }
     }
 
-    /// Whether a time is after the end, so that what comes then is only waited for.
+    /// Returns whether a time is after the end, when answers are only awaited.
     pub(crate) fn is_after_end(&self, now: Instant) -> bool {
         let end = self.end.get().map(|(_, at)| *at).or_else(|| self.time_limit());
         end.is_some_and(|end| now > end)
     }
 
-    /// Ready when the run is ended before its time.
+    /// Completes when the run is ended early.
     pub(crate) async fn over(&self) {
         let notified = self.over.notified();
         if self.end.get().is_none() {
@@ -223,27 +223,27 @@ impl Schedule {
         }
     }
 
-    /// Requests that users have taken so far, without those of the warm-up.
+    /// Returns how many requests users have taken so far, without the warm-up.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Requests that failed so far.
+    /// Returns how many requests failed so far.
     pub(crate) fn errors(&self) -> u64 {
         self.errors.load(Ordering::Relaxed)
     }
 
-    /// Arrivals that were due within a run that is over, and found no free user: those that waited until its end, and
-    /// those that were dropped.
+    /// Returns how many arrivals were due within a finished run but found no free user: those that waited until its end, and those
+    /// that were dropped.
     pub(crate) fn missed(&self) -> (u64, u64) {
         let Some(open) = self.open() else { return (0, 0) };
         let limit = match self.end.get() {
-            // There was nothing to send for those that came then.
+            // There was nothing to send for arrivals after that, so none was missed.
             Some((End::NothingLeft, _)) => None,
             Some((_, at)) => Some(*at),
             None => self.time_limit().filter(|_| !self.all_are_taken()),
         };
-        // Who was free would have sent the next.
+        // A free user would have sent the next request.
         let limit = limit.map(|limit| open.free.peek().map_or(limit, |Reverse(since)| limit.min(*since)));
         let due =
             |limit: Instant| open.course.due_between(self.measured - self.start, limit.max(self.measured) - self.start);
@@ -251,7 +251,7 @@ impl Schedule {
         if open.course.waits() { (left, 0) } else { (0, open.course.dropped() + left) }
     }
 
-    /// Whether as many requests were taken as there are to be.
+    /// Returns whether all requests of the plan were taken.
     pub(crate) fn all_are_taken(&self) -> bool {
         self.stop.requests.is_some_and(|count| self.taken() >= count)
     }
@@ -261,7 +261,7 @@ impl Schedule {
     }
 
     fn open(&self) -> Option<MutexGuard<'_, Open>> {
-        // Whoever panicked has ended the run.
+        // A thread that panicked has ended the run.
         Some(self.arrivals.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -275,7 +275,7 @@ mod tests {
         Schedule::new(&Plan { pace, stop, connections: 0, ..Plan::default() }, Instant::now())
     }
 
-    /// The next arrival for the only user, who is free since then.
+    /// Returns the next arrival for the only user, who has been free since then.
     fn arrival(schedule: &Schedule, since: Instant) -> Option<Instant> {
         schedule.user_is_free(since);
         schedule.arrival()
@@ -293,7 +293,7 @@ mod tests {
     fn arrivals_are_due_by_the_clock_and_not_by_the_answers() {
         let stop = Stop::after(Duration::from_secs(1));
         let schedule = schedule(Pace::Arrivals(Arrivals::constant(10.0)), stop);
-        // The one user comes back late each time; its requests keep their times.
+        // The only user comes back late each time; its requests keep their scheduled times.
         let late = schedule.start + Duration::from_millis(900);
         for index in 0..4 {
             assert_eq!(arrival(&schedule, late), Some(schedule.start + Duration::from_millis(100 * index)));
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!((schedule.taken(), schedule.missed()), (3, (0, 7)), "two, three, and the last two");
     }
 
-    /// Dropping a million million requests one by one took ten minutes.
+    /// A million million requests once took ten minutes to drop, one by one.
     #[test]
     fn dropping_takes_no_longer_the_more_there_is_to_drop() {
         for spacing in [Spacing::Even, Spacing::Poisson] {

@@ -1,35 +1,34 @@
-//! The seam for requests that are written when they are due: from a feed, from earlier answers, or not the same each time.
+//! Requests that are written when they are due: from a data feed, from earlier answers, or with varying content.
 
 use std::sync::Arc;
 
 use crate::{Answer, Endpoint, User};
 
-/// Makes the script of one user. It is made once in a run, before the user's first request.
+/// Makes the script of one user. It is called once in a run, before the user's first request.
 pub type Begin = Arc<dyn Fn(&User) -> Box<dyn Script> + Send + Sync>;
 
-/// Writes the requests of one user and judges their answers. The driver's own HTTP connection carries them, so neither
+/// Writes the requests of one user and judges their answers. The driver's own HTTP connection sends them, so neither
 /// writing nor judging waits for anything.
 ///
-/// A script stays on one thread of the driver and lives as long as its user, however many connections that takes.
+/// A script stays on one thread of the driver and lives as long as its user, however many connections the user opens.
 pub trait Script {
-    /// Writes the request of this number in the list of its case, counted from 0. The request comes empty.
+    /// Writes a request; `number` is its index in the list of its case. `request` is empty when this is called.
     ///
     /// # Errors
-    /// Why there is none.
+    /// There is no request to send.
     fn write(&mut self, number: usize, request: &mut Request) -> Result<(), NoRequest>;
 
-    /// Judges the answer to the request written last. Where `in_full` is not asked for, less may do.
+    /// Judges the answer to the last request. A cheaper check is enough unless `in_full` is true.
     ///
     /// # Errors
-    /// What is wrong with it, in words a person can act on.
+    /// The answer is wrong; the text says how, in words that a person can act on.
     fn judge(&mut self, number: usize, response: &HttpResponse<'_>, in_full: bool) -> Result<Answer, String>;
 }
 
-/// An HTTP request in the making.
+/// An HTTP request that a script writes.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// Header lines, each with its end (`\r\n`). Those that HTTP itself needs are written by the driver: `Host`,
-    /// `Content-Length` and `Connection`.
+    /// Header lines, each with its line end (`\r\n`). The driver adds `Host`, `Content-Length` and `Connection`.
     pub headers: String,
     /// The body.
     pub body: Vec<u8>,
@@ -41,7 +40,7 @@ impl Request {
         self.body.clear();
     }
 
-    /// As it goes on the wire, head and body in one piece, so that it leaves with one write.
+    /// Writes the HTTP request, head and body in one buffer, so that it is sent with one write.
     pub(crate) fn write(&self, endpoint: &Endpoint, keep_alive: bool, wire: &mut Vec<u8>) {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         let (target, authority) = (endpoint.request_target(), &endpoint.authority);
@@ -60,25 +59,25 @@ impl Request {
 /// Why a script writes no request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRequest {
-    /// The user has sent all that it had, and is done; when all users are, the run is over.
+    /// The user has sent everything it had. The run is over when all users are done.
     Done,
-    /// Something is missing, in words. It counts as a failed request.
+    /// Something is missing, as the text says. This counts as a failed request.
     Failed(String),
 }
 
-/// An answer as it came.
+/// An answer as it was received.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpResponse<'a> {
     /// The status code.
     pub status: u16,
-    /// Status line and header lines.
+    /// The status line and the header lines.
     pub head: &'a [u8],
-    /// The body, its transfer coding undone.
+    /// The body, with its transfer coding decoded.
     pub body: &'a [u8],
 }
 
 impl<'a> HttpResponse<'a> {
-    /// The value of the first header line of this name, if it is text.
+    /// Returns the value of the first header line of this name, if it is UTF-8.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let lines = self.head.split(|&byte| byte == b'\n').skip(1);
         let mut fields = lines.filter_map(|line| std::str::from_utf8(line).ok()?.split_once(':'));

@@ -1,25 +1,25 @@
-//! Step search: how much load a server takes.
+//! Searches for the load that a server can take, step by step.
 
 use crate::report::{Row, SearchEnd};
 use crate::{Arrivals, Criterion, Pace, Plan};
 
-/// How close the highest load that is still good is to the lowest that isn't, before a search ends.
+/// The search ends when the lowest bad load is at most this many times the highest good load.
 const CLOSE: f64 = 1.05;
-/// A load is only tried when it is at least this part of the first one.
+/// No load is tried that is less than this part of the first one.
 const LEAST: f64 = 1.0 / 64.0;
 
-/// Raises the load step by step; each step is a run of its own.
+/// Raises the load step by step; each step is a separate run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// What is raised.
+    /// The property of the load that is raised.
     pub axis: Axis,
-    /// Where to begin.
+    /// The load of the first step.
     pub first: f64,
-    /// By what factor to go on; above 1.
+    /// The factor from each step to the next; above 1.
     pub growth: f64,
-    /// Where to end at the latest.
+    /// The highest load to try.
     pub most: f64,
-    /// What is looked for.
+    /// What the search looks for.
     pub goal: Goal,
 }
 
@@ -36,17 +36,17 @@ pub enum Axis {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Goal {
-    /// The highest throughput: the search ends when two steps, one after the other, brought less than this much more than the
-    /// best before them, as 0.05 for 5 %.
+    /// The highest throughput. The search ends after two successive steps that each exceed the best throughput before by less
+    /// than this share, such as 0.05 for 5 %.
     Peak {
         /// The least gain.
         gain: f64,
     },
-    /// The highest load at which this does not hold, as `p99>50ms`.
+    /// The highest load at which this criterion does not hold, such as `p99>50ms`.
     Until(Criterion),
 }
 
-/// One step that was made.
+/// A step that was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tried {
     /// The load.
@@ -56,7 +56,7 @@ pub(crate) struct Tried {
 }
 
 impl Search {
-    /// The load to try next; `None` when the search is over.
+    /// Returns the load to try next; `None` if the search is over.
     pub(crate) fn next(&self, tried: &[Tried]) -> Option<f64> {
         let Some(last) = tried.last() else {
             return Some(self.whole(self.first.min(self.most)));
@@ -65,7 +65,7 @@ impl Search {
         let bad = tried.iter().filter(|step| !step.good).map(|step| step.load).fold(f64::INFINITY, f64::min);
         let next = match self.goal {
             Goal::Peak { .. } if tried.len() >= 2 && tried.iter().rev().take(2).all(|step| !step.good) => return None,
-            // The last step is rounded, and the most a hair more.
+            // The last step is rounded, so it may be slightly below the highest load.
             Goal::Peak { .. } if self.most / last.load <= CLOSE => return None,
             Goal::Peak { .. } => self.grown(last.load),
             Goal::Until(_) if bad.is_infinite() => self.grown(good),
@@ -78,15 +78,15 @@ impl Search {
         (!again && next >= self.first * LEAST).then_some(next)
     }
 
-    /// Whether a step was good, after those before it.
+    /// Returns whether a step was good, compared with those before it.
     pub(crate) fn is_good(&self, row: &Row, before: &[Row]) -> bool {
         match self.goal {
-            // What fails has gone too far.
+            // A step with errors is never good.
             Goal::Peak { gain } => {
                 let best = before.iter().map(|row| row.requests_per_second.mean).fold(0.0, f64::max);
                 row.errors == 0 && row.requests_per_second.mean > best * (1.0 + gain)
             }
-            // A rate that was not reached is no rate.
+            // A rate that was not reached doesn't count.
             Goal::Until(criterion) => {
                 let figure = criterion.metric.of(row);
                 row.unsent + row.dropped <= row.requests / 100 && figure.is_some_and(|figure| !criterion.holds(figure))
@@ -94,9 +94,9 @@ impl Search {
         }
     }
 
-    /// Which of the steps is what was looked for; the first where none is.
+    /// Returns the index of the step that meets the goal best, or of the first step if none does.
     pub(crate) fn found(&self, tried: &[Tried], rows: &[Row]) -> usize {
-        // Steps that failed are last of all, and then those that were not good.
+        // Steps that failed rank last, then those that were not good.
         let rank = |index: usize| match self.goal {
             Goal::Peak { .. } => (rows[index].errors == 0, rows[index].requests_per_second.mean),
             Goal::Until(_) => (tried[index].good, tried[index].load),
@@ -104,7 +104,7 @@ impl Search {
         (1..rows.len()).fold(0, |found, index| if rank(index) > rank(found) { index } else { found })
     }
 
-    /// In what the step that was found is not what was looked for.
+    /// Returns how the step that was found differs from the goal, if it does.
     pub(crate) fn end(&self, tried: &[Tried], found: usize) -> Option<SearchEnd> {
         let step = tried.get(found)?;
         match self.goal {
@@ -114,7 +114,7 @@ impl Search {
         }
     }
 
-    /// The plan of a step.
+    /// Returns the plan of a step.
     pub(crate) fn plan(&self, plan: &Plan, load: f64) -> Plan {
         match self.axis {
             Axis::Users => Plan { connections: load as usize, ..plan.clone() },
@@ -129,7 +129,7 @@ impl Search {
         }
     }
 
-    /// How many steps there are at most while the load grows.
+    /// Returns the largest number of steps while the load grows.
     pub fn steps(&self) -> u32 {
         let steps = (self.most / self.first).ln() / self.growth.ln();
         if steps.is_finite() && steps > 0.0 { steps.ceil() as u32 + 1 } else { 1 }
@@ -152,7 +152,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// The loads that are tried against a server of which this says whether a load is good.
+    /// Returns the loads that are tried, if `good` decides whether a load is good.
     fn tries(search: &Search, good: impl Fn(f64, &[Tried]) -> bool) -> Vec<Tried> {
         let mut tried = Vec::new();
         while let Some(load) = search.next(&tried) {
@@ -171,7 +171,7 @@ mod tests {
     fn a_peak_is_found_where_throughput_stops_growing() {
         let search =
             Search { axis: Axis::Users, first: 100.0, growth: 2.0, most: 10_000.0, goal: Goal::Peak { gain: 0.05 } };
-        // Throughput is the number of users up to 1,000.
+        // Throughput grows with the number of users up to 1,000.
         let grows = |load: f64, before: &[Tried]| {
             let best = before.iter().map(|step| step.load.min(1_000.0)).fold(0.0, f64::max);
             load.min(1_000.0) > best * 1.05
@@ -180,7 +180,7 @@ mod tests {
         let search = Search { most: 500.0, ..search };
         assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 500.0]);
         assert_eq!(search.steps(), 4);
-        // Rounded steps end a hair below the most.
+        // Rounded steps end slightly below the highest load.
         let search = Search { first: 1_000.0, growth: 2_f64.sqrt(), most: 32_000.0, ..search };
         assert_eq!(tries(&search, |_, _| true).len(), search.steps() as usize);
     }

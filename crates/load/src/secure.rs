@@ -1,4 +1,4 @@
-//! TLS, which whoever drives brings along: the kit has none of its own.
+//! TLS, which the user of the load kit provides: the kit has no TLS of its own.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,26 +11,26 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Speaks TLS over connections, for users of `https` endpoints.
+/// Makes TLS connections, for users of `https` endpoints.
 pub trait Tls: Any + Debug + Send + Sync {
-    /// Shakes hands over a connection to `host`.
+    /// Performs the handshake over a connection to `host`.
     fn connect<'a>(&'a self, host: &'a str, stream: TcpStream) -> Connecting<'a>;
 }
 
-/// Ready with a stream on which the handshake is done.
+/// A future that returns the stream after the handshake.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send + 'a>>;
 
-/// What bytes are read from and written to.
+/// A stream that bytes are read from and written to.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// TLS as an endpoint speaks it.
+/// The TLS settings of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Secured {
-    /// The host that its certificate must have.
+    /// The host name that the server's certificate must have.
     pub host: String,
-    /// How it is spoken.
+    /// The TLS implementation.
     pub tls: Arc<dyn Tls>,
 }
 
@@ -67,7 +67,7 @@ impl AsyncWrite for Open {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            // Nothing waits.
+            // A TCP stream has no buffer to flush.
             Open::Plain(_) => Poll::Ready(Ok(())),
             Open::Secured(stream) => Pin::new(stream).poll_flush(cx),
         }

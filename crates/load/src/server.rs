@@ -1,4 +1,4 @@
-//! The server under test, as a process of its own that never outlives its measurement.
+//! The server under test, as a separate process that is ended with its measurement.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{ChildStdin, Command, Stdio};
@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use crate::{Endpoint, Error, ErrorKind, Placement, Process, Tls};
 
-/// What a server prints before the URL at which it listens.
+/// The text before the URL that a server prints when it listens.
 const LISTENING: &str = "listening on ";
 /// How long a server may take until it listens.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// A server process that listens. Dropping it ends it, with all that it started.
+/// A server process that listens. Dropping it ends the process and all that it started.
 #[derive(Debug)]
 pub struct Server {
     process: Process,
     endpoint: Endpoint,
     started: Instant,
-    /// Held open: a server that watches its standard input learns from it that we are gone, however we went.
+    /// Held open. A server that watches its standard input detects that the driver is gone, even if it was killed.
     _stdin: Option<ChildStdin>,
 }
 
 impl Server {
-    /// Starts a server, of this name in messages, on the cores that are its own, and waits until it prints `listening on http://HOST:PORT`.
+    /// Starts a server on its own cores and waits until it prints `listening on http://HOST:PORT`; `name` is used in messages.
     ///
-    /// The thread that calls this runs on the driver's cores afterwards.
+    /// The calling thread runs on the driver's cores afterwards.
     pub fn start(name: &str, command: Command, placement: &Placement) -> Result<Server, Error> {
         Server::start_at(name, command, placement, Endpoint::resolve)
     }
 
-    /// Starts a server that may print an `https` URL, to be spoken to over `tls`.
+    /// Starts a server that may print an `https` URL, which is reached with `tls`.
     pub fn start_with(
         name: &str,
         command: Command,
@@ -57,7 +57,7 @@ impl Server {
         match output.and_then(wait_for_url) {
             Some(url) => Ok(Server { process, endpoint: resolve(&url)?, started, _stdin: stdin }),
             None => {
-                // One that has just closed its output may need a moment to have ended.
+                // A server that has just closed its output may need a moment to exit.
                 process.has_ended_within(Duration::from_millis(200));
                 process.check_running()?;
                 let limit = START_LIMIT.as_secs();
@@ -66,28 +66,28 @@ impl Server {
         }
     }
 
-    /// Where the server listens.
+    /// Returns the endpoint at which the server listens.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The id of its process.
+    /// Returns the id of its process.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Says how the server ended, if it has: nobody asked it to.
+    /// Returns an error with the exit status if the server has exited, since it was not asked to.
     pub fn check_running(&mut self) -> Result<(), Error> {
         self.process.check_running()
     }
 
-    /// How long ago its process was started.
+    /// Returns how long ago the process was started.
     pub(crate) fn age(&self) -> Duration {
         self.started.elapsed()
     }
 }
 
-/// Reads the output on a thread of its own, which goes on reading so that the server never waits for a reader.
+/// Reads the output on a separate thread, which continues after the URL, so that the server is never blocked on its output.
 fn wait_for_url(output: impl Read + Send + 'static) -> Option<String> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -96,7 +96,7 @@ fn wait_for_url(output: impl Read + Send + 'static) -> Option<String> {
             if let Some(url) = line.trim().strip_prefix(LISTENING)
                 && let Some(send) = send.take()
             {
-                // Nobody waits any more when it took too long.
+                // The receiver is dropped after the time limit.
                 let _ = send.send(url.to_owned());
             }
         }

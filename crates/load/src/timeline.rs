@@ -1,4 +1,4 @@
-//! What happens from second to second.
+//! Throughput, latency and errors over the course of a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,19 @@ use crate::recorder::nanoseconds;
 use crate::report::{Interval, Step};
 use crate::usage::Usage;
 
-/// A run of this length or more is told by the second, a shorter one by the tenth of a second.
+/// A run of at least this length has intervals of a second; a shorter one has intervals of a tenth of a second.
 const LONG: Duration = Duration::from_secs(10);
-/// More intervals than this are more than a chart can show: two become one then.
+/// More intervals than a chart can show. When there are more, two are merged into one each.
 const MOST_INTERVALS: usize = 600;
 
-/// A run, interval by interval. There is one for all threads of the driver.
+/// A run, interval by interval. All threads of the driver share it.
 #[derive(Debug)]
 pub struct Timeline(Mutex<Intervals>);
 
 #[derive(Debug)]
 struct Intervals {
     length: Duration,
-    /// How many times the intervals that come in have been doubled.
+    /// How many times the length of intervals has been doubled since the start.
     doubled: u32,
     slots: Vec<Slot>,
     /// How long the run took, once it is over.
@@ -34,9 +34,9 @@ struct Intervals {
 struct Slot {
     requests: u64,
     errors: u64,
-    /// The latencies of all answers, in nanoseconds.
+    /// The sum of the latencies of all answers, in nanoseconds.
     total: u128,
-    /// How many answers had which latency, in nanoseconds as far as two digits tell.
+    /// How many answers had which latency, in nanoseconds with two significant digits.
     latencies: BTreeMap<u64, u64>,
     users: Option<usize>,
     server_cpu_share: Option<f64>,
@@ -44,7 +44,7 @@ struct Slot {
 }
 
 impl Timeline {
-    /// For a run of this length, if that is known.
+    /// Creates a timeline for a run of this length, if it is known.
     pub(crate) fn new(planned: Option<Duration>) -> Self {
         let length = match planned {
             Some(time) if time < LONG => Duration::from_millis(100),
@@ -53,13 +53,13 @@ impl Timeline {
         Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new(), end: None }))
     }
 
-    /// How long an interval is, as they come in.
+    /// Returns the original length of an interval, before any doubling.
     pub(crate) fn tick(&self) -> Duration {
         let intervals = self.lock();
         intervals.length / 2u32.pow(intervals.doubled)
     }
 
-    /// Notes what there was at the end of the interval of this number.
+    /// Records the state at the end of the interval of this number.
     pub(crate) fn sample(&self, number: usize, users: usize, usage: Option<Usage>, server_cpu_share: Option<f64>) {
         let mut intervals = self.lock();
         let slot = intervals.slot(number);
@@ -68,11 +68,11 @@ impl Timeline {
         slot.server_cpu_share = mean(slot.server_cpu_share, server_cpu_share);
     }
 
-    /// Notes that the run is over, after this time.
+    /// Records that the run is over, after this time.
     pub(crate) fn finish(&self, end: Duration) {
         let mut intervals = self.lock();
         let length = intervals.length.as_nanos().max(1);
-        // A last interval that is short would be all noise, so it is part of the one before.
+        // A short last interval would be mostly noise, so it is merged into the one before.
         let most = (end.as_nanos() + length / 2) / length;
         while intervals.slots.len() as u128 > most.max(1) {
             if let (Some(mut late), Some(last)) = (intervals.slots.pop(), intervals.slots.last_mut()) {
@@ -83,18 +83,18 @@ impl Timeline {
         intervals.end = Some(end);
     }
 
-    /// Right answers, errors, and latency at some quantiles in the last interval that is complete: what a live view shows.
+    /// Returns the last complete interval, with right answers, errors and latency quantiles, for a live view.
     pub fn last(&self) -> Option<Interval> {
         let intervals = self.lock();
         intervals.series().nth_back(1)
     }
 
-    /// The intervals that have been.
+    /// Returns the intervals so far.
     pub fn series(&self) -> Vec<Interval> {
         self.lock().series().collect()
     }
 
-    /// Throughput and latency at the numbers of users that there were: the curve of a ramp.
+    /// Returns throughput and latency for each number of users: the curve of a ramp.
     pub(crate) fn curve(&self) -> Vec<Step> {
         let intervals = self.lock();
         let slots = intervals.slots.iter().zip(intervals.series());
@@ -112,7 +112,7 @@ impl Timeline {
     }
 
     fn lock(&self) -> MutexGuard<'_, Intervals> {
-        // Numbers only: a panic leaves at worst one interval with less in it.
+        // There are only numbers in it. At worst, a panic leaves one interval incomplete.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,7 +196,7 @@ fn mean(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// One thread's part of the interval that it is in.
+/// One thread's part of the current interval.
 #[derive(Debug)]
 pub(crate) struct Window {
     start: Instant,
@@ -245,7 +245,7 @@ impl Window {
         }
     }
 
-    /// Hands over what was noted.
+    /// Adds what was recorded to the timeline.
     pub(crate) fn close(&mut self) {
         let mut intervals = self.timeline.lock();
         let slot = intervals.slot(self.number);
@@ -260,7 +260,7 @@ impl Window {
     }
 }
 
-/// Which interval a time lies in.
+/// Returns the number of the interval that a time is in.
 pub(crate) fn number(time: Duration, length: Duration) -> usize {
     (time.as_nanos() / length.as_nanos().max(1)) as usize
 }
@@ -296,7 +296,7 @@ mod tests {
             (Some(7), Some(0.5), Some(5))
         );
         assert_eq!(timeline.last().unwrap(), series[1]);
-        // A last interval that is short is part of the one before.
+        // A short last interval is merged into the one before.
         timeline.finish(Duration::from_millis(2_400));
         let series = timeline.series();
         assert_eq!((series.len(), series[1].at_s, series[1].errors), (2, 2.4, 2));

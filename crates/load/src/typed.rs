@@ -1,4 +1,4 @@
-//! The seam for clients that are not the driver's own: generated ones, and other transports than HTTP.
+//! Clients other than the driver's own: generated clients, and clients with other transports than HTTP.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -8,46 +8,48 @@ use std::time::Duration;
 
 use crate::Endpoint;
 
-/// Makes the client of one user. Called again for each request where connections serve only one.
+/// Makes the client of one user. If connections serve only one request, it is called again for each request.
 ///
-/// It may open its connection at once or with the first call; the time that takes counts as part of the call either way.
+/// The client may open its connection immediately or with the first call. The time for that counts as part of the call
+/// either way.
 pub type Connect = Arc<dyn Fn(&User) -> Result<Box<dyn TypedClient>, BoxError> + Send + Sync>;
 
-/// What a client may fail with; where an [`std::io::Error`] is among its sources, the kit looks at whose fault it was.
+/// The error of a client. If an [`std::io::Error`] is among its sources, the kit checks whether the driver's machine
+/// caused it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Ready with what a call came to.
+/// A future that returns the result of a call.
 pub type Call<'a> = Pin<Box<dyn Future<Output = Result<Answer, BoxError>> + 'a>>;
 
-/// Calls a service: encodes the request, sends it over a connection of its own, decodes the answer in full and judges it.
+/// Calls a service: encodes the request, sends it over its own connection, decodes the answer in full and judges it.
 ///
-/// A client stays on one thread of the driver, within a tokio runtime, and has one call under way at a time.
-/// A call that takes too long is dropped, and the client with it.
+/// A client stays on one thread of the driver, within a tokio runtime, and makes one call at a time. If a call takes too
+/// long, the call and the client are dropped.
 pub trait TypedClient {
-    /// Sends the request of this number in the list of its case, counted from 0.
+    /// Sends a request; `number` is its index in the list of its case.
     fn call(&mut self, number: usize) -> Call<'_>;
 }
 
-/// What a right answer says of itself.
+/// The sizes of a right answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Length of the body of the request.
+    /// The length of the body of the request, in bytes.
     pub bytes_out: u64,
-    /// Length of the body of the answer.
+    /// The length of the body of the answer, in bytes.
     pub bytes_in: u64,
-    /// Items found, where a suite counts them.
+    /// The number of items in the answer, if the suite counts them.
     pub matches: u64,
 }
 
-/// For whom a client is made.
+/// The user that a client is made for.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// Which user of the load it is, counted from 0.
+    /// The number of the user, counted from 0.
     pub number: usize,
-    /// Whom it calls.
+    /// The endpoint to call.
     pub endpoint: Endpoint,
-    /// The address it is to call from, where the plan names some.
+    /// The address to call from, if the plan names some.
     pub source: Option<IpAddr>,
-    /// How long a call may take; the kit sees to it as well.
+    /// How long a call may take. The kit enforces this as well.
     pub timeout: Duration,
 }

@@ -1,11 +1,11 @@
-//! What a process has used: CPU time and memory. Measured on Linux; `None` elsewhere, said as "not measured".
+//! CPU time and memory of a process. Measured on Linux; `None` on other systems, reported as "not measured".
 
 use std::time::Duration;
 
 /// What a process uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
-    /// User and system time since it began, all threads.
+    /// User and system time of all threads since the start of the process.
     pub(crate) cpu: Duration,
     /// Resident memory in bytes.
     pub(crate) memory: Option<u64>,
@@ -17,8 +17,8 @@ impl Usage {
     }
 }
 
-/// Lets this process, and those it starts, have as many file descriptors as the system allows: a user is one, or two.
-/// Where the system refuses, running out of them is told when it happens. Gives how many there may be then, where that is known.
+/// Raises the limit of file descriptors of this process, and of those it starts, to what the system permits, since a user needs
+/// one or two. If the system refuses, running out of them is reported when it happens. Returns the limit, if it is known.
 #[cfg(target_os = "linux")]
 pub fn allow_descriptors() -> Option<u64> {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -28,15 +28,15 @@ pub fn allow_descriptors() -> Option<u64> {
     Some(if is_raised { hard } else { soft })
 }
 
-/// User and system time of this process, all threads.
+/// Returns the user and system time of all threads of this process.
 #[cfg(target_os = "linux")]
 pub(crate) fn own_cpu_time() -> Option<Duration> {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
     Some(time.into())
 }
 
-/// User and system time of another process and of all that it started and that live, all threads, to the nanosecond (CPU
-/// clocks, not `/proc`'s ticks).
+/// Returns the user and system time of another process and of all running processes that it started, for all threads. It uses
+/// CPU clocks with nanosecond resolution, not the ticks of `/proc`.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
     let of_one = |process| {
@@ -47,8 +47,9 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
     Some(own + descendants(process).into_iter().filter_map(of_one).sum::<Duration>())
 }
 
-/// The most memory a process has had resident, in bytes, since it began or since [`forget_peak_memory`]. Of several, what they
-/// have now, with what they share counted once: the system knows no peak of that.
+/// Returns the peak resident memory of a process in bytes, since it started or since [`forget_peak_memory`]. If it has started
+/// other processes, returns their current memory instead, with shared memory counted once: the system has no peak for several
+/// processes.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(process: u32) -> Option<u64> {
     let started = descendants(process);
@@ -59,26 +60,26 @@ pub(crate) fn peak_memory(process: u32) -> Option<u64> {
     of_all(process, &started, proportional_memory).or_else(peak)
 }
 
-/// The memory a process, and each of those it started, has resident, in bytes. What they share is counted for each: it is
-/// looked at often, and no more is to be had cheaply.
+/// Returns the resident memory of a process and of each process that it started, in bytes. Shared memory is counted for each of
+/// them: this is called often, and an exact figure costs too much.
 #[cfg(target_os = "linux")]
 fn memory(process: u32) -> Option<u64> {
     of_all(process, &descendants(process), |process| status(process, "VmRSS:"))
 }
 
-/// The sum over a process, of which it must be known, and those it started.
+/// Returns the sum over a process and those it started. Returns `None` if the value of the process itself is not known.
 #[cfg(target_os = "linux")]
 fn of_all(process: u32, started: &[u32], of: impl Fn(u32) -> Option<u64>) -> Option<u64> {
     Some(of(process)? + started.iter().filter_map(|process| of(*process)).sum::<u64>())
 }
 
-/// Resident memory, where of what several processes share each has its part; `None` where it is not for us to read.
+/// Returns resident memory, with memory shared by several processes divided among them. Returns `None` if it may not be read.
 #[cfg(target_os = "linux")]
 fn proportional_memory(process: u32) -> Option<u64> {
     field(&format!("/proc/{process}/smaps_rollup"), "Pss:")
 }
 
-/// How long these cores together had nothing to do, or served devices, since the machine began: nobody's time.
+/// Returns how long these cores together were idle or served interrupts, since the machine started. No process used that time.
 #[cfg(target_os = "linux")]
 pub(crate) fn idle_time(cores: &[usize]) -> Option<Duration> {
     idle_in(&std::fs::read_to_string("/proc/stat").ok()?, cores)
@@ -86,7 +87,7 @@ pub(crate) fn idle_time(cores: &[usize]) -> Option<Duration> {
 
 #[cfg(target_os = "linux")]
 fn idle_in(stat: &str, cores: &[usize]) -> Option<Duration> {
-    /// Of a second: proc(5)'s USER_HZ, which is the same on every machine that matters here.
+    /// Ticks per second: proc(5)'s USER_HZ, which is the same on every machine that matters here.
     const TICKS: u64 = 100;
     let of = |core: &usize| {
         let name = format!("cpu{core}");
@@ -100,8 +101,8 @@ fn idle_in(stat: &str, cores: &[usize]) -> Option<Duration> {
     Some(Duration::from_millis(ticks * 1000 / TICKS))
 }
 
-/// The processes that a process started, and that they started: some servers are several. Most are one, and a look at that takes
-/// some microseconds.
+/// Returns the processes that a process started, directly or indirectly, since some servers consist of several. For the usual
+/// single process this takes some microseconds.
 #[cfg(target_os = "linux")]
 fn descendants(process: u32) -> Vec<u32> {
     let mut found: Vec<u32> = Vec::new();
@@ -116,7 +117,7 @@ fn descendants(process: u32) -> Vec<u32> {
     found
 }
 
-/// A field of `/proc/PID/status` that is in kilobytes, as bytes.
+/// Returns a field of `/proc/PID/status` in bytes; the file has kilobytes.
 #[cfg(target_os = "linux")]
 fn status(process: u32, name: &str) -> Option<u64> {
     field(&format!("/proc/{process}/status"), name)
@@ -130,8 +131,8 @@ fn field(file: &str, name: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Lets [`peak_memory`] begin anew from what the process has now, so that each case shows its own peak.
-/// Where the system refuses, peaks are those since the process began: larger, never smaller.
+/// Resets the peak that [`peak_memory`] returns to the current memory, so that each case has its own peak. If the system
+/// refuses, peaks count from the start of the process, so they may be too large but never too small.
 #[cfg(target_os = "linux")]
 pub(crate) fn forget_peak_memory(process: u32) {
     for process in descendants(process).into_iter().chain([process]) {
@@ -149,7 +150,7 @@ fn pid(process: u32) -> Option<nix::unistd::Pid> {
 mod unmeasured {
     use super::Duration;
 
-    /// Nothing: here nothing says how many file descriptors there may be.
+    /// Does nothing: the limit of file descriptors is not known on this system.
     pub fn allow_descriptors() -> Option<u64> {
         None
     }
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_a_process_started_counts_as_its_own() {
-        // The shell has a child, which has one, both of them shells that wait for it.
+        // The shell starts a second shell, which starts `cat`.
         let mut shell = std::process::Command::new("sh");
         let mut shell =
             shell.args(["-c", "sh -c 'cat; true'; true"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
@@ -216,9 +217,9 @@ mod tests {
         }
         assert_eq!(descendants(process).len(), 2);
         assert!(memory(process).unwrap() > status(process, "VmRSS:").unwrap());
-        // All of them are mostly the same pages, which count once.
+        // The processes share most of their pages, which count once.
         assert!(peak_memory(process).unwrap() < memory(process).unwrap());
-        // Its input ends, so all do.
+        // Closing the input ends all of them.
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(cpu_time(process), None);

@@ -1,5 +1,5 @@
-//! Each load model against a server of known behaviour, in simulated time: what is counted and when, whatever this
-//! machine is doing meanwhile. The simulated clock counts milliseconds, so that is how exact times are.
+//! Tests each load model against a server of known behaviour, in simulated time: what is counted and when, independent of this
+//! machine's speed. The simulated clock counts milliseconds, which limits the accuracy of times.
 
 use std::rc::Rc;
 
@@ -26,18 +26,18 @@ struct Seen {
     user: usize,
     /// Its number in the list of its case.
     number: usize,
-    /// When it came, from the start of the run.
+    /// When it arrived, from the start of the run.
     at: Duration,
 }
 
-/// What the server does: how long it takes for the request of this index that comes at this time, and whether rightly.
+/// The server's behaviour: how long it takes for the request of this index at this time, and whether the answer is right.
 type Behaviour = fn(index: usize, at: Duration) -> (Duration, bool);
 
 struct SimulatedServer {
     behaviour: Behaviour,
     start: SimulatedInstant,
     seen: RefCell<Vec<Seen>>,
-    /// Requests under way, and the most that there were.
+    /// Requests in flight, and the most that there were.
     busy: Cell<(usize, usize)>,
     connected: Cell<usize>,
 }
@@ -85,7 +85,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    /// Requests that came from this second on, second by second.
+    /// Returns how many requests arrived in each second.
     fn per_second(&self) -> Vec<usize> {
         let mut counts = vec![0; self.elapsed.as_secs() as usize + 1];
         for seen in &self.seen {
@@ -103,7 +103,7 @@ impl Simulated {
     }
 }
 
-/// Drives a server whose processor is used by `usage` of one core, with a list of `count` requests.
+/// Drives a server that uses `usage` of one core, with a list of `count` requests.
 async fn drive_list(plan: &Plan, count: usize, usage: fn(Duration) -> f64, behaviour: Behaviour) -> Simulated {
     let start = SimulatedInstant::now();
     let schedule = Arc::new(Schedule::new(plan, start.into_std()));
@@ -174,7 +174,7 @@ fn plan(pace: Pace, connections: usize, stop: Stop) -> Plan {
 #[tokio::test(start_paused = true)]
 async fn a_closed_workload_is_as_fast_as_it_is_answered() {
     let run = drive(&plan(Pace::Closed, 4, Stop::after(10 * SECOND)), |_, _| (ms(20), true)).await;
-    // 4 users, each 50 requests a second.
+    // 4 users with 50 requests a second each.
     assert_eq!((run.record.requests, run.record.errors, run.most_busy), (2_000, 0, 4));
     assert_eq!((run.latency_ms(0.0), run.latency_ms(1.0), run.service_ms(1.0)), (20, 21, 21));
     assert_eq!(run.elapsed, 10 * SECOND);
@@ -190,7 +190,7 @@ async fn a_warm_up_counts_for_nothing() {
     let plan = Plan { warmup: 2 * SECOND, ..plan(Pace::Closed, 2, Stop::after(5 * SECOND)) };
     let run = drive(&plan, behaviour).await;
     assert_eq!((run.elapsed, run.seen.len()), (5 * SECOND, 2 * (30 + 400)));
-    // Its errors are told all the same: a wrong answer is one whenever it comes.
+    // Errors of the warm-up are reported all the same: a wrong answer is an error at any time.
     assert_eq!((run.record.requests, run.record.errors), (2 * (10 + 400), 2 * 20));
     let rates: Vec<f64> = run.timeline.series().iter().map(|interval| interval.requests_per_second).collect();
     assert!(rates.len() == 50 && (rates[..9].iter().sum::<f64>() / 9.0 - 20.0).abs() < 3.0, "{rates:?}");
@@ -206,7 +206,7 @@ async fn users_think_before_each_request() {
     let plan = Plan { start: Start::Within(ms(900)), ..plan(pace, 90, Stop::after(10 * SECOND)) };
     let run = drive(&plan, |_, _| (ms(100), true)).await;
     assert_eq!(run.users, 90);
-    // Each user sends one each second; they begin spread over the first 0.9 s, and then think.
+    // Each user sends one request each second. They begin spread over the first 0.9 s, and then pause.
     let first: Vec<Duration> = run.seen.iter().take(90).map(|seen| seen.at).collect();
     for (user, at) in first.iter().enumerate() {
         assert_eq!(*at, ms(900 + 10 * user as u64), "{user}");
@@ -218,7 +218,7 @@ async fn users_think_before_each_request() {
 #[tokio::test(start_paused = true)]
 async fn thinking_is_distributed_as_asked() {
     let mean_gap = |run: &Simulated| {
-        // The times of one user, less what the server took.
+        // The times between one user's requests, minus the server's time.
         let times: Vec<f64> = run.seen.iter().filter(|seen| seen.user == 0).map(|seen| seen.at.as_secs_f64()).collect();
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0] - 0.1).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -243,7 +243,7 @@ async fn pacing_counts_from_start_to_start() {
     let behaviour: Behaviour = |index, _| (if index == 2 { ms(2_500) } else { ms(300) }, true);
     let run = drive(&plan(Pace::Every(SECOND), 1, Stop::requests(7)), behaviour).await;
     let times: Vec<u128> = run.seen.iter().map(|seen| seen.at.as_millis()).collect();
-    // The third takes 2.5 s: the next two are late and sent one after the other, and then the rhythm is as before.
+    // The third request takes 2.5 s. The next two are late and are sent one after the other; then the rhythm is as before.
     assert_eq!(times, [0, 1_000, 2_000, 4_500, 4_800, 5_100, 6_000]);
     let latencies: Vec<u64> = (0..7).map(|rank| run.latency_ms((rank as f64 + 0.5) / 7.0)).collect();
     for (latency, expected) in latencies.iter().zip([300, 300, 300, 400, 1_100, 1_800, 2_500]) {
@@ -254,22 +254,22 @@ async fn pacing_counts_from_start_to_start() {
 
 #[tokio::test(start_paused = true)]
 async fn a_ramp_adds_users_and_ends_at_the_first_failure() {
-    // 25 users a minute with a request each 120 s, as the report on Axis did it; the server fails after 100 requests.
+    // 25 users a minute with a request each 120 s, as in the report on Axis. The server fails after 100 requests.
     let plan = Plan {
         start: Start::PerSecond(25.0 / 60.0),
         ..plan(Pace::Every(120 * SECOND), 1_000, Stop::after(2_700 * SECOND).or_errors(1))
     };
     let run = drive(&plan, |index, _| (ms(500), index < 100)).await;
     assert_eq!(run.ended, Some(End::Errors(1)));
-    // Whatever is answered after the end, no interval shows more than there was.
+    // Answers after the end don't make any interval show too high a rate.
     let most = run.timeline.series().iter().map(|interval| interval.requests_per_second).fold(0.0, f64::max);
     assert!(most <= 2.0, "{most}");
-    // What is under way at the first failure is still answered, and nothing is sent any more.
+    // Requests in flight at the first failure are still answered, and nothing more is sent.
     assert_eq!((run.record.requests, run.record.errors as usize), (100, run.seen.len() - 100));
     let end = run.seen[100].at.as_secs_f64() + 0.5;
     let users = (end * 25.0 / 60.0).floor() as usize + 1;
     assert_eq!(run.users, users);
-    // Each user has sent as many as 120 s lie in the time since it began.
+    // Each user has sent one request for each 120 s since it began.
     let expected: usize = (0..users).map(|user| ((end - user as f64 * 2.4) / 120.0).floor() as usize + 1).sum();
     assert_eq!(run.seen.len(), expected);
     assert!(run.elapsed.as_secs_f64() - end < 0.6, "those who wait for their turn don't go on");
@@ -281,7 +281,7 @@ async fn a_ramp_ends_when_the_server_is_busy() {
         start: Start::PerSecond(2.05),
         ..plan(Pace::Every(SECOND), 1_000, Stop::after(100 * SECOND).or_server_cpu(0.25))
     };
-    // The processor's share grows by 1 % each second.
+    // The CPU share grows by 1 % each second.
     let usage = |at: Duration| at.as_secs() as f64 / 100.0;
     let run = drive_list(&plan, 1, usage, |_, _| (ms(10), true)).await;
     let Some(End::ServerCpu(share)) = run.ended else { panic!("{:?}", run.ended) };
@@ -301,7 +301,7 @@ async fn arrivals_come_whatever_the_server_does() {
     for (index, seen) in run.seen.iter().enumerate() {
         assert!(seen.at.abs_diff(ms(10 * index as u64)) <= ms(1), "{index}: {:?}", seen.at);
     }
-    // Little's law: 100 a second that take 0.1 s each are 10 at a time; no more connections are opened than that needs.
+    // Little's law: 100 a second that take 0.1 s each are 10 at a time. No more connections are opened than that needs.
     assert!((10..=11).contains(&run.most_busy) && run.connected <= 12, "{} {}", run.most_busy, run.connected);
 }
 
@@ -312,7 +312,7 @@ async fn random_arrivals_are_a_poisson_process() {
     let counts: Vec<f64> = run.per_second()[..400].iter().map(|count| *count as f64).collect();
     let mean = counts.iter().sum::<f64>() / 400.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
-    // Mean and variance of the counts are the same; four standard errors of each.
+    // Mean and variance of the counts are equal, within four standard errors of each.
     assert!((mean - 50.0).abs() < 1.5 && (variance / mean - 1.0).abs() < 0.3, "{mean} {variance}");
 }
 
@@ -332,7 +332,7 @@ async fn a_profile_ramps_steps_and_spikes() {
     }
 }
 
-/// Answers in 1 ms, but stands still from 5 s to 7 s.
+/// Answers in 1 ms, but stalls from 5 s to 7 s.
 fn stalling(_: usize, at: Duration) -> (Duration, bool) {
     let stands_still = at >= 5 * SECOND && at < 7 * SECOND;
     (if stands_still { 7 * SECOND - at } else { Duration::ZERO } + ms(1), true)
@@ -340,7 +340,7 @@ fn stalling(_: usize, at: Duration) -> (Duration, bool) {
 
 #[tokio::test(start_paused = true)]
 async fn a_stall_shows_in_all_it_delayed_and_only_there() {
-    // 100 a second for 10 s: 200 of 1,000 are due while nothing is answered.
+    // 100 a second for 10 s: 200 of 1,000 are due during the stall.
     let pace = Pace::Arrivals(Arrivals::constant(100.0));
     let open = drive(&plan(pace, 1, Stop::after(10 * SECOND)), stalling).await;
     assert_eq!((open.record.requests, open.missed), (1_000, (0, 0)));
@@ -349,15 +349,15 @@ async fn a_stall_shows_in_all_it_delayed_and_only_there() {
         let long = values.filter(|value| value.value_iterated_to() as u128 > time.as_nanos());
         long.map(|value| value.count_at_value()).sum::<u64>()
     };
-    // Those of the last 100 ms of the stall wait less; those that came right after it wait for those before them.
+    // Requests of the last 100 ms of the stall wait less; those right after it wait for those before them.
     assert!(longer_than(&open, ms(500)).abs_diff(170) <= 5, "{}", longer_than(&open, ms(500)));
     assert!((1_000..=1_400).contains(&open.latency_ms(0.9)), "{}", open.latency_ms(0.9));
     assert!(open.latency_ms(1.0).abs_diff(2_001) <= 3, "{}", open.latency_ms(1.0));
-    // Measured from when each was really sent, one request was slow and nobody sees it: coordinated omission.
+    // Counted from the actual sending, only one request was slow, so the stall is hidden: coordinated omission.
     assert_eq!(open.service_ms(0.99), 2);
     assert!(open.service_ms(1.0).abs_diff(2_001) <= 3);
 
-    // A closed workload at the same rate sends nothing meanwhile and has nothing to tell.
+    // A closed workload at the same rate sends nothing during the stall, so it shows only one slow request.
     let closed = drive(&plan(Pace::Think(Think::Fixed(ms(9))), 1, Stop::after(10 * SECOND)), stalling).await;
     assert_eq!(longer_than(&closed, ms(10)), 1);
     assert_eq!(closed.latency_ms(0.99), 2);
@@ -367,7 +367,7 @@ async fn a_stall_shows_in_all_it_delayed_and_only_there() {
 async fn arrivals_that_find_everybody_busy_are_dropped_and_counted() {
     let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(100.0) };
     let run = drive(&plan(Pace::Arrivals(arrivals), 5, Stop::after(10 * SECOND)), stalling).await;
-    // Five are under way when the server stands still at 5 s; the rest of those two seconds finds nobody.
+    // Five requests are in flight when the stall begins at 5 s. All other arrivals of those two seconds are dropped.
     assert_eq!(run.missed.0, 0);
     assert!(run.missed.1.abs_diff(195) <= 2, "{:?}", run.missed);
     assert_eq!(run.record.requests + run.missed.1, 1_000);
@@ -375,17 +375,17 @@ async fn arrivals_that_find_everybody_busy_are_dropped_and_counted() {
     assert!(run.latency_ms(0.99) <= 2, "those that were sent did not wait");
 }
 
-/// The user who came back last was asked first, and what was due before that was dropped although others had been free all along.
+/// The user who became free last was asked first, and arrivals due before that were dropped although other users had been free.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_dropped_while_somebody_is_free() {
-    // Several are due in each millisecond, which is as exact as this clock is; about 15 are under way.
+    // Several requests are due in each millisecond, the resolution of this clock; about 15 are in flight.
     let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(5_000.0) };
     let run = drive(&plan(Pace::Arrivals(arrivals), 100, Stop::after(SECOND)), |_, _| (ms(2), true)).await;
     assert!(run.most_busy < 30, "{}", run.most_busy);
     assert_eq!((run.record.requests, run.missed), (5_000, (0, 0)));
 }
 
-/// What would have been due after the last request was told as dropped, or as waiting.
+/// Arrivals after the last request were once counted as dropped, or as waiting.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_missed_once_all_requests_are_sent() {
     for when_busy in [WhenBusy::Drop, WhenBusy::Wait] {
@@ -394,10 +394,10 @@ async fn nothing_is_missed_once_all_requests_are_sent() {
         for connections in [1, 10] {
             let run = drive(&plan(Pace::Arrivals(arrivals.clone()), connections, stop), |_, _| (ms(5), true)).await;
             assert_eq!((run.record.requests, run.missed), (50, (0, 0)), "{when_busy:?}, {connections}");
-            // The time went on to its end, and throughput was told for all of it.
+            // The run once lasted until its time limit, and throughput was computed for all of that time.
             assert!(run.elapsed < SECOND, "{:?}", run.elapsed);
         }
-        // One that takes long is followed by nothing.
+        // No arrival after a last request that takes long is missed.
         let slow: Behaviour = |index, _| (if index == 49 { SECOND } else { ms(5) }, true);
         let run = drive(&plan(Pace::Arrivals(arrivals), 1, stop), slow).await;
         assert_eq!((run.record.requests, run.missed), (50, (0, 0)), "{when_busy:?}");
@@ -410,7 +410,7 @@ async fn a_rate_that_is_too_high_is_told() {
     let run = drive(&plan(pace, 10, Stop::after(SECOND)), |_, _| (ms(100), true)).await;
     assert_eq!(run.record.requests + run.missed.0, 1_000);
     assert_eq!(run.record.requests, 100, "ten at a time, each 0.1 s");
-    // The last of them waited nearly the whole second: due at 0.1 s, sent at 0.9 s.
+    // The last request waited nearly the whole second: due at 0.1 s, sent at 0.9 s.
     assert!(run.latency_ms(1.0).abs_diff(900) <= 15, "{}", run.latency_ms(1.0));
 }
 

@@ -1,4 +1,5 @@
-//! A process that has too few file descriptors for its users. The limit is the process's, so this test has one of its own.
+//! Tests a process that has too few file descriptors for its users. The limit applies to the whole process, so this test
+//! has its own program.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -13,7 +14,7 @@ use support::case;
 
 #[tokio::test]
 async fn users_beyond_the_file_descriptors_are_errors_and_the_run_goes_on() {
-    // Nobody accepts: the system takes the connections, and each user keeps its own until the time is over.
+    // Nothing accepts connections. The system completes them, and each user keeps its own until the time is over.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = Endpoint::resolve(&format!("http://{}/ping", listener.local_addr().unwrap())).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, 64, 64).unwrap();

@@ -1,4 +1,4 @@
-//! Every form of a report has what was measured by every method, and nothing that was not escaped.
+//! Tests that every format of a report shows the figures of every method, and escapes all text.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "support/sample.rs"]
@@ -15,7 +15,7 @@ fn rows(results: &Results) -> Vec<&Row> {
     results.rows().filter(|row| row.target != FLOOR).collect()
 }
 
-/// A copy in which each row of one case was measured again with other runs.
+/// Returns a copy in which each row of one case was measured again with other runs.
 fn with_runs(mut results: Results, case: &str, runs: &[f64]) -> Results {
     for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.case == case) {
         row.requests_per_second = Spread::of(runs.to_vec());
@@ -23,7 +23,8 @@ fn with_runs(mut results: Results, case: &str, runs: &[f64]) -> Results {
     results
 }
 
-/// A copy in which the raw rows of one case were measured in slices: 10 µs a request on the floor, and so many elsewhere.
+/// Returns a copy in which the raw rows of one case were measured in slices: 10 µs per request on the floor, and `cpu`
+/// elsewhere.
 fn in_slices(mut results: Results, case: &str, cpu: f64) -> Results {
     let rows = results.suites.iter_mut().flat_map(|suite| &mut suite.cases);
     for row in rows.filter(|row| row.case == case && row.client == Client::Raw) {
@@ -60,7 +61,7 @@ fn each_form_knows_what_castile_wrote_in_it() {
     }
 }
 
-/// A run of a day was replaced by the next one.
+/// The results of a day were once replaced by the next run.
 #[test]
 fn results_in_a_file_of_any_name_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,11 +94,11 @@ fn the_page_has_every_case_and_fetches_nothing() {
 fn the_page_tells_what_each_method_is_about() {
     let page = sample::results().page().unwrap();
     let texts = [
-        // The spread of a mean, published figures beside ours, and what was discarded.
+        // The deviation of a mean, published figures beside ours, and discarded passes.
         "29,200 ± 383",
         "19,621 ± 49",
         "(discarded)",
-        // A sequence, a search, a ramp, requests by the clock.
+        // A sequence, a search, a ramp, and scheduled requests.
         "Time for the whole list",
         "121,289",
         "Throughput against load",
@@ -141,7 +142,7 @@ fn comma_separated_values_have_a_line_for_each_row() {
     }
 }
 
-/// The tests of JUnit's XML: suite, name, and whether they failed.
+/// Returns the tests of JUnit XML: suite, name, and whether they failed.
 fn tests(junit: &str) -> Vec<(String, String, bool)> {
     let document = roxmltree::Document::parse(junit).unwrap();
     let cases = document.descendants().filter(|node| node.has_tag_name("testcase")).map(|case| {
@@ -173,7 +174,7 @@ fn junit_has_a_test_for_the_answers_and_for_each_condition_of_a_row() {
     let names: std::collections::HashSet<_> = tests.iter().map(|(suite, name, _)| (suite, name)).collect();
     assert_eq!(names.len(), tests.len(), "each has a name of its own");
     assert!(text.contains("rps &lt; 1,000 requests"), "the criterion is told");
-    // Who limits errors has said how many are too many.
+    // A condition on errors replaces the test of the answers.
     let lenient = results.junit(&["errors>100".parse().unwrap()], |row| row.errors).unwrap();
     assert!(!lenient.contains("<failure"), "41 errors are not more than 100");
 }
@@ -189,7 +190,7 @@ fn requests_that_were_never_sent_are_no_wrong_answers() {
     }
 }
 
-/// They had the URL, users and connections in them, and were new tests to a build server whenever one of these changed.
+/// Names once contained the URL, users and connections, so a build server saw new tests whenever one of these changed.
 #[test]
 fn names_of_junit_are_the_same_with_other_settings() {
     let names = |results: &Results| -> Vec<String> {
@@ -231,7 +232,8 @@ fn what_came_of_conditions_and_why_answers_failed_stands_first() {
     assert_eq!((&reasons[0]["count"], &reasons[1]["text"]), (&40.into(), &"no response within 10s".into()));
 }
 
-/// It spoke of benches: "compared with what was sent", "raised until throughput stops growing", "the driver was the limit".
+/// The report once spoke of benches: "compared with what was sent", "raised until throughput stops growing", "the driver
+/// was the limit".
 #[test]
 fn the_report_of_a_load_speaks_of_loads() {
     let mut results = sample::load();
@@ -290,7 +292,7 @@ fn rows_fail_by_conditions_and_by_what_is_not_known() {
     assert!(slow.iter().all(|failed| failed.found > Some(20_000.0)) && !slow.is_empty() && slow.len() < measured);
 }
 
-/// Whether a line of a table begins with a name and has a text, however wide its columns are.
+/// Returns whether a line of a table begins with a name and contains a text, ignoring the widths of columns.
 fn says(table: &str, name: &str, text: &str) -> bool {
     let spaced = |line: &str| format!(" {} ", line.split_whitespace().collect::<Vec<_>>().join(" "));
     table.lines().map(spaced).any(|line| line.contains(name) && line.contains(text))
@@ -316,7 +318,7 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     let mut other = sample::results();
     other.machine.cores = 64;
     assert!(compare(other).warnings()[0].contains("machine"));
-    // What others took of the cores was told of the bench, and not of its comparison.
+    // Use of the cores by other processes was once reported for the bench only, and not for its comparison.
     let mut disturbed = sample::results();
     disturbed.suites[0].cases[0].disturbed = Some(0.4);
     let compared = compare(disturbed);
@@ -324,7 +326,8 @@ fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
     assert!(warning.starts_with("Other processes used the cores") && warning.ends_with(": b"), "{warning}");
 }
 
-/// Requests per second say how busy the machine was as well: more of them were called better, though the server took more.
+/// Requests per second depend on how busy the machine was. A higher rate was once called better although the server used
+/// more CPU time.
 #[test]
 fn benches_are_judged_by_processor_time_where_both_have_it_beside_the_floor() {
     let bench = |cpu: f64, rate: f64| {
@@ -337,7 +340,7 @@ fn benches_are_judged_by_processor_time_where_both_have_it_beside_the_floor() {
     let (first, second) = (bench(12.0, 100.0), bench(15.0, 200.0));
     let comparison = compare(&first, &second);
     let table = comparison.table();
-    // 15 µs against 12, of which each may be 2 % off.
+    // 15 µs against 12 µs, each with an error of up to 2 %.
     assert!(says(&table, " echoVoid · castile · raw ", "+25.0 % (+20.1 to +30.1) CPU: more"), "{table}");
     assert!(says(&table, " echoVoid · castile · typed ", "req/s: more"), "the floor has no typed client: {table}");
     for note in ["CPU: server CPU time per request", "req/s: requests per second, where"] {
@@ -355,7 +358,7 @@ fn benches_are_judged_by_processor_time_where_both_have_it_beside_the_floor() {
     assert!(says(&table, " echoVoid · castile · raw ", "-20.0 % (-23.1 to -16.7) CPU: less"), "{table}");
     let table = compare(&first, &bench(12.1, 200.0)).table();
     assert!(says(&table, " echoVoid · castile · raw ", "CPU: none seen"), "{table}");
-    // Errors are answered at once.
+    // Errors are answered very quickly.
     let mut wrong = second.clone();
     for row in wrong.suites[0].cases.iter_mut().filter(|row| row.case == "echoVoid") {
         row.errors = 1;
@@ -402,7 +405,7 @@ fn the_headline_is_about_castile_and_no_peer() {
     let mut results = stacks::results();
     let page = results.page().unwrap();
     assert!(page.contains("All suites: castile") && page.contains("of castile had the right status"));
-    // What peers do changes the comparison, but nothing that is said of Castile alone.
+    // Figures of other targets change the comparison, but not the figures of Castile alone.
     let tiles = |page: &str| page[page.find("<dl class=\"tiles\"").unwrap()..page.find("</dl>").unwrap()].to_owned();
     for row in results.suites.iter_mut().flat_map(|suite| &mut suite.cases).filter(|row| row.target == "larch") {
         row.requests_per_second = Spread::of(vec![9e9]);
@@ -426,7 +429,7 @@ fn markdown_has_all_targets_side_by_side() {
     for suite in &results.suites {
         assert!(text.contains(&format!("\n## {}\n", suite.suite)));
     }
-    // What one takes beside Castile is what the rows say, and the least of a case stands out.
+    // The CPU time relative to Castile is that of the rows, and the lowest of each case is highlighted.
     let cpu = |target: &str| {
         let row = results.rows().find(|row| (&*row.case, &*row.target) == ("EchoVoid", target)).unwrap();
         row.server_cpu_us_per_request.unwrap()
@@ -434,7 +437,7 @@ fn markdown_has_all_targets_side_by_side() {
     let line = text.lines().find(|line| line.starts_with("| EchoVoid ") && line.contains("µs · ")).unwrap();
     assert!(line.contains(&format!("**{:.1} µs**", cpu("castile"))), "{line}");
     assert!(line.contains(&format!("{:.1} µs · {:.2}×", cpu("rowan"), cpu("rowan") / cpu("castile"))), "{line}");
-    // Signs behind figures are told below.
+    // The signs after figures are explained below the table.
     for (sign, meaning) in
         [('ᵈ', "the driver was the limit"), ('ᵒ', "other processes"), ('ʳ', "still got faster"), ('ᵉ', "wrong")]
     {
@@ -458,7 +461,7 @@ fn markdown_tables_are_whole_whatever_names_are_in_them() {
     let mut tables = 0;
     let mut columns = 0;
     for line in text.lines() {
-        // The command is code, in which nothing means anything.
+        // The command is shown as code, where Markdown has no meaning.
         let shown = line.strip_prefix("    ").map_or(line, |_| "");
         assert!(!shown.contains("<b>") && !shown.contains(" `e`") && !shown.contains(" [f]"), "{line}");
         let bars = shown.replace("\\|", "").matches('|').count();

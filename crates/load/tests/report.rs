@@ -1,4 +1,4 @@
-//! The report: `results.json` has the fields that readers rely on, and the page is safe and complete.
+//! Tests the report: `results.json` has the fields that readers rely on, and the page is safe and complete.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod support;
@@ -46,7 +46,7 @@ async fn results_have_the_fields_that_readers_rely_on() {
     let latency: Vec<f64> =
         ["p50", "p90", "p99", "p999", "max"].iter().map(|name| row["latency_us"][name].as_f64().unwrap()).collect();
     assert!(latency.is_sorted(), "{latency:?}");
-    // Nothing is known of another's process; the driver is our own.
+    // A foreign process isn't measured; the driver is our own.
     assert!(row["server_cpu_us_per_request"].is_null() && row["server_peak_rss_bytes"].is_null());
     if cfg!(target_os = "linux") {
         assert!(row["driver_cpu_share"].as_f64().unwrap() > 0.0);
@@ -57,7 +57,7 @@ async fn results_have_the_fields_that_readers_rely_on() {
 
 #[tokio::test]
 async fn errors_are_in_every_form_of_the_report() {
-    // Right once, so that there is something to measure.
+    // The first answer is right, so that there is something to measure.
     let server = Server::start(|index| match index {
         0 => pong(),
         _ => Act::Say(response("<script>")),
@@ -84,7 +84,7 @@ async fn a_target_that_answers_wrongly_is_told_before_anything_is_measured() {
 
 #[tokio::test]
 async fn what_fails_while_a_target_is_warmed_is_told_apart() {
-    // The first answer is wrong, and comes so late that one lap takes longer than all may.
+    // The first answer is wrong, and so late that one lap takes longer than the whole limit.
     let least = Duration::from_secs(1);
     let server = Server::start(move |index| match index {
         0 => Act::SayAfter(least * 4, response("gong")),
@@ -97,7 +97,7 @@ async fn what_fails_while_a_target_is_warmed_is_told_apart() {
     assert!(results.rows().all(|row| row.rising), "{results:?}");
     let told = format!("{} gave 1 wrong or missing answers while it was warmed for tests: found", server.url());
     for told in [&told, "The target still got faster"] {
-        // Others may stand between: that the driver was the limit, on a machine where it shares its cores.
+        // Other warnings may precede it, such as that the driver was the limit on a machine where it shares its cores.
         assert!(results.warnings.iter().any(|warning| warning.starts_with(told)), "{:?}", results.warnings);
     }
 }
@@ -127,7 +127,8 @@ async fn what_was_measured_before_an_interruption_is_reported() {
     assert_eq!(row.exit_reason.as_deref(), Some("interrupted"));
 }
 
-/// A share of 392 % was explained by how many requests a server finds at a time, and "60 % (± 46.8 %)" was in bold type.
+/// A share of 392 % was once explained by the number of requests that a server finds at a time, and "60 % (± 46.8 %)"
+/// was in bold type.
 #[test]
 fn the_lead_says_first_that_others_used_the_cores() {
     let lead = |results: &Results| {
@@ -175,7 +176,7 @@ fn the_report_is_written_where_it_is_asked_for() {
     assert_eq!(error.kind(), ErrorKind::Report);
 }
 
-/// The results of the sample, whose two rows took turns in nine slices.
+/// Returns the results of the sample, whose two rows took turns in nine slices.
 fn taken_in_turns() -> Results {
     let mut results: Results = serde_json::from_str(include_str!("data/results.json")).unwrap();
     let times = [1.14, 1.10, 1.12, 1.13, 1.11, 9.0, 1.12, 1.15, 1.09];

@@ -1,4 +1,4 @@
-//! A run against a server of known behaviour: what is counted, and as what.
+//! Tests a run against a server of known behaviour: what is counted, and as what.
 
 mod support;
 
@@ -21,7 +21,7 @@ async fn right_answers_are_counted_and_sampled() {
     assert_eq!((record.requests, record.errors), (2_000, 0), "{:?}", record.reasons);
     assert_eq!(record.latency.len(), 2_000);
     assert_eq!((server.requests(), server.connections()), (2_000, 8));
-    // The first of each connection, and one in a hundred.
+    // The first answer of each connection, and one in a hundred.
     assert!((8..=8 + 2_000 / 100 + 2).contains(&record.verified), "{}", record.verified);
 }
 
@@ -63,7 +63,7 @@ async fn wrong_content_is_an_error() {
     let expected = Expected::of(&case());
     let run = Run::start(&case(), &endpoint, &requests(5), &expected).unwrap();
     let record = run.finish().await.unwrap().record;
-    // Until an answer was right, each is looked at.
+    // Until one answer is right, each answer is checked.
     assert_eq!((record.requests, record.errors, record.verified), (0, 5, 0));
     assert_eq!(record.reasons[0].text, "found \"gong\", expected \"pong\"");
     assert_eq!(expected.length(0), None);
@@ -78,7 +78,7 @@ async fn a_wrong_status_is_an_error_that_quotes_the_body() {
     assert_eq!(server.connections(), 1, "the connection is still good");
 }
 
-/// A server that refuses a request may close before it has read all of it: what counts is what it said.
+/// A server that rejects a request may close before it has read all of it. Its answer counts.
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_refusal_is_read_although_the_request_could_not_be_sent() {
@@ -90,10 +90,10 @@ async fn a_refusal_is_read_although_the_request_could_not_be_sent() {
         let (mut stream, _) = listener.accept().unwrap();
         stream.read_exact(&mut [0; 100]).unwrap();
         stream.write_all(b"HTTP/1.1 503 X\r\nContent-Length: 4\r\n\r\nfull").unwrap();
-        // Closed with bytes unread, which resets it.
+        // Closing with unread bytes resets the connection.
     });
     let mut case = case();
-    // No socket buffers as much.
+    // Larger than any socket buffer.
     let castile_load::Requests::Raw(messages) = &mut case.requests else { panic!("{case:?}") };
     messages[0].body = vec![b'x'; 64 << 20].into();
     let endpoint = Endpoint::resolve(&format!("http://{address}/")).unwrap();
@@ -138,7 +138,7 @@ async fn a_stall_is_an_error_after_the_time_limit() {
 
 #[tokio::test]
 async fn no_server_is_an_error_and_not_a_busy_loop() {
-    // Bound and dropped at once, so that nothing listens there.
+    // Bound and dropped immediately, so that nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = Endpoint::resolve(&format!("http://127.0.0.1:{port}/")).unwrap();
     let plan = Plan { stop: Stop::after(Duration::from_millis(100)), ..Plan::default() };
@@ -158,7 +158,7 @@ async fn other_framings() {
     });
     let record = server.drive(&requests(9)).await.record;
     assert_eq!((record.requests, record.errors), (9, 0), "{:?}", record.reasons);
-    // The server said that it would close, so that was no error.
+    // The server announced that it would close, so that is not an error.
     assert_eq!(server.connections(), 6);
 }
 
@@ -191,11 +191,12 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
     let pace = Pace::Arrivals(Arrivals::constant(200.0));
     let open = server.drive(&Plan { pace, ..requests(150) }).await;
     assert_eq!((open.record.requests, open.record.errors), (150, 0));
-    // 80 requests were due in those 400 ms, 60 of them more than 100 ms before its end.
+    // 80 requests were due in those 400 ms, 60 of them more than 100 ms before the end of the stall.
     assert!(late(&open) >= 55, "{}", late(&open));
     assert!(open.record.latency.max() >= 399_000_000);
 
-    // A closed workload waits with the server, and sees one late answer: what coordinated omission hides.
+    // A closed workload waits for the server and sees one late answer: coordinated omission hides the
+    // rest.
     let server = Server::start(behaviour);
     let closed = server.drive(&requests(150)).await;
     assert_eq!(closed.record.requests, 150);
@@ -212,7 +213,7 @@ async fn a_rate_that_is_not_reached_is_told() {
     };
     let outcome = server.drive(&plan).await;
     assert_eq!(outcome.record.errors, 0);
-    // 200 were due, and one connection can do at most ten of them.
+    // 200 were due, and one connection can answer at most ten of them.
     assert_eq!(outcome.record.requests + outcome.unsent, 200);
     assert!(outcome.record.requests <= 11, "{}", outcome.record.requests);
 }
@@ -243,7 +244,7 @@ async fn a_dropped_run_stops() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     drop(run);
-    // What is under way may still end; after that the count stands still.
+    // Requests in flight may still end; after that the count doesn't change.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let sent = counter.sent();
     tokio::time::sleep(Duration::from_millis(100)).await;

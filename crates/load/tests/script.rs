@@ -1,4 +1,4 @@
-//! Requests that a script writes when they are due, and what is noted of each part of a mix.
+//! Tests requests that a script writes when they are due, and the records of each part of a mix.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod support;
@@ -9,7 +9,7 @@ use castile_load::{Answer, Case, Endpoint, Expected, HttpResponse, NoRequest, Ou
 use castile_load::{Script, Stop};
 use support::{Server, pong};
 
-/// Has a few requests of its own, and can't write one of them.
+/// A script that has a few requests and can't write one of them.
 struct Counting {
     left: usize,
     unwritten: Option<usize>,

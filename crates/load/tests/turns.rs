@@ -1,4 +1,4 @@
-//! Targets that take turns within a run: never two at once, on connections that stay open.
+//! Tests targets that take turns within a run: never two at a time, on connections that stay open.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod support;
@@ -46,7 +46,7 @@ async fn targets_take_turns_slice_by_slice_on_connections_that_stay_open() {
     let rows: Vec<_> = results.rows().collect();
     assert_eq!((rows.len(), results.slice_s), (2, Some(0.02)));
     let slices = rows[0].series.len();
-    // As many as a slow machine leaves of eight in each run.
+    // A slow machine may complete fewer than eight in each run.
     assert!((RUNS..=RUNS * 8).contains(&slices), "{slices}");
     for (row, server) in rows.iter().zip(&servers) {
         assert_eq!((row.errors, row.series.len()), (0, slices), "{:?}", row.reasons);
@@ -54,15 +54,15 @@ async fn targets_take_turns_slice_by_slice_on_connections_that_stay_open() {
         assert!(row.requests > 0 && row.requests < server.requests(), "the warm-up doesn't count");
         assert_eq!(server.connections(), (CONNECTIONS * RUNS) as u64);
     }
-    // With the slices of the warm-up. Who ended a round begins the next one, so there is a switch in each; a request of two
-    // targets at once would make many more.
+    // Including the slices of the warm-up. The target that ended a round begins the next one, so each round has one switch.
+    // Two targets driven at the same time would cause many more.
     let switches = switches.load(Ordering::SeqCst);
     assert!((slices..=slices + RUNS * 4).contains(&switches), "{switches} for {slices} slices");
 }
 
 #[tokio::test]
 async fn slow_targets_have_longer_slices() {
-    // The answers to what is sent at the start of a slice come nearly as long after its end.
+    // Answers to requests from the start of a slice arrive almost as long after its end.
     let servers =
         [Server::start(|_| pong()), Server::start(|_| Act::SayAfter(Duration::from_millis(38), response("pong")))];
     let results = bench(&servers).run(&mut Progress::silent()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Clients that are not the driver's own, over no network at all.
+//! Tests clients other than the driver's own, without a network.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::io;
@@ -15,7 +15,7 @@ type Act = fn(number: usize) -> Result<Answer, BoxError>;
 
 struct Client {
     act: Act,
-    /// Number of the request that is never answered.
+    /// The number of the request that is never answered.
     stalls_at: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl TypedClient for Client {
     }
 }
 
-/// Drives such clients and says how many were made.
+/// Drives such clients and returns the outcome and how many were made.
 async fn drive(plan: &Plan, count: usize, stalls_at: Option<usize>, act: Act) -> (Outcome, usize) {
     let made = Arc::new(AtomicUsize::new(0));
     let counter = made.clone();
@@ -107,7 +107,7 @@ async fn what_this_machine_ran_out_of_is_told_as_its_own_fault() {
     }
 }
 
-/// `EMFILE`, the same number on all systems that have it.
+/// Returns `EMFILE`, which is the same number on all systems that have it.
 fn no_more_files() -> i32 {
     24
 }

@@ -1,4 +1,4 @@
-//! Clients side by side: what their calls took, as data and as a table.
+//! Compares clients that made the same calls, as data and as a table.
 
 use std::time::Duration;
 
@@ -10,65 +10,65 @@ use super::format::{NONE, bytes, count, figure, ratio};
 use super::table::{aligned, bold, table};
 use crate::{Lap, Machine};
 
-/// What clients that made the same calls took for them.
+/// The measurements of clients that made the same calls.
 #[derive(Clone, Debug, Serialize)]
 pub struct Clients {
-    /// The version of Castile that measured.
+    /// The version of Castile that made the measurement.
     pub castile: String,
-    /// The command that repeats it.
+    /// The command that repeats the measurement.
     pub command: String,
-    /// Where it was measured.
+    /// The machine it was measured on.
     pub machine: Machine,
     /// Which cores server and clients ran on, in words.
     pub placement: String,
-    /// What a reader must know before believing the figures.
+    /// What a reader must know before trusting the figures.
     pub warnings: Vec<String>,
-    /// The cases in the order they were measured.
+    /// The cases in the order in which they were measured.
     pub cases: Vec<Called>,
 }
 
 /// The clients that made the calls of one case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Called {
-    /// Which suite the case is of.
+    /// The suite of the case.
     pub suite: String,
-    /// Its name.
+    /// The name of the case.
     pub case: String,
-    /// The clients; what others are compared with comes first.
+    /// The clients. The first one is what the others are compared with.
     pub clients: Vec<ClientRow>,
 }
 
-/// What the calls of one client took.
+/// The measurements of the calls of one client.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClientRow {
-    /// Its name, as `gsoap`.
+    /// The name of the client, such as `gsoap`.
     pub client: String,
-    /// What it and its versions are called.
+    /// The full name of the client and its versions.
     pub versions: String,
-    /// What it speaks, where that isn't SOAP over HTTP; it has a server of its own then.
+    /// Its protocol, if that isn't SOAP over HTTP. It has its own server then.
     pub protocol: Option<String>,
-    /// How many calls were measured, all answered rightly.
+    /// The number of measured calls, all answered correctly.
     pub calls: u64,
-    /// How many items an answer had on average, where the suite counts them.
+    /// The average number of items in an answer, if the suite counts them.
     pub items_per_call: f64,
-    /// Calls in a second of its processor time, user and system, with all its threads.
+    /// Calls per second of processor time, user and system, of all threads of the client.
     pub calls_per_cpu_second: Option<Spread>,
     /// Processor time of a call, in microseconds.
     pub cpu_us_per_call: Option<f64>,
-    /// How many times as much processor time as the first of the case.
+    /// Its processor time as a multiple of that of the first client of the case.
     pub cpu_ratio: Option<f64>,
-    /// Calls in a second, one after the other.
+    /// Calls per second, made one after the other.
     pub calls_per_second: Spread,
     /// Processor time of the server for a call, in microseconds.
     pub server_cpu_us_per_call: Option<f64>,
-    /// The most memory that it had resident, in bytes.
+    /// Peak resident memory of the client, in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Whether it was still getting faster when it was measured, so that it can do more.
+    /// Whether it still got faster while it was measured, so that it can do more.
     pub cold: bool,
 }
 
 impl Clients {
-    /// All cases as one table.
+    /// Returns all cases as one table.
     pub fn table(&self) -> String {
         let first = self.cases.iter().find_map(|called| called.clients.first());
         let compared = format!("× {}", first.map_or("first", |row| &row.client));
@@ -92,11 +92,11 @@ impl Clients {
 }
 
 impl ClientRow {
-    /// What the client of this name took for laps that it was measured in.
+    /// Returns the row of a client from the laps that were measured.
     pub fn of(client: &str, versions: &str, laps: &[Lap]) -> Self {
         let calls: u64 = laps.iter().map(|lap| lap.calls).sum();
         let each = |total: f64| total / calls.max(1) as f64;
-        // Of all laps, or of none.
+        // The CPU time is summed over all laps, or is `None` if one lap lacks it.
         let cpu_of = |cpu: fn(&Lap) -> Option<Duration>| laps.iter().map(cpu).sum::<Option<Duration>>();
         let micros = |cpu: Duration| each(cpu.as_secs_f64() * 1e6);
         let per_cpu = |lap: &Lap| Some(lap.calls as f64 / lap.cpu.filter(|cpu| !cpu.is_zero())?.as_secs_f64());
@@ -118,7 +118,7 @@ impl ClientRow {
 }
 
 impl Called {
-    /// Says of each client how it compares with the first.
+    /// Sets how each client compares with the first one.
     pub fn compare(&mut self) {
         let first = self.clients.first().and_then(|row| row.cpu_us_per_call);
         for row in &mut self.clients {

@@ -1,4 +1,4 @@
-//! Runs of the same cases side by side, and how sure their differences are.
+//! Compares runs of the same cases in several benches, with the certainty of the differences.
 
 use serde::Serialize;
 
@@ -9,16 +9,16 @@ use super::student::Difference;
 use super::{Method, Ratio, Results, Row, Spread};
 use crate::{Error, Machine};
 
-/// Some benches of which the first is what the others are compared with.
+/// Several benches, which are compared with the first.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     benches: Vec<Heading>,
-    /// Why the benches are not alike, so that what differs may not be the software.
+    /// Differences between the benches that may explain differences in the figures.
     warnings: Vec<String>,
     suites: Vec<ComparedSuite>,
 }
 
-/// What there is to know of a bench as a whole.
+/// The description of a bench as a whole.
 #[derive(Clone, Debug, Serialize)]
 struct Heading {
     name: String,
@@ -43,15 +43,15 @@ pub(super) struct ComparedSuite {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Compared {
     pub(super) case: String,
-    /// What tells the row from others of its case.
+    /// The text that distinguishes the row from other rows of its case.
     pub(super) row: String,
-    /// In the order of the benches; `None` where a bench doesn't have the row.
+    /// In the order of the benches; `None` if a bench doesn't have the row.
     pub(super) figures: Vec<Option<Figures>>,
-    /// Each bench after the first against it; `None` where nothing can be said.
+    /// The change from the first bench to each of the others; `None` if no verdict is possible.
     pub(super) differences: Vec<Option<Change>>,
 }
 
-/// What a bench has of a row beside the first.
+/// The change of a row from the first bench to another.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Change {
     by: Yardstick,
@@ -60,17 +60,17 @@ pub(super) struct Change {
     pub(super) difference: Difference,
 }
 
-/// What two benches are judged by.
+/// The figure by which two benches are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Yardstick {
-    /// The server's CPU time for a request, as a multiple of what the floor of the same bench took.
+    /// The server's CPU time per request, as a multiple of the floor's in the same bench.
     CpuBesideFloor,
-    /// For want of that. It also says how busy the machine was.
+    /// Used if the CPU time is not available. This figure also depends on how busy the machine was.
     RequestsPerSecond,
 }
 
-/// What a difference comes to.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
@@ -91,7 +91,7 @@ pub(super) struct Figures {
 }
 
 impl Comparison {
-    /// Compares benches, each with the name it is shown by; the first is the one that others are compared with.
+    /// Compares benches, each with its display name. The first bench is the one that others are compared with.
     pub fn of(benches: &[(String, Results)]) -> Self {
         let mut suites: Vec<ComparedSuite> = Vec::new();
         for suite in benches.iter().flat_map(|(_, results)| &results.suites) {
@@ -103,12 +103,12 @@ impl Comparison {
         Comparison { benches: benches.iter().map(heading).collect(), warnings, suites }
     }
 
-    /// The comparison as an HTML page of its own.
+    /// Returns the comparison as a self-contained HTML page.
     pub fn page(&self) -> Result<String, Error> {
         fill("compare.html", Forest::of(self, &self.suites))
     }
 
-    /// The comparison as a table for a terminal; how wide it may be is asked of the terminal.
+    /// Returns the comparison as a table for a terminal, which fits the width of the terminal.
     pub fn table(&self) -> String {
         super::table::comparison(self)
     }
@@ -121,7 +121,7 @@ impl Comparison {
         self.suites.iter().flat_map(|suite| suite.rows.iter().map(move |row| (&*suite.suite, row)))
     }
 
-    /// What the rows are judged by.
+    /// Returns the figures by which the rows are compared.
     pub(super) fn yardsticks(&self) -> impl Iterator<Item = Yardstick> {
         let has = |yardstick: &Yardstick| {
             let mut changes = self.rows().flat_map(|(_, row)| row.differences.iter().flatten());
@@ -130,7 +130,7 @@ impl Comparison {
         [Yardstick::CpuBesideFloor, Yardstick::RequestsPerSecond].into_iter().filter(has)
     }
 
-    /// What a reader must know before believing the differences.
+    /// Returns what a reader must know before trusting the differences.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -151,7 +151,7 @@ fn heading((name, results): &(String, Results)) -> Heading {
     }
 }
 
-/// A row, and how its CPU time compares with that of the floor of its bench.
+/// A row, and its CPU time as a multiple of that of its bench's floor.
 struct Measured<'a> {
     row: &'a Row,
     times_floor: Option<Ratio>,
@@ -189,9 +189,9 @@ fn measured<'a>(name: &str, results: &'a Results) -> Vec<Measured<'a>> {
 }
 
 impl Change {
-    /// `None` where not even requests per second tell how sure a difference is.
+    /// Returns the change between two rows; `None` if not even requests per second have an interval.
     fn between(first: &Measured<'_>, second: &Measured<'_>) -> Option<Self> {
-        // Nothing is said of what wrong answers cost.
+        // The CPU time of rows with wrong answers isn't compared.
         let is_right = [first, second].iter().all(|measured| measured.row.wrong() == 0);
         let by_cpu = || second.times_floor.filter(|_| is_right)?.against(&first.times_floor?);
         if let Some(difference) = by_cpu() {
@@ -203,7 +203,7 @@ impl Change {
         Some(Change { by: Yardstick::RequestsPerSecond, verdict, difference })
     }
 
-    /// The verdict, and what it is by: `CPU: less`.
+    /// Returns the verdict and the figure that it is based on: `CPU: less`.
     pub(super) fn words(&self) -> String {
         let what = match self.verdict {
             Verdict::Unseen => "none seen",
@@ -226,7 +226,7 @@ impl Yardstick {
         }
     }
 
-    /// What its name means, and what is better.
+    /// Returns what the figure means, and which direction is better.
     pub(super) fn about(self) -> String {
         let about = match self {
             Yardstick::CpuBesideFloor => {
@@ -249,7 +249,7 @@ fn verdict(difference: &Difference, is_better: bool) -> Verdict {
     }
 }
 
-/// Whether two rows measured the same in the same way.
+/// Returns whether two rows measured the same thing in the same way.
 fn is_same(a: &Row, b: &Row) -> bool {
     let key = |row: &Row| (row.client, row.method, row.given_load(), row.keep_alive);
     key(a) == key(b) && (&a.case, &a.target, &a.network, &a.style) == (&b.case, &b.target, &b.network, &b.style)
@@ -297,7 +297,7 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
     warnings
 }
 
-/// Says why nothing can be said of some differences, where single runs are the reason.
+/// Returns a note if some differences have no verdict because rows have single runs.
 fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Option<String> {
     let single = |bench: usize| {
         suites.iter().flat_map(|suite| &suite.rows).any(|row| {
@@ -320,18 +320,18 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
     })
 }
 
-/// What stands for a difference of which nothing can be said.
+/// The text for a difference without a verdict.
 pub(super) const NOT_KNOWN: &str = "not known";
 
-/// A difference with its interval: `+8.1 % (+5.0 to +11.2)`.
+/// Formats a difference with its interval: `+8.1 % (+5.0 to +11.2)`.
 pub(super) fn in_percent(difference: &Difference) -> String {
-    // Adding 0 makes a negative nothing a plain one.
+    // Adding 0 turns a negative zero into a positive one.
     let percent = |share: f64| format!("{:+.1}", (share * 1e3).round() / 10.0 + 0.0);
     format!("{} % ({} to {})", percent(difference.relative), percent(difference.low), percent(difference.high))
 }
 
 impl Figures {
-    /// Requests per second with their spread.
+    /// Returns requests per second with their standard deviation.
     pub(super) fn rate(&self) -> String {
         let Spread { mean, stddev, runs } = &self.requests_per_second;
         match runs.len() {
@@ -340,7 +340,8 @@ impl Figures {
         }
     }
 
-    /// CPU time of the server per request, and beside the floor's: `12.5 µs, 1.25 (1.20–1.30) × floor`.
+    /// Returns the server's CPU time per request, and its multiple of the floor's: `12.5 µs, 1.25 (1.20–1.30) ×
+    /// floor`.
     pub(super) fn cpu(&self) -> Option<String> {
         let cpu = format!("{} µs", figure(self.server_cpu_us_per_request?));
         Some(self.times_floor.iter().fold(cpu, |cpu, times| format!("{cpu}, {times} × floor")))

@@ -1,9 +1,9 @@
-//! The results as comma-separated values (RFC 4180), one line a row, for spreadsheets.
+//! Writes the results as comma-separated values (RFC 4180), one line per row, for spreadsheets.
 
 use super::label;
 use super::{Results, Row, Suite};
 
-/// A column: its name, which has the unit, and its text.
+/// A column: its name, which includes the unit, and a function that returns its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);
 
 const COLUMNS: [Column; 52] = [
@@ -65,7 +65,8 @@ const COLUMNS: [Column; 52] = [
 ];
 
 impl Results {
-    /// The rows as comma-separated values, with the names of the columns first; what was not measured is empty.
+    /// Returns the rows as comma-separated values. The first line has the names of the columns. A figure that was not measured
+    /// is empty.
     pub fn csv(&self) -> String {
         let mut csv = COLUMNS.map(|(name, _)| name).join(",") + "\r\n";
         for suite in &self.suites {
@@ -86,8 +87,8 @@ fn integer(integer: Option<u64>) -> String {
     integer.map(|integer| integer.to_string()).unwrap_or_default()
 }
 
-/// Quoted where it must be. Names come from contracts and URLs of strangers: spreadsheets would run what begins like a formula,
-/// and show what begins with an apostrophe as it is.
+/// Quotes a text if necessary. Names may come from untrusted contracts and URLs: spreadsheets would run a text that begins like
+/// a formula, but show one that begins with an apostrophe as text.
 fn text(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };

@@ -1,9 +1,9 @@
-//! Numbers as a person reads them.
+//! Formats numbers for people.
 
-/// What stands where there is no figure.
+/// The text for a missing figure.
 pub(super) const NONE: &str = "–";
 
-/// A whole number with thin separators between thousands: `12,345`.
+/// A whole number with separators between thousands: `12,345`.
 pub(crate) fn count(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();
@@ -19,16 +19,16 @@ pub(crate) fn count(number: f64) -> String {
     text
 }
 
-/// A round number without needless digits: `0.5`, `20`, `15,000`.
+/// A round number without unnecessary digits: `0.5`, `20`, `15,000`.
 pub(crate) fn plain(number: f64) -> String {
     match number {
         large if large >= 1_000.0 => count(large),
-        // Sums and products of steps are rounded to what was meant.
+        // Rounded, because sums and products of steps are not exact.
         small => format!("{}", (small * 1e9).round() / 1e9),
     }
 }
 
-/// Three digits that matter, more for large numbers: `0.123`, `1.23`, `12.3`, `1,234`.
+/// A number with three significant digits, more for large numbers: `0.123`, `1.23`, `12.3`, `1,234`.
 pub(crate) fn figure(number: f64) -> String {
     match number.abs() {
         size if size >= 99.95 => count(number),
@@ -38,7 +38,8 @@ pub(crate) fn figure(number: f64) -> String {
     }
 }
 
-/// A mean and its standard deviation with the same digits, so many that the deviation has one: `1,234 ± 56`, `29.1 ± 0.4`.
+/// A mean and its standard deviation with the same number of decimals, so that the deviation has one significant digit:
+/// `1,234 ± 56`, `29.1 ± 0.4`.
 pub(crate) fn spread(mean: f64, deviation: f64) -> String {
     let digits = |number: f64, most: f64| match number.abs() {
         size if size >= most => 0,
@@ -53,11 +54,11 @@ pub(crate) fn spread(mean: f64, deviation: f64) -> String {
     }
 }
 
-/// So many digits behind the point, and separators before it: `2,773.5`.
+/// A number with this many decimals, and separators between thousands: `2,773.5`.
 fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     match text.split_once('.') {
-        // Rounded already, so that nothing is carried.
+        // Already rounded, so nothing is carried into the whole part.
         Some((whole, fraction)) => format!("{}.{fraction}", count(whole.parse().unwrap_or(0.0))),
         None => count(number),
     }
@@ -68,12 +69,12 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// How many times: `0.96`, `1.30`, `101`.
+/// A ratio: `0.96`, `1.30`, `101`.
 pub(crate) fn ratio(ratio: f64) -> String {
     if ratio < 99.995 { format!("{ratio:.2}") } else { count(ratio) }
 }
 
-/// Microseconds, in the unit that fits: `174 µs`, `3.37 ms`, `1.20 s`.
+/// Microseconds, converted to the unit that fits: `174 µs`, `3.37 ms`, `1.20 s`.
 pub(crate) fn microseconds(time: f64) -> String {
     match time {
         time if time < 9_999.5 => format!("{} µs", figure(time)),
@@ -82,7 +83,7 @@ pub(crate) fn microseconds(time: f64) -> String {
     }
 }
 
-/// Bytes, in the unit that fits: `168 B`, `11.1 KB`, `14.2 MB` (powers of ten).
+/// Bytes, converted to the unit that fits: `168 B`, `11.1 KB`, `14.2 MB` (powers of ten).
 pub(crate) fn bytes(size: f64) -> String {
     match size {
         size if size < 1e3 => format!("{size:.0} B"),

@@ -1,4 +1,4 @@
-//! Whether a measurement counts as failed: conditions that a person gave, and what came of them.
+//! Decides whether a measurement counts as failed, by conditions of the user.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use super::label::full;
 use super::{FLOOR, Results, Row};
 use crate::Criterion;
 
-/// A condition for failing, and what came of it.
+/// A condition for failing, and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
     /// The condition: `p99 > 200 ms`.
     pub fail_if: String,
-    /// Whether a row fails by it.
+    /// Whether a row fails this condition.
     pub failed: bool,
     /// The rows in their order, without those of the floor.
     pub rows: Vec<Judged>,
@@ -24,11 +24,12 @@ pub struct Condition {
 pub struct Judged {
     /// The suite of the row.
     pub suite: String,
-    /// Its case.
+    /// The case of the row.
     pub case: String,
-    /// All that tells it from others.
+    /// All properties that distinguish the row from others.
     pub row: String,
-    /// Whether the condition holds. What was not measured fails, too: what nobody knows is not good.
+    /// Whether the row fails. A figure that was not measured fails, too, since an unknown figure is
+    /// not a good one.
     pub failed: bool,
     /// The figure in the unit of `results.json`: microseconds, a share of 1, or a number.
     pub found: Option<f64>,
@@ -37,7 +38,7 @@ pub struct Judged {
 }
 
 impl Results {
-    /// Judges all rows but those of the floor by these conditions for failing.
+    /// Judges all rows except the floor's by these conditions for failing.
     pub fn judge(&mut self, fail_if: &[Criterion]) {
         let judged = |criterion: &Criterion| {
             let rows = self.suites.iter().flat_map(|suite| suite.cases.iter().map(move |row| (&*suite.suite, row)));
@@ -51,7 +52,7 @@ impl Results {
 }
 
 impl Condition {
-    /// The rows that fail.
+    /// Returns the rows that fail.
     pub fn failures(&self) -> impl Iterator<Item = &Judged> {
         self.rows.iter().filter(|row| row.failed)
     }

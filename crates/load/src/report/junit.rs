@@ -1,4 +1,4 @@
-//! The results as JUnit's XML, which build servers show: tests of each row, for its answers and for each condition.
+//! Writes the results as JUnit XML for build servers. Each row has a test of its answers and a test for each condition.
 
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -21,7 +21,7 @@ struct TestSuites {
 #[derive(Serialize)]
 struct TestSuite {
     name: String,
-    /// Without a zone, as the format's schema has it.
+    /// Without a time zone, as the format's schema requires.
     timestamp: String,
     tests: usize,
     failures: usize,
@@ -31,7 +31,7 @@ struct TestSuite {
 #[derive(Serialize)]
 struct TestCase {
     name: String,
-    /// Seconds that were measured.
+    /// The measured time in seconds.
     time: String,
     failure: Option<Failure>,
     output: String,
@@ -44,11 +44,11 @@ struct Failure {
 }
 
 impl Results {
-    /// JUnit's XML: a test for each row and condition, which fails where the condition holds, and one for the answers of each
-    /// row, which fails by wrong or missing ones, unless a condition is about these; `wrong` says how many there were.
+    /// Returns JUnit XML with a test for each row and condition, which fails if the condition holds. Another test for each row
+    /// fails if there are wrong or missing answers, unless a condition is about these; `wrong` returns their number.
     ///
-    /// Names of tests are the same from measurement to measurement: they have what tells a row from its neighbours, and neither
-    /// URL nor what all rows have in common.
+    /// The names of tests are stable from measurement to measurement. They contain what distinguishes a row from its
+    /// neighbours, but neither the URL nor what all rows share.
     pub fn junit(&self, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> Result<String, Error> {
         let suites: Vec<_> = self.suites.iter().map(|suite| self.test_suite(suite, fail_if, wrong)).collect();
         let all = TestSuites {
@@ -57,7 +57,7 @@ impl Results {
             suites,
         };
         let mut environment = Environment::new();
-        // The name's ending turns on the escaping of everything that is filled in.
+        // The name's extension enables escaping of all inserted values.
         environment
             .add_template("junit.xml", TEMPLATE)
             .and_then(|()| environment.get_template("junit.xml"))
@@ -70,7 +70,7 @@ impl Results {
         let labels = Labels::among(rows());
         let method = rows().map(|row| row.method).next();
         let is_mixed = rows().any(|row| Some(row.method) != method);
-        // Who gave a limit on errors has said how many are too many.
+        // A condition on errors replaces the test of the answers.
         let about_errors = |criterion: &Criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate);
         let judges_answers = !fail_if.iter().any(about_errors);
         let cases: Vec<_> = rows()
@@ -129,7 +129,7 @@ fn test_case(row: &Row, name: String, failure: Option<Failure>) -> TestCase {
     }
 }
 
-/// Text without the characters that XML has no place for (XML 1.0, 2.2), which a stranger's answer may hold.
+/// Replaces the characters that XML 1.0 (2.2) doesn't permit, which a server's answer may contain.
 fn xml(text: &str) -> String {
     let legal = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..);
     text.chars().map(|c| if legal(c) { c } else { '\u{FFFD}' }).collect()

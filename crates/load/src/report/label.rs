@@ -1,11 +1,11 @@
-//! What rows are called: by what tells one from the others around it.
+//! Names rows by the properties that distinguish them from neighbouring rows.
 
 use std::collections::BTreeMap;
 
 use super::format::{count, figure};
 use super::{Client, FLOOR, Method, Row};
 
-/// What tells rows of one case apart.
+/// The properties that distinguish rows of one case.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Target,
@@ -21,16 +21,16 @@ const PARTS: [Part; 7] =
     [Part::Target, Part::Network, Part::Client, Part::Style, Part::Connections, Part::KeepAlive, Part::Rate];
 
 impl Part {
-    /// This part of a row in words; `None` where it says nothing.
+    /// Returns this property of a row in words; `None` if it says nothing.
     fn of(self, row: &Row) -> Option<String> {
         match self {
             Part::Target => Some(row.target.clone()),
             Part::Network => match &row.network {
                 Some(network) => Some(format!("across {network}")),
-                // Where somebody else's endpoint is, nobody says.
+                // The location of a foreign endpoint is not known.
                 None => (!row.target.contains("://")).then(|| "local".to_owned()),
             },
-            // The floor knows no types.
+            // The floor has no types.
             Part::Client if row.target == FLOOR => None,
             Part::Client => Some(client(row.client).to_owned()),
             Part::Style => row.style.clone(),
@@ -41,17 +41,18 @@ impl Part {
     }
 }
 
-/// Names rows by the parts in which they differ.
+/// Names rows by the properties in which they differ.
 #[derive(Debug)]
 pub(super) struct Labels(Vec<Part>);
 
 impl Labels {
-    /// For all these rows: what differs from case to case alone is told by the case.
+    /// Creates names for all these rows. A property that is the same for all rows of a case is left
+    /// out, since the case's name implies it.
     pub(super) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
         let varies = |part: &Part| {
             let mut found: BTreeMap<&str, String> = BTreeMap::new();
             let value = |row| match part {
-                // To have none is one of its own.
+                // Having no style counts as a style.
                 Part::Style => Some(part.of(row).unwrap_or_default()),
                 _ => part.of(row),
             };
@@ -61,7 +62,7 @@ impl Labels {
         Labels(PARTS.into_iter().filter(varies).collect())
     }
 
-    /// The parts that vary: `castile · typed`; the target where nothing does.
+    /// Returns the properties that vary: `castile · typed`. Returns the target if none does.
     pub(super) fn of(&self, row: &Row) -> String {
         let parts: Vec<_> = self.0.iter().filter_map(|part| part.of(row)).collect();
         match parts.is_empty() {
@@ -70,31 +71,32 @@ impl Labels {
         }
     }
 
-    /// The case, and the parts that vary beside the target: `echoVoid · typed`.
+    /// Returns the case and the properties that vary, without the target: `echoVoid · typed`.
     pub(super) fn of_case(&self, row: &Row) -> String {
         let parts = self.0.iter().filter(|part| !matches!(part, Part::Target));
         std::iter::once(row.case.clone()).chain(parts.filter_map(|part| part.of(row))).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The case, and all parts that vary: what is the same in the next measurement.
+    /// Returns the case and all properties that vary. This name is stable from measurement to
+    /// measurement.
     pub(super) fn whole(&self, row: &Row) -> String {
         std::iter::once(row.case.clone()).chain(self.beside_case(row)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The parts that vary, if any do.
+    /// Returns the properties that vary, if any do.
     pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
         (!self.0.is_empty()).then(|| self.of(row))
     }
 }
 
-/// All parts of a row, for where it stands alone.
+/// Returns all properties of a row, for a row that is shown alone.
 pub(crate) fn full(row: &Row) -> String {
     let tells = |part: &Part| !matches!(part, Part::Network) || row.network.is_some();
     let parts = PARTS.into_iter().filter(tells).filter_map(|part| part.of(row));
     parts.chain([method(row.method).to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
-/// How a row was driven, in words.
+/// Returns how a row was driven, in words.
 pub(super) fn driven(row: &Row) -> String {
     let keep_alive = keep_alive(row).to_owned();
     let load = match row.method {
@@ -105,7 +107,7 @@ pub(super) fn driven(row: &Row) -> String {
             let rate = rate.unwrap_or_else(|| "scheduled arrivals".to_owned());
             vec![rate, format!("at most {} under way", count(row.connections as f64)), keep_alive]
         }
-        // What was searched for is no way to drive.
+        // The result of a search is not part of how the row was driven.
         Method::Users if row.curve.is_empty() => {
             std::iter::once(users(row.connections)).chain(opened(row)).chain([keep_alive]).collect()
         }
@@ -143,7 +145,7 @@ fn connections(connections: usize) -> String {
     }
 }
 
-/// How many connections there really were, where each user should have had one and did not.
+/// Returns how many connections were opened, if not every user opened one.
 fn opened(row: &Row) -> Option<String> {
     row.opened.map(|opened| {
         let (opened, of) = (count(opened as f64), count(row.connections as f64));

@@ -1,4 +1,4 @@
-//! The results as Markdown, as GitHub shows it: the tables of a comparison, for a document.
+//! Writes the results as GitHub Markdown: the tables of a comparison, for a document.
 
 use super::format::{NONE, bytes, count, microseconds};
 use super::label::driven;
@@ -6,7 +6,7 @@ use super::measure::Measure;
 use super::versus::{Line, Overall, Rival, Versus, times, title};
 use super::{FLOOR, Method, Results, Row};
 
-/// Why a figure is to be doubted: a sign behind it, what it says, and when.
+/// A mark for a doubtful figure: the sign after it, its meaning, and when it applies.
 type Mark = (char, &'static str, fn(&Row) -> bool);
 
 const MARKS: [Mark; 4] = [
@@ -17,8 +17,8 @@ const MARKS: [Mark; 4] = [
 ];
 
 impl Results {
-    /// The results as Markdown: how they came to be, then a table of the targets, then for each suite tables whose
-    /// columns are the targets, by server CPU time first.
+    /// Returns the results as Markdown: how they were made, a table of the targets, and for each suite tables with
+    /// the targets as columns. The order of columns is by server CPU time.
     pub fn markdown(&self) -> String {
         let suites = self.versus();
         let overall = Overall::of(&suites);
@@ -64,7 +64,7 @@ impl Results {
         text + "\n"
     }
 
-    /// How long a turn is, and what that gives.
+    /// Returns how long a slice is, and the effect of slices.
     fn turns(&self) -> String {
         self.slice_s.map_or_else(String::new, |time| {
             format!(
@@ -93,7 +93,7 @@ impl Results {
         }
     }
 
-    /// What the targets are, and what all suites come to for each.
+    /// Returns the table of the targets with their overall results.
     fn targets(&self, subject: &str, overall: &Overall<'_>) -> String {
         let cpu = format!("CPU time, × {subject}");
         let mut table = Table::new(["target", "what it is", "language", &cpu, "cases", "first answer", "peak memory"]);
@@ -164,7 +164,7 @@ impl Results {
     }
 }
 
-/// What the bench is about, in a sentence; nothing without others.
+/// Returns the main result in a sentence; empty if there are no other targets.
 fn headline(subject: &str, overall: &Overall<'_>) -> String {
     let (Some(best), Some(worst), Some(mean)) = (overall.rivals.first(), overall.rivals.last(), overall.share) else {
         return String::new();
@@ -181,7 +181,7 @@ fn headline(subject: &str, overall: &Overall<'_>) -> String {
     format!("{}\n\n", escaped(&text))
 }
 
-/// The most memory that each target had resident, suite by suite: each has a process of its own for a suite.
+/// Returns the table of each target's peak resident memory by suite. Each suite has its own server process.
 fn memory(results: &Results, suites: &[Versus<'_>], subject: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in suites.iter().flat_map(|versus| versus.targets.iter().copied()) {
@@ -214,7 +214,7 @@ fn memory(results: &Results, suites: &[Versus<'_>], subject: &str) -> String {
     format!("**{}**\n\n{}\n", escaped(&format!("Peak memory, and its multiple of {subject}’s")), table.text())
 }
 
-/// Server CPU time by case and target, the least of each case in bold.
+/// Returns the table of server CPU time by case and target, with the lowest of each case in bold.
 fn cpu(versus: &Versus<'_>) -> String {
     let mut table = Table::of_targets(versus);
     for line in versus.costs() {
@@ -243,7 +243,7 @@ fn cpu(versus: &Versus<'_>) -> String {
     format!("**{}**\n\n{}\n", escaped(&caption), table.text())
 }
 
-/// A figure by case and target.
+/// Returns the table of a figure by case and target.
 fn figures(
     versus: &Versus<'_>,
     lines: &[&Line<'_>],
@@ -271,7 +271,7 @@ fn figures(
     }
 }
 
-/// The signs of the marks that hold. That the driver was the limit says nothing of CPU time.
+/// Returns the signs of the marks that apply. A limit of the driver doesn't affect CPU time.
 fn signs(row: &Row, of_speed: bool) -> String {
     let limits = if of_speed { &MARKS[..] } else { &MARKS[1..] };
     limits.iter().filter(|(_, _, holds)| holds(row)).map(|(sign, ..)| sign).collect()
@@ -281,11 +281,11 @@ fn optional<T>(figure: Option<T>, text: impl Fn(T) -> String) -> String {
     figure.map_or_else(|| NONE.to_owned(), text)
 }
 
-/// A table whose columns are as wide in the source as their widest cell, so that it can be read there, too.
+/// A table that is also readable in the source: each column is as wide as its widest cell.
 struct Table {
     headings: Vec<String>,
     lines: Vec<Vec<String>>,
-    /// How many columns from the first are words, and stand to the left.
+    /// The number of leading columns that contain words, which are left-aligned.
     words: usize,
     /// Whether the cells are Markdown already.
     is_escaped: bool,
@@ -297,12 +297,12 @@ impl Table {
         Table { headings, lines: Vec::new(), words: 1, is_escaped: false }
     }
 
-    /// The first column is that of the cases.
+    /// Creates a table whose first column has the names of the cases.
     fn of_targets(versus: &Versus<'_>) -> Self {
         Table::new(std::iter::once("case").chain(versus.targets.iter().map(|target| title(target))))
     }
 
-    /// Without the columns in which there is nothing.
+    /// Returns the table without its empty columns.
     fn text(self) -> String {
         let Table { headings, mut lines, words, is_escaped } = self;
         if !is_escaped {
@@ -332,7 +332,7 @@ impl Table {
     }
 }
 
-/// Text as it is shown, on one line: names come from contracts and URLs of strangers.
+/// Escapes text so that it is shown literally, on one line. Names may come from untrusted contracts and URLs.
 fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for c in text.chars() {

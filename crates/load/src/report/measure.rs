@@ -1,9 +1,9 @@
-//! The figure that a method is about: throughput where load is given, what was found where it is searched.
+//! The main figure of a method: throughput if the load was given, or the load that a search found.
 
 use super::format::{count, figure, spread};
 use super::{Method, Row};
 
-/// The figure that a method is about.
+/// The main figure of a method.
 #[derive(Debug)]
 pub(super) struct Measure {
     pub(super) title: &'static str,
@@ -13,11 +13,11 @@ pub(super) struct Measure {
     pub(super) of: fn(&Row) -> Option<Figure>,
 }
 
-/// A mean and, where it was measured more than once, its standard deviation.
+/// A mean and, if it was measured more than once, its standard deviation.
 pub(super) type Figure = (f64, Option<f64>);
 
 impl Measure {
-    /// What these rows of a method are about.
+    /// Returns the main figure of these rows of a method.
     pub(super) fn of_method<'a>(method: Method, rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let is_searched = rows.into_iter().any(|row| row.users_at_peak.is_some());
         let per_second = |row: &Row| {
@@ -51,7 +51,7 @@ impl Measure {
                 less_is_better: true,
                 unit: "s",
                 text: figure,
-                // The runs differ in time as they do in its inverse.
+                // The relative deviation of the time equals that of its inverse, the rate.
                 of: |row| {
                     let (elapsed, rate) = (row.elapsed_s?, &row.requests_per_second);
                     let spread = rate.runs.len() > 1 && rate.mean > 0.0;
@@ -61,7 +61,7 @@ impl Measure {
         }
     }
 
-    /// The figure of a row without its unit: `30,000 ± 100`; `None` where it was not measured.
+    /// Returns the figure of a row without its unit: `30,000 ± 100`; `None` if it was not measured.
     pub(super) fn written(&self, row: &Row) -> Option<String> {
         (self.of)(row).map(|(mean, deviation)| match deviation {
             None => (self.text)(mean),

@@ -1,10 +1,17 @@
-//! The report: data first ([`Results`]), then what is made of them.
+//! The report: the data ([`Results`]), and its output formats.
 //!
-//! `table` is for terminals, `page` for browsers (`block` is a suite's rows of one method, made of `material`: `bars`, `plot`
-//! and `axis` are its drawings, `detail` one case, `figures` the tables behind all, `stacks` those of targets side by side;
-//! `templates/` say what it looks like), `markdown` for documents, `csv` and `junit` for other programs. `versus` puts targets
-//! of a bench side by side, with the ratios of `ratio`, `compare` benches, with the intervals of `student`; `judge` decides what counts as failed, `own` which files may be
-//! replaced. `label` names rows by what tells them apart, `measure` has the figure that a method is about.
+//! Formats:
+//! - `table` writes tables for terminals.
+//! - `page` writes pages for browsers. Its `block` shows a suite's rows of one method, which `material` collects. `bars`, `plot` and `axis`
+//!   draw charts, `detail` shows one case, `figures` and `stacks` write tables. The layout is in `templates/`.
+//! - `markdown` writes documents, `csv` and `junit` write for other programs.
+//!
+//! Analysis:
+//! - `versus` compares the targets of a bench, with the ratios of `ratio`.
+//! - `compare` compares benches, with the intervals of `student`.
+//! - `judge` decides what counts as failed.
+//! - `label` names rows by what distinguishes them, and `measure` has the main figure of each method.
+//! - `own` decides which files may be replaced.
 
 mod clients;
 mod compare;
@@ -42,18 +49,18 @@ use serde::Serialize;
 
 use crate::{Error, ErrorKind};
 
-/// What [`Results::write`] writes into a directory.
+/// The files that [`Results::write`] writes into a directory.
 pub const FILES: [&str; 2] = [RESULTS, PAGE];
 const RESULTS: &str = "results.json";
 const PAGE: &str = "index.html";
 const COMPARISON: &str = "comparison.html";
 
 impl Results {
-    /// Writes `results.json` and `index.html` into a directory, which is made if it is not there; gives their paths. Other results
-    /// there are kept as `results.1.json`, or under a higher number.
+    /// Writes `results.json` and `index.html` into a directory, which is created if necessary, and returns their paths. Different results
+    /// that are there are renamed to `results.1.json`, or to a higher number.
     ///
     /// # Errors
-    /// That they can't be written, or that a file of others is there.
+    /// The files can't be written, or a file there was not written by Castile.
     pub fn write(&self, directory: &Path) -> Result<Vec<PathBuf>, Error> {
         Results::expect_own(directory)?;
         let page = self.page()?;
@@ -62,19 +69,19 @@ impl Results {
         Ok(files)
     }
 
-    /// Whether [`write`](Self::write) would replace a file of others in this directory.
+    /// Checks that [`write`](Self::write) would not replace a file that Castile did not write.
     ///
     /// # Errors
-    /// That it would.
+    /// It would replace such a file.
     pub fn expect_own(directory: &Path) -> Result<(), Error> {
         Form::Results.expect_own(&directory.join(RESULTS))?;
         Form::Page.expect_own(&directory.join(PAGE))
     }
 
-    /// Writes the results into a file; gives its path, and that under which other results are kept that were there.
+    /// Writes the results into a file. Returns its path, and the new path of different results that were there.
     ///
     /// # Errors
-    /// That it can't be written, or that a file of others is there.
+    /// The file can't be written, or the file there was not written by Castile.
     pub fn write_json(&self, path: &Path) -> Result<Vec<PathBuf>, Error> {
         Form::Results.expect_own(path)?;
         let json = self.json()?;
@@ -82,19 +89,19 @@ impl Results {
         Ok(std::iter::once(save(path, &json)?).chain(kept).collect())
     }
 
-    /// What `results.json` holds.
+    /// Returns the content of `results.json`.
     pub fn json(&self) -> Result<String, Error> {
         json(self)
     }
 
-    /// Reads a `results.json`, or that of a directory.
+    /// Reads a `results.json`, or the one in a directory.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
         let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{what} {}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
         serde_json::from_str(&text).map_err(|error| match text.trim_start().starts_with('{') {
             true => wrong("expected the results of a bench in").because(error),
-            // What a reader of JSON says of other files is of no use.
+            // The JSON parser's message about other files would not help.
             false => {
                 let file = file.display();
                 Error::new(ErrorKind::Report, format!("{file} is no JSON, expected the results.json of a bench"))
@@ -104,24 +111,24 @@ impl Results {
 }
 
 impl Comparison {
-    /// Writes `comparison.html` into a directory, which is made if it is not there; gives its path.
+    /// Writes `comparison.html` into a directory, which is created if necessary, and returns its path.
     ///
     /// # Errors
-    /// That it can't be written, or that a file of others is there.
+    /// The file can't be written, or the file there was not written by Castile.
     pub fn write(&self, directory: &Path) -> Result<PathBuf, Error> {
         Comparison::expect_own(directory)?;
         save(&directory.join(COMPARISON), &self.page()?)
     }
 
-    /// Whether [`write`](Self::write) would replace a file of others in this directory.
+    /// Checks that [`write`](Self::write) would not replace a file that Castile did not write.
     ///
     /// # Errors
-    /// That it would.
+    /// It would replace such a file.
     pub fn expect_own(directory: &Path) -> Result<(), Error> {
         Form::Page.expect_own(&directory.join(COMPARISON))
     }
 
-    /// The comparison as data.
+    /// Returns the comparison as JSON.
     pub fn json(&self) -> Result<String, Error> {
         json(self)
     }
@@ -141,13 +148,13 @@ fn save(path: &Path, text: &str) -> Result<PathBuf, Error> {
     Ok(path.to_owned())
 }
 
-/// Writes a file. What was there stays until all of the new content is, so that a full disk takes nothing away. What is no regular
-/// file, such as a device, is written to.
+/// Writes a file atomically. The old content stays until all of the new content is written, so a full disk loses nothing. A device or
+/// another special file is written directly.
 ///
 /// # Errors
-/// What the system says. No part of the new content is left then.
+/// The error of the system. No part of the new content is left then.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    // A link leads on to what it led to.
+    // A symbolic link is followed, so that it stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let there = fs::metadata(&path).ok();
     let Some(name) = path.file_name().filter(|_| there.as_ref().is_none_or(fs::Metadata::is_file)) else {
@@ -166,9 +173,9 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
-/// Gives a file of earlier results another name, `results.1.json` or a higher number, unless it holds this text.
+/// Renames a file of earlier results to `results.1.json` or a higher number, unless it has this text.
 fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
-    // A device or a pipe keeps nothing.
+    // A device or a pipe stores nothing.
     let there = if path.is_file() { fs::read_to_string(path).ok() } else { None };
     if there.is_none_or(|there| there.is_empty() || there == text) {
         return Ok(None);
@@ -193,7 +200,7 @@ fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
 mod tests {
     use super::*;
 
-    /// A full disk left a cut file in place of a whole one.
+    /// A full disk once left a truncated file instead of the old one.
     #[test]
     fn what_is_there_stays_until_the_new_content_is() {
         let directory = tempfile::tempdir().unwrap();
@@ -201,7 +208,7 @@ mod tests {
         write_whole(&path, "one").unwrap();
         write_whole(&path, "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        // Its own name stands for a disk that has no room.
+        // A directory with the name of the temporary file simulates a full disk.
         let temporary = directory.path().join(format!(".a.json.{}", std::process::id()));
         fs::create_dir(&temporary).unwrap();
         write_whole(&path, "three").unwrap_err();
@@ -210,7 +217,7 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
-    /// A bench, and a page made again without `--out`, replaced the results of another bench.
+    /// A bench, and a page made again without `--out`, once replaced the results of another bench.
     #[test]
     fn earlier_results_are_kept() {
         let directory = tempfile::tempdir().unwrap();

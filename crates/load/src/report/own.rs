@@ -1,4 +1,5 @@
-//! What castile wrote, and may replace: a file of others is worth more than a report, which can be written elsewhere.
+//! Decides which files a report may replace: only those that Castile wrote. Other files must not be lost, and a report can
+//! be written elsewhere.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,25 +10,25 @@ use serde::de::IgnoredAny;
 
 use crate::{Error, ErrorKind};
 
-/// The forms in which reports stand in files.
+/// The file formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What [`Results::json`](super::Results::json) writes.
+    /// The output of [`Results::json`](super::Results::json).
     Results,
-    /// A page, of results or of a comparison.
+    /// A page of results or of a comparison.
     Page,
     /// Comma-separated values.
     Csv,
-    /// JUnit's XML.
+    /// JUnit XML.
     Junit,
 }
 
 impl Form {
-    /// Whether what is at a path may be replaced by a report of this form: nothing is there, or no regular file, or castile
-    /// wrote it in the same form.
+    /// Checks that a report of this form may be written to a path. It may if there is nothing, a special file, or a file
+    /// that Castile wrote in the same form.
     ///
     /// # Errors
-    /// That a file of others is there.
+    /// There is a file that Castile did not write in this form.
     pub fn expect_own(self, path: &Path) -> Result<(), Error> {
         expect_own(path, |bytes| self.is_own(bytes))
     }
@@ -36,7 +37,7 @@ impl Form {
         let begins = |text: &str| bytes.starts_with(text.as_bytes());
         match self {
             Form::Results => serde_json::from_slice::<Mark>(bytes).is_ok(),
-            // Pages of before have no generator, and a link that no others have.
+            // Older pages have no generator element, but a link that no other pages have.
             Form::Page => begins("<!doctype html>") && [GENERATOR, SKIP].iter().any(|mark| contains(bytes, mark)),
             Form::Csv => begins("suite,case,target,"),
             Form::Junit => begins("<?xml") && contains(bytes, "<testsuites name=\"castile\""),
@@ -47,10 +48,10 @@ impl Form {
 const GENERATOR: &str = "<meta name=\"generator\" content=\"Castile\">";
 const SKIP: &str = "<a class=\"skip\" href=\"#results\">Skip to the results</a>";
 
-/// More than the head of a page with its style.
+/// More than the length of a page's head with its style.
 const HEAD: usize = 100_000;
 
-/// What all results have, whichever version wrote them.
+/// The fields that results of all versions have.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "they are only to be there")]
 struct Mark {
@@ -59,10 +60,10 @@ struct Mark {
     suites: Vec<IgnoredAny>,
 }
 
-/// Whether what is at a path may be replaced: nothing is there, or no regular file, an empty one, or one that is `own`.
+/// Checks that a path may be written to. It may if there is nothing, a special file, an empty file, or one that is `own`.
 ///
 /// # Errors
-/// That a file of others is there, or one that can't be read.
+/// There is another file, or one that can't be read.
 pub fn expect_own(path: &Path, own: impl FnOnce(&[u8]) -> bool) -> Result<(), Error> {
     let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{} {what}", path.display()));
     let bytes = read(path).map_err(|error| wrong("is there and can't be read").because(error))?;
@@ -72,7 +73,7 @@ pub fn expect_own(path: &Path, own: impl FnOnce(&[u8]) -> bool) -> Result<(), Er
     }
 }
 
-/// Nothing of what is no regular file.
+/// Reads a file; returns nothing for a special file.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path.is_file() {
@@ -81,7 +82,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a text stands near the beginning.
+/// Returns whether a text occurs near the beginning.
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes[..bytes.len().min(HEAD)].windows(text.len()).any(|window| window == text.as_bytes())
 }

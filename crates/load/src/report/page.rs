@@ -1,7 +1,7 @@
-//! The results as one page for a browser: templates filled with data, nothing fetched from anywhere.
+//! Writes the results as one HTML page. Templates are filled with data, and nothing is loaded from elsewhere.
 //!
-//! Here figures become positions and words; what they look like is the templates' business. The charts are SVG without
-//! text: texts stand beside them in HTML, so that they stay readable however wide a chart is.
+//! The code turns figures into positions and words; the templates decide their appearance. The charts are SVG without
+//! text. Texts are HTML beside them, so that they stay readable at any width of the chart.
 
 mod axis;
 mod bars;
@@ -27,7 +27,7 @@ use super::versus::{Overall, Versus};
 use super::{Client, FLOOR, Method, Published, Results, Suite, label};
 use crate::{Error, ErrorKind};
 
-/// Names ending in `.html` turn on the escaping of everything that is filled in.
+/// The extension `.html` enables escaping of all inserted values.
 const TEMPLATES: [(&str, &str); 5] = [
     ("style.css", include_str!("templates/style.css")),
     ("base.html", include_str!("templates/base.html")),
@@ -36,7 +36,7 @@ const TEMPLATES: [(&str, &str); 5] = [
     ("compare.html", include_str!("templates/compare.html")),
 ];
 
-/// A template filled with data.
+/// Returns a template filled with data.
 pub(super) fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.add_filter("count", count);
@@ -55,7 +55,7 @@ pub(super) fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
 }
 
 impl Results {
-    /// The results as an HTML page of its own.
+    /// Returns the results as a self-contained HTML page.
     pub fn page(&self) -> Result<String, Error> {
         let versus = self.versus();
         let overall = Overall::of(&versus);
@@ -89,22 +89,22 @@ impl Results {
     }
 }
 
-/// All that the template is filled with.
+/// The data of the page's template.
 #[derive(Serialize)]
 struct Page<'a> {
     results: &'a Results,
-    /// How many things the bars of a block can be relative to, at most.
+    /// The largest number of baselines that a block's bars have.
     choices: usize,
     summary: Summary,
-    /// What there is on the page: the id of each section, and what it is called.
+    /// The sections of the page: the id and the title of each.
     sections: Vec<(String, String)>,
-    /// Nothing where there is only one.
+    /// `None` if there is only one target.
     targets: Option<Table>,
-    /// The cases in which another takes less CPU time.
+    /// The cases in which another target takes less CPU time.
     lost: Vec<String>,
-    /// Whether any requests were due by the clock.
+    /// Whether any requests were due at fixed times.
     scheduled: bool,
-    /// Whether any answers were read by generated clients.
+    /// Whether any answers were decoded by generated clients.
     typed: bool,
     has_floor: bool,
     suites: Vec<Section<'a>>,
@@ -114,18 +114,19 @@ struct Page<'a> {
 #[derive(Serialize)]
 struct Section<'a> {
     name: String,
-    /// What it measures.
+    /// What the suite measures.
     about: Option<&'a str>,
-    /// What names mean that stand in it.
+    /// The meanings of names that occur in the section.
     terms: Vec<(&'a str, &'a str)>,
-    /// Where more than one target was measured.
+    /// `None` if only one target was measured.
     stacks: Option<Stacks>,
     blocks: Vec<Block>,
     history: Vec<Table>,
     published: &'a [Published],
 }
 
-/// The sections of the page, in their order: of several suites each, of a single one its blocks.
+/// Returns the sections of the page in their order. With several suites these are the suites, otherwise the blocks of
+/// the only one.
 fn sections(suites: &[Section<'_>], with_targets: bool) -> Vec<(String, String)> {
     let mut sections: Vec<(String, String)> = Vec::new();
     let mut section = |id: &str, name: &str| sections.push((id.to_owned(), name.to_owned()));
@@ -145,7 +146,7 @@ fn sections(suites: &[Section<'_>], with_targets: bool) -> Vec<(String, String)>
     sections
 }
 
-/// What names mean: those that the suite says, and those of the clients where there are several.
+/// Returns the meanings of names: those that the suite declares, and those of the clients if there are several.
 fn terms(suite: &Suite) -> Vec<(&str, &str)> {
     let mut clients: Vec<Client> = Vec::new();
     for row in suite.cases.iter().filter(|row| row.target != FLOOR) {
@@ -163,12 +164,12 @@ fn terms(suite: &Suite) -> Vec<(&str, &str)> {
     known.filter(|(name, _)| is_there(name)).chain(clients).collect()
 }
 
-/// The targets of a suite side by side.
+/// Tables that compare the targets of a suite.
 #[derive(Serialize)]
 struct Stacks {
-    /// Nothing where no CPU time was measured.
+    /// `None` if no CPU time was measured.
     costs: Option<Table>,
-    /// Nothing where all answers are equally long.
+    /// `None` if all answers have the same length.
     sizes: Option<Table>,
 }
 

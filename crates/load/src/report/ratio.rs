@@ -1,5 +1,5 @@
-//! What one target takes beside another, and how sure that is: targets take turns in short slices, and slices are compared in
-//! pairs, so that what disturbs one disturbs the other.
+//! The cost of one target as a multiple of another's, with an interval. Targets take turns in short slices, and slices are
+//! compared in pairs, so a disturbance affects both sides of a pair.
 
 use std::fmt;
 
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use super::Row;
 use super::student::{CONFIDENCE, Difference};
 
-/// With fewer pairs, half of them would have no interval.
+/// With fewer pairs than this, half of them would be too few for an interval.
 const HALVED: usize = 12;
 
-/// How many times as much one takes as another.
+/// The cost of one target as a multiple of another's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The median of the pairs, of many that of their quieter half; where there are none, the ratio of the means of all runs.
+    /// The median of the pairs; with many pairs, of their quieter half. Without pairs, the ratio of the means of all runs.
     pub ratio: f64,
-    /// Between these two the true median lies, with a confidence of 95 % at least, whatever the pairs are distributed like;
-    /// `None` of fewer than six pairs.
+    /// The true median is between these two with a confidence of at least 95 %, for any distribution of the pairs. `None` for
+    /// fewer than six pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// How many pairs of slices it is the median of.
+    /// The number of pairs of slices that the median is taken of.
     #[serde(default)]
     pub pairs: usize,
 }
 
 impl Ratio {
-    /// That of two means, of which nothing tells how sure it is.
+    /// Returns the ratio of two means, which has no interval.
     fn of_means(ratio: f64) -> Self {
         Ratio { ratio, interval: None, pairs: 0 }
     }
 
-    /// Nothing of no pairs.
+    /// Returns the ratio of pairs; `None` if there are no pairs.
     fn of_pairs(mut pairs: Vec<f64>) -> Option<Self> {
         pairs.sort_by(f64::total_cmp);
         let count = pairs.len();
@@ -40,8 +40,8 @@ impl Ratio {
         Some(Ratio { ratio: (lower + upper) / 2.0, interval, pairs: count })
     }
 
-    /// The difference from a ratio of another bench, if both tell how sure they are. It is seen where their intervals don't
-    /// overlap: that errs on the side of seeing none.
+    /// Returns the difference from a ratio of another bench, if both have an interval. A difference counts as seen if the
+    /// intervals don't overlap, which is the cautious choice.
     pub(super) fn against(&self, first: &Ratio) -> Option<Difference> {
         let ([low, high], [first_low, first_high]) = (self.interval?, first.interval?);
         let share = |own: f64, first: f64| own / first - 1.0;
@@ -52,7 +52,7 @@ impl Ratio {
         })
     }
 
-    /// With a sign, and its interval if it has one: `1.12× (1.10–1.15)`.
+    /// Formats the ratio with a sign and its interval, if it has one: `1.12× (1.10–1.15)`.
     pub(super) fn written(&self, write: impl Fn(f64) -> String, sign: &str) -> String {
         let ratio = write(self.ratio);
         match self.interval {
@@ -70,7 +70,7 @@ impl fmt::Display for Ratio {
 }
 
 impl Row {
-    /// How many times another row's CPU time of the server a request takes; `None` where none was answered.
+    /// Returns the server's CPU time per request as a multiple of another row's; `None` if no request was answered.
     pub fn cpu_ratio(&self, other: &Row) -> Option<Ratio> {
         if self.requests == 0 {
             return None;
@@ -83,7 +83,7 @@ impl Row {
         of_pairs().or_else(of_means)
     }
 
-    /// The slices in which two rows took turns; none where they did not.
+    /// Returns the pairs of slices in which two rows took turns; empty if they did not.
     fn pairs(&self, other: &Row) -> impl Iterator<Item = [f64; 2]> {
         let load = |row: &Row| (row.client, row.method, row.connections, row.keep_alive, row.series.len());
         let is_same = (&self.case, &self.style) == (&other.case, &other.style) && load(self) == load(other);
@@ -94,8 +94,8 @@ impl Row {
     }
 }
 
-/// The ratios of the half of the pairs in which both together took least: others that use the same caches make both take more, and
-/// whom by more depends on what they do. Which of the two took less has no part in the choice.
+/// Returns the ratios of the half of the pairs in which both sides together took least. Other processes that use the same caches
+/// slow both sides, and the more affected side varies. The choice doesn't depend on which of the two took less.
 fn quieter_half(mut pairs: Vec<[f64; 2]>) -> Vec<f64> {
     if pairs.len() >= HALVED {
         let both = |[own, other]: &[f64; 2]| own.ln() + other.ln();
@@ -105,12 +105,12 @@ fn quieter_half(mut pairs: Vec<[f64; 2]>) -> Vec<f64> {
     pairs.into_iter().map(|[own, other]| own / other).collect()
 }
 
-/// How many of so many values an interval of their median leaves out at each end (the k-th values from both ends are a
-/// confidence interval of the median, by the binomial distribution: each value is above it or below it as a coin falls).
-/// `None` where even the smallest and the largest are too near.
+/// Returns how many of `count` sorted values are left out at each end of the interval of their median; `None` if there are too few
+/// values. The k-th values from both ends form a confidence interval of the median by the binomial distribution: each value is
+/// above or below the median with equal probability.
 fn left_out(count: usize) -> Option<usize> {
     let outside = (1.0 - CONFIDENCE) / 2.0;
-    // That k values are below the median, k = 0, 1, …: their logarithms, since there may be thousands of values.
+    // The probability that k values are below the median, for k = 0, 1, …, as a logarithm, since there may be thousands of values.
     let mut term = -(count as f64) * std::f64::consts::LN_2;
     let mut below = term.exp();
     let mut left_out = None;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::report::{Interval, Results};
 
-    /// Beside tables of the sign test: so many values, and the rank of the one where the interval begins, from 1.
+    /// Compared with tables of the sign test: the number of values, and the rank at which the interval begins, from 1.
     #[test]
     fn ranks_are_those_of_the_tables() {
         let table = [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (16, 4), (20, 6), (25, 8), (50, 18), (100, 40)];
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(Ratio::of_pairs(vec![]), None);
         assert_eq!(of(&[1.5]), Ratio { ratio: 1.5, interval: None, pairs: 1 });
         assert_eq!(of(&[3.0, 1.0, 2.0]).ratio, 2.0);
-        // One slice that somebody disturbed moves nothing.
+        // One disturbed slice doesn't change the result.
         let nine = of(&[1.14, 1.10, 1.12, 1.13, 1.11, 9.0, 1.12, 1.15, 1.09]);
         assert_eq!(nine, Ratio { ratio: 1.12, interval: Some([1.10, 1.15]), pairs: 9 });
         assert_eq!(nine.to_string(), "1.12 (1.10–1.15)");

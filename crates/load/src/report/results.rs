@@ -1,4 +1,4 @@
-//! The results of a bench as data: what `results.json` holds, and what every other form of the report is made of.
+//! The results of a bench as data: the content of `results.json`, from which all other formats are made.
 
 use std::fmt;
 
@@ -11,72 +11,72 @@ use crate::Machine;
 /// A whole bench.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// The version of Castile that measured.
+    /// The version of Castile that made the measurement.
     pub castile: String,
-    /// What was measured with.
+    /// What kind of requests were measured.
     #[serde(default)]
     pub kind: Kind,
-    /// How the program that measured, which has the server under test as well, was built.
+    /// How the measuring program was built. It contains the server under test, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
-    /// When the bench began: UTC, RFC 3339.
+    /// When the bench began, as RFC 3339 in UTC.
     pub date: String,
     /// The command that repeats the bench.
     pub command: String,
-    /// Where it was measured.
+    /// The machine it was measured on.
     pub machine: Machine,
     /// Which cores server and driver ran on, in words.
     pub placement: String,
-    /// Seconds each run was warmed up.
+    /// Seconds of warm-up of each run.
     pub warmup_s: f64,
-    /// Seconds each run was measured.
+    /// Seconds of measurement of each run.
     pub duration_s: f64,
-    /// Runs of each row; the targets take turns, so that what disturbs one disturbs the other.
+    /// Runs of each row. The targets take turns, so that a disturbance affects all of them.
     pub runs: usize,
-    /// Seconds of the slices of a run in which the targets took turns, where runs were cut into such; slower cases have
-    /// longer ones.
+    /// The length in seconds of the slices in which targets took turns, if runs were cut into slices. Slower cases have longer
+    /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_s: Option<f64>,
-    /// What a reader must know before believing the figures.
+    /// What a reader must know before trusting the figures.
     pub warnings: Vec<String>,
-    /// Whether not all was measured that was asked for; the first warnings say why.
+    /// Whether something that was requested was not measured. The first warnings say why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
-    /// What came of the conditions for failing that a person gave.
+    /// The results of the user's conditions for failing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// What is known of the targets beside their rows, in the order they were first started.
+    /// Further information on the targets, in the order in which they were first started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The suites in the order they were measured.
+    /// The suites in the order in which they were measured.
     pub suites: Vec<Suite>,
 }
 
-/// What results are of.
+/// The kind of requests that were measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Cases that are known beforehand, whose answers are compared with what was sent.
+    /// Built-in cases, whose answers are compared with what was sent.
     #[default]
     Bench,
-    /// Requests to a service of somebody's own, whose answers are judged by rules.
+    /// Requests to the user's own service, whose answers are judged by rules.
     Load,
 }
 
 /// How a program was built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// The commit of its source; `None` of a source that is in no repository.
+    /// The commit of its source; `None` if the source is not in a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Whether the source had changes since.
+    /// Whether the source had uncommitted changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
-    /// The compiler, its version and what it compiled for.
+    /// The compiler, its version and its target.
     pub compiler: String,
-    /// The profile, as `release, opt-level 3`.
+    /// The profile, such as `release, opt-level 3`.
     pub profile: String,
-    /// Who hands out memory.
+    /// The memory allocator.
     pub allocator: String,
 }
 
@@ -85,16 +85,17 @@ pub struct Build {
 pub struct Target {
     /// Its name, as in [`Row::target`].
     pub name: String,
-    /// What its makers call it: `Apache CXF`.
+    /// Its full name: `Apache CXF`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its version, and those of what it stands on, in words.
+    /// Its version and those of its dependencies, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<String>,
     /// The programming language of its services.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Milliseconds from the start of its process to its first right answer: the median of its starts, one for each suite.
+    /// Milliseconds from the start of its process to its first right answer. This is the median of its starts, one for each
+    /// suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_answer_ms: Option<f64>,
 }
@@ -102,47 +103,47 @@ pub struct Target {
 /// The rows of one suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
-    /// Its name, as `benchmark1`.
+    /// Its name, such as `benchmark1`.
     pub suite: String,
     /// What it measures, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// What names of its cases and styles mean.
+    /// The meanings of names of its cases and styles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Term>,
     /// One row per case, target, client, method, style, connections and keep-alive.
     pub cases: Vec<Row>,
-    /// What was published of the suite's cases, shown beside as history and never as a ratio.
+    /// Published figures of the suite's cases. They are shown as history, and never as a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
 }
 
-/// A name, and what it means.
+/// A name and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// The name of a case, its beginning, or a style.
     pub name: String,
-    /// What it stands for.
+    /// The meaning of the name.
     pub meaning: String,
 }
 
-/// The figures that somebody published of one system.
+/// The published figures of one system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// What was measured, as `JAX-WS RI 2.1`.
+    /// The measured system, such as `JAX-WS RI 2.1`.
     pub system: String,
-    /// Who published it, and when.
+    /// The author and the date of the publication.
     pub source: String,
     /// The machines that it was measured on, in words.
     pub machine: String,
-    /// How the load was made: rows of this method are shown beside.
+    /// How the load was made. The figures are shown beside rows of this method.
     #[serde(default)]
     pub method: Method,
     /// The figures, in the order of the source.
     pub figures: Vec<PublishedFigure>,
 }
 
-/// What an article says of one case: as much of it as was published.
+/// Published figures of one case, as far as they were published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PublishedFigure {
     /// The name of the case, as in [`Row::case`].
@@ -150,7 +151,7 @@ pub struct PublishedFigure {
     /// Requests per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_second: Option<f64>,
-    /// Their standard deviation over the runs.
+    /// The standard deviation of requests per second over the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stddev: Option<f64>,
     /// Users when a ramp ended.
@@ -162,160 +163,161 @@ pub struct PublishedFigure {
     /// Mean latency in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_us: Option<f64>,
-    /// What else the source says of these figures, in words.
+    /// Further remarks of the source, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// In what a search for the highest load found less than what was asked for.
+/// How the result of a search differs from what was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SearchEnd {
-    /// At no load that was tried did it hold. The row is one of those.
+    /// No load that was tried met the condition. The row is one of those loads.
     NoneMet,
-    /// It still held at the largest load that was allowed.
+    /// The largest permitted load still met the condition.
     AtMost,
 }
 
 /// One case against one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The name of the case, as `echoInts-100`.
+    /// The name of the case, such as `echoInts-100`.
     pub case: String,
     /// `castile`, `floor`, or the URL of another endpoint.
     pub target: String,
-    /// What was between driver and server, where it was a simulated network and no loopback interface: `100 Mbit/s`.
+    /// The simulated network between driver and server, such as `100 Mbit/s`; `None` for a loopback interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
-    /// Who sends requests and reads answers.
+    /// The client that sends requests and reads answers.
     #[serde(default)]
     pub client: Client,
     /// How the load was made.
     #[serde(default)]
     pub method: Method,
-    /// How messages are written, where a suite compares that: `document`, `rpc-encoded`, `binary` …
+    /// The style of messages, if the suite compares styles: `document`, `rpc-encoded`, `binary` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<String>,
-    /// Connections open at a time.
+    /// The number of connections open at the same time.
     pub connections: usize,
-    /// How many of them were really opened, where these are fewer and each was to be.
+    /// How many connections were opened, if not every user opened one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<usize>,
     /// Whether connections served more than one request.
     pub keep_alive: bool,
-    /// What users or arrivals keep to, and how the load was found, in words: `each thinks for 1s before a request`.
+    /// The rhythm of users or arrivals, and how the load was found, in words: `each thinks for 1s before a request`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rhythm: Option<String>,
-    /// Requests per second that were scheduled; `None` when each connection sent as fast as it was answered.
+    /// Scheduled requests per second; `None` if each connection sent as fast as it was answered.
     pub rate: Option<f64>,
     /// Right answers in all measured runs.
     pub requests: u64,
-    /// The case that the row is one operation of: that one has counted its requests.
+    /// The case of which this row is one operation. The requests are also counted in the row of that case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
-    /// Wrong or missing answers, those of the warm-up included.
+    /// Wrong or missing answers, including those of the warm-up.
     pub errors: u64,
-    /// How many of them have no answer since the request could not be sent.
+    /// How many of the errors are requests that could not be sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_sent: u64,
     /// Answers that were decoded and compared with what was sent.
     pub verified: u64,
     /// Requests that were due but found no free connection before the end; always 0 without a rate.
     pub unsent: u64,
-    /// Requests that were due while all connections were busy, and were dropped, as the method asks; else always 0.
+    /// Requests that were dropped because all connections were busy when they were due, if the method drops requests; otherwise
+    /// always 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
     /// Right answers per second.
     pub requests_per_second: Spread,
-    /// Latency over all measured runs, in microseconds, from the scheduled start when there is a rate.
+    /// Latency over all measured runs, in microseconds. It counts from the scheduled start if there is a rate.
     pub latency_us: Latency,
-    /// Latency over all measured runs, in microseconds, from the moment each request was really sent: what coordinated omission
-    /// leaves of a latency.
+    /// Latency over all measured runs, in microseconds, from the actual sending of each request. This figure suffers from
+    /// coordinated omission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_us: Option<Latency>,
-    /// Latencies in microseconds at rising quantiles (0 to 1), from the first to the largest.
+    /// Latencies in microseconds at increasing quantiles (0 to 1), from the lowest to the highest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<Quantile>,
-    /// What happened from second to second, or from slice to slice where targets took turns in such; warm-up excluded.
+    /// The course over time, by intervals or by slices in which targets took turns, without the warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Interval>,
-    /// Each pass of a method that discards some.
+    /// Each pass of a method that discards some passes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<Pass>,
-    /// Throughput and latency at each number of users, or at each rate, that was tried.
+    /// Throughput and latency for each number of users, or each rate, that was tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<Step>,
-    /// Users at the highest throughput of the curve, or at the highest load without what was not to be.
+    /// The number of users at the highest throughput of the curve, or at the highest load that met the search's condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_at_peak: Option<usize>,
-    /// Users when a ramp ended.
+    /// The number of users when a ramp ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_at_exit: Option<usize>,
     /// Why a ramp ended, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_reason: Option<String>,
-    /// Requests that failed before a ramp ended, its reason included.
+    /// Requests that failed before a ramp ended, including the one that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
     /// Items found by all queries of a sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
-    /// Seconds that a whole sequence took, the mean of the runs.
+    /// Seconds that a whole sequence took, as the mean of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_s: Option<f64>,
-    /// Bytes of all requests of a sequence, HTTP heads excluded.
+    /// Bytes of all requests of a sequence, without HTTP heads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_out: Option<u64>,
-    /// Bytes of all answers of a sequence, HTTP heads excluded.
+    /// Bytes of all answers of a sequence, without HTTP heads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<u64>,
-    /// User and system time of the server process per request; `None` where it can't be measured.
+    /// User and system time of the server process per request; `None` if it can't be measured.
     pub server_cpu_us_per_request: Option<f64>,
-    /// The processor time of the server per request, as a multiple of what the floor took.
+    /// The server's processor time per request, as a multiple of the floor's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_floor: Option<Ratio>,
-    /// The most memory the server process had resident while the row was measured.
+    /// Peak resident memory of the server process while the row was measured.
     pub server_peak_rss_bytes: Option<u64>,
-    /// Share of its cores that the server used; 1 is all of them.
+    /// The share of its cores that the server used; 1 is all of them.
     pub server_cpu_share: Option<f64>,
-    /// Share of its cores that the driver used; 1 is all of them.
+    /// The share of its cores that the driver used; 1 is all of them.
     pub driver_cpu_share: Option<f64>,
     /// User and system time of the driver per request.
     pub driver_cpu_us_per_request: Option<f64>,
-    /// How late the driver woke to send requests that were due by the clock: the largest and the 99th percentile.
+    /// How late the driver woke to send scheduled requests: the largest and the 99th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_us: Option<Lag>,
-    /// How a search for the highest load ended, where it found less than what was asked for.
+    /// How a search for the highest load ended, if its result differs from what was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_end: Option<SearchEnd>,
-    /// Whether the driver, not the server, was the limit, so that the server can do more than was measured.
+    /// Whether the driver was the limit instead of the server, so that the server can do more than was measured.
     pub driver_limited: bool,
-    /// What of the driver was the limit, in words.
+    /// What limited the driver, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
-    /// The share of the server's or the driver's cores, the larger, that other processes used in a measured run: there where
-    /// it was more than a tenth, and still so when the run was repeated.
+    /// The share of the server's or the driver's cores, whichever is larger, that other processes used in a measured run. Only
+    /// set if it was more than a tenth, also when the run was repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<f64>,
-    /// Whether the target still got faster when the time for its warm-up was over, so that it can do more than was measured.
+    /// Whether the target still got faster when its warm-up ended, so that it can do more than was measured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rising: bool,
-    /// Length of the body of a request.
+    /// The length of the body of a request.
     pub request_bytes: usize,
-    /// Length of the body of an answer.
+    /// The length of the body of an answer.
     pub response_bytes: usize,
     /// Why answers were wrong or missing, the most frequent reason first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
 
-/// Why requests failed.
+/// A reason why requests failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
-    /// How many requests failed so.
+    /// How many requests failed for this reason.
     pub count: u64,
-    /// Why the first of them did. That of others may differ in numbers, but for a status.
+    /// The message of the first of these failures. The others may differ in numbers, except that of a status.
     pub text: String,
 }
 
@@ -325,7 +327,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// How late something was, in microseconds.
+/// How late the driver was, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lag {
     /// 99th percentile.
@@ -338,21 +340,21 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Who sends requests and reads answers.
+/// The client that sends requests and reads answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Client {
-    /// Requests written as bytes, most of them beforehand; of the answers, some are decoded. It shows the server alone.
+    /// Requests written as bytes, most of them beforehand. Some of the answers are decoded. This measures the server alone.
     #[default]
     Raw,
-    /// The generated client: every request is encoded, every answer decoded.
+    /// The generated client, which encodes every request and decodes every answer.
     Typed,
-    /// `ab` of the Apache HTTP server, which looks at no answer.
+    /// `ab` of the Apache HTTP server, which doesn't check answers.
     Ab,
 }
 
 impl Client {
-    /// What it does, in a sentence.
+    /// Returns what it does, in a sentence.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Client::Raw => {
@@ -366,16 +368,16 @@ impl Client {
     }
 }
 
-/// How load is made.
+/// How the load is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Each connection sends its next request when it has the answer to the last.
+    /// Each connection sends its next request when it has the answer to the last one.
     #[default]
     Closed,
-    /// Requests are due by the clock, whatever the server does.
+    /// Requests are due at fixed times, however fast the server answers.
     Open,
-    /// Users who pause between requests; their number may be searched for.
+    /// Users who pause between requests. Their number may be found by a search.
     Users,
     /// Users are added at a steady rate.
     Ramp,
@@ -386,33 +388,33 @@ pub enum Method {
 /// One point of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantile {
-    /// The share of requests that were as fast, 0 to 1.
+    /// The share of requests with at most this latency, 0 to 1.
     pub quantile: f64,
-    /// Their latency.
+    /// The latency in microseconds.
     pub us: f64,
 }
 
-/// One stretch of a run's time.
+/// One interval of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Seconds from the start of the measurement to the end of the stretch.
+    /// Seconds from the start of the measurement to the end of the interval.
     pub at_s: f64,
     /// Right answers per second.
     pub requests_per_second: f64,
     /// Wrong or missing answers.
     pub errors: u64,
-    /// Median latency; `None` without an answer.
+    /// Median latency; `None` if there was no answer.
     pub p50_us: Option<f64>,
     /// 99th percentile of the latency.
     pub p99_us: Option<f64>,
-    /// Users at the end of the stretch, where they begin one after another.
+    /// Users at the end of the interval, if they begin one after another.
     pub users: Option<usize>,
-    /// Share of its cores that the server used; 1 is all of them.
+    /// The share of its cores that the server used; 1 is all of them.
     pub server_cpu_share: Option<f64>,
-    /// Memory of the server process at the end of the stretch.
+    /// Memory of the server process at the end of the interval.
     pub server_rss_bytes: Option<u64>,
-    /// User and system time of the server process per request, where the stretch was a slice: it is paired with that of the
-    /// other targets in the slice of the same number.
+    /// User and system time of the server process per request, if the interval was a slice. It is paired with that of the other
+    /// targets in the slice of the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_us_per_request: Option<f64>,
 }
@@ -429,9 +431,9 @@ pub struct Pass {
 /// One step of a search: a number of users, or a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Users, where they were stepped.
+    /// The number of users, if that was varied.
     pub users: Option<usize>,
-    /// Scheduled requests per second, where the rate was stepped.
+    /// Scheduled requests per second, if the rate was varied.
     pub rate: Option<f64>,
     /// Right answers per second.
     pub requests_per_second: f64,
@@ -441,7 +443,7 @@ pub struct Step {
     pub p99_us: f64,
     /// Wrong or missing answers.
     pub errors: u64,
-    /// Share of its cores that the server used.
+    /// The share of its cores that the server used.
     pub server_cpu_share: Option<f64>,
 }
 
@@ -450,9 +452,9 @@ pub struct Step {
 pub struct Spread {
     /// The mean over the runs.
     pub mean: f64,
-    /// The standard deviation of the runs, as of a sample; 0 for one run.
+    /// The sample standard deviation of the runs; 0 for one run.
     pub stddev: f64,
-    /// Each run.
+    /// The figure of each run.
     pub runs: Vec<f64>,
 }
 
@@ -470,20 +472,20 @@ pub struct Latency {
 }
 
 impl Results {
-    /// The number of wrong or missing answers in all rows.
+    /// Returns the number of wrong or missing answers in all rows.
     pub fn errors(&self) -> u64 {
         self.wholes().map(Row::wrong).sum()
     }
 
-    /// The rows that count each request once: all but those of one operation of a mix.
+    /// Returns the rows that count each request once, which excludes rows of single operations of a mix.
     pub fn wholes(&self) -> impl Iterator<Item = &Row> {
         self.rows().filter(|row| row.part_of.is_none())
     }
 
-    /// Takes in what was measured afterwards, in another part of the same bench.
+    /// Adds what was measured later, in another part of the same bench.
     pub fn append(&mut self, later: Results) {
         let earlier = std::mem::take(&mut self.warnings);
-        // What is missing comes first.
+        // Warnings about missing parts come first.
         let (first, then) = if later.incomplete { (later.warnings, earlier) } else { (earlier, later.warnings) };
         self.warnings = first.into_iter().chain(then).collect();
         self.incomplete |= later.incomplete;
@@ -495,14 +497,14 @@ impl Results {
         self.targets.extend(later.targets);
     }
 
-    /// Notes, before all else, what was to be measured and was not.
+    /// Adds, as the first warnings, what was not measured, and marks the results as incomplete.
     pub fn lacks(&mut self, what: impl IntoIterator<Item = String>) {
         let before = self.warnings.len();
         self.warnings.splice(0..0, what);
         self.incomplete |= self.warnings.len() > before;
     }
 
-    /// Notes in each row how it compares with that of the floor.
+    /// Sets how each row compares with the floor's.
     pub(crate) fn compare_with_floor(&mut self) {
         for suite in &mut self.suites {
             let ratios: Vec<_> = suite.cases.iter().map(|row| suite.times_floor(row)).collect();
@@ -512,25 +514,25 @@ impl Results {
         }
     }
 
-    /// All rows of all suites.
+    /// Returns all rows of all suites.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.suites.iter().flat_map(|suite| &suite.cases)
     }
 }
 
 impl Suite {
-    /// Rows of which nothing more is known.
+    /// Creates a suite of rows without further information.
     pub fn new(suite: String, cases: Vec<Row>) -> Self {
         Suite { suite, about: None, terms: Vec::new(), cases, published: Vec::new() }
     }
 
-    /// Each row that was measured and, when there is one, the row of the floor to compare it with.
+    /// Returns each measured row and the row of the floor to compare it with, if there is one.
     pub(crate) fn against_floor(&self) -> impl Iterator<Item = (&Row, Option<&Row>)> {
         self.cases.iter().filter(|row| row.target != FLOOR).map(|row| (row, self.floor_of(row)))
     }
 
-    /// The floor's row of the same case, or one that was driven alike and moved as many bytes: to the floor, content is
-    /// nothing but its length.
+    /// Returns the floor's row of the same case, or one that was driven in the same way and transferred as many bytes: the
+    /// floor depends only on the length of a message.
     pub(crate) fn floor_of(&self, row: &Row) -> Option<&Row> {
         let alike = |other: &&Row| {
             other.target == FLOOR
@@ -545,14 +547,14 @@ impl Suite {
 }
 
 impl Suite {
-    /// How many times the floor's CPU time a request takes; `None` for the floor itself, and where there is none.
+    /// Returns the CPU time per request as a multiple of the floor's; `None` for the floor itself, and if there is none.
     pub(crate) fn times_floor(&self, row: &Row) -> Option<Ratio> {
         row.cpu_ratio(self.floor_of(row).filter(|_| row.target != FLOOR)?)
     }
 }
 
-/// What is wrong with answers, in words: so many were wrong or missing, those counted that are missing since as many as
-/// `not_sent` requests could not be sent. These are told apart.
+/// Returns what is wrong with answers, in words: `wrong` of them were wrong or missing. Those that are missing because
+/// `not_sent` requests could not be sent are listed separately.
 pub fn wrong_answers(wrong: u64, not_sent: u64) -> String {
     let not_sent = not_sent.min(wrong);
     let answers = format!("{} wrong or missing answers", count((wrong - not_sent) as f64));
@@ -565,38 +567,38 @@ pub fn wrong_answers(wrong: u64, not_sent: u64) -> String {
 }
 
 impl Row {
-    /// Wrong or missing answers, without those that a ramp ended with: they are what it is to find.
+    /// Returns the number of wrong or missing answers, without those that ended a ramp, since a ramp searches for them.
     pub fn wrong(&self) -> u64 {
         self.errors.saturating_sub(self.failed.unwrap_or(0))
     }
 
-    /// Requests that were sent and counted, whatever came of them.
+    /// Returns the number of requests that were sent and counted, whatever their results.
     pub fn sent(&self) -> u64 {
         (self.requests + self.errors).saturating_sub(self.not_sent)
     }
 
-    /// How late the driver woke, in words, where that is no small part of the latency.
+    /// Returns how late the driver woke, in words, if that is a considerable part of the latency.
     pub fn lateness(&self) -> Option<String> {
         let lag = self.lag_us?.p99;
         let matters = lag > LAG_MICROSECONDS && lag > self.latency_us.p99 * LAG_SHARE;
         matters.then(|| format!("1 % of requests by more than {:.1} ms", lag / 1e3))
     }
 
-    /// Connections and rate as far as they were asked for; `None` where they are what was found.
+    /// Returns connections and rate, if they were given; `None` for what a search found.
     pub(crate) fn given_load(&self) -> (Option<usize>, Option<f64>) {
         let connections = !matches!(self.method, Method::Users | Method::Ramp) && self.users_at_peak.is_none();
         (connections.then_some(self.connections), self.rate.filter(|_| self.curve.is_empty()))
     }
 
-    /// The share of the floor's throughput that this row reaches; `None` where clients differ, for then they are
-    /// compared, and not the servers.
+    /// Returns the share of the floor's throughput that this row reaches. Returns `None` if the clients differ, since that
+    /// would compare clients and not servers.
     pub fn share_of(&self, floor: &Row) -> Option<f64> {
         let (own, most) = (self.requests_per_second.mean, floor.requests_per_second.mean);
         (most > 0.0 && self.client == floor.client).then(|| own / most)
     }
 
-    /// The latency in microseconds that this share of requests (0 to 1) stayed within: that of the next point of the
-    /// distribution, so never too low; `None` where too little is known.
+    /// Returns the latency in microseconds that this share of requests (0 to 1) does not exceed. It is taken from the next
+    /// point of the distribution, so it is never too low. Returns `None` if there are too few points.
     pub fn latency_at(&self, quantile: f64) -> Option<f64> {
         let latency = &self.latency_us;
         let known = [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (0.999, latency.p999)];
@@ -608,16 +610,16 @@ impl Row {
     }
 }
 
-/// Waking this late is of no importance,
+/// Waking at most this late is unimportant.
 const LAG_MICROSECONDS: f64 = 1_000.0;
-/// and neither is this part of the latency that is measured.
+/// A lag of at most this share of the measured latency is unimportant.
 const LAG_SHARE: f64 = 0.1;
 
-/// The name of the target that shows what HTTP alone costs.
+/// The name of the target that measures the cost of HTTP alone.
 pub const FLOOR: &str = "floor";
 
 impl Spread {
-    /// Mean and standard deviation of some runs.
+    /// Returns mean and standard deviation of some runs.
     pub fn of(runs: Vec<f64>) -> Self {
         if runs.is_empty() {
             return Spread::default();

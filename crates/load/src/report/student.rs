@@ -1,26 +1,26 @@
-//! How sure a difference of two means is: Welch's interval, which doesn't ask both to spread alike.
+//! The interval of a difference of two means by Welch's method, which permits different variances.
 
 use serde::Serialize;
 
 use super::Spread;
 
-/// How often the interval holds the true difference.
+/// The probability that the interval contains the true difference.
 pub(super) const CONFIDENCE: f64 = 0.95;
-/// With more degrees of freedom than these, Student's distribution is the normal one for all purposes.
+/// With more degrees of freedom than these, Student's distribution practically equals the normal distribution.
 const MOST_DEGREES: f64 = 1_000.0;
 
 /// The difference of two means, each of some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Difference {
-    /// The second less the first, as a share of the first.
+    /// The second minus the first, as a share of the first.
     pub(super) relative: f64,
-    /// Between these two the true difference lies, with [`CONFIDENCE`].
+    /// The true difference is between `low` and `high`, with [`CONFIDENCE`].
     pub(super) low: f64,
     pub(super) high: f64,
 }
 
 impl Difference {
-    /// `None` unless both were measured at least twice: one run tells nothing of its spread.
+    /// Returns the difference; `None` unless both were measured at least twice, since one run shows no variance.
     pub(super) fn between(first: &Spread, second: &Spread) -> Option<Self> {
         let count = |spread: &Spread| spread.runs.len() as f64;
         if count(first) < 2.0 || count(second) < 2.0 || first.mean <= 0.0 {
@@ -45,13 +45,14 @@ impl Difference {
         })
     }
 
-    /// Whether the interval leaves no doubt that there is a difference.
+    /// Returns whether the interval excludes zero.
     pub(super) fn is_seen(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// How many standard errors the interval reaches to each side. Degrees of freedom are rounded down, which is on the safe side.
+/// Returns how many standard errors the interval reaches to each side. Degrees of freedom are rounded down, which makes the
+/// interval wider.
 fn quantile(degrees: f64) -> f64 {
     let degrees = degrees.clamp(1.0, MOST_DEGREES) as u32;
     let (mut low, mut high) = (0.0, 1_000.0);
@@ -65,7 +66,7 @@ fn quantile(degrees: f64) -> f64 {
     high
 }
 
-/// The share of Student's distribution between -t and t (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+/// Returns the share of Student's distribution between -t and t (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 fn within(t: f64, degrees: u32) -> f64 {
     let angle = (t / f64::from(degrees).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_difference_is_seen_when_the_interval_leaves_out_nothing() {
         let spread = |runs: &[f64]| Spread::of(runs.to_vec());
-        // By hand: means 100 and 110, variances 4 and 4 of 3 runs, error √(8/3), 4 degrees of freedom.
+        // Computed by hand: means 100 and 110, variances 4 and 4 of 3 runs, error √(8/3), 4 degrees of freedom.
         let difference = Difference::between(&spread(&[98.0, 100.0, 102.0]), &spread(&[108.0, 110.0, 112.0])).unwrap();
         let margin = 2.776 * (8.0_f64 / 3.0).sqrt() / 100.0;
         assert!((difference.relative - 0.1).abs() < 1e-12);

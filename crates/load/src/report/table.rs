@@ -10,16 +10,16 @@ use super::label::{Labels, driven};
 use super::versus::{Versus, sure, times};
 use super::{FLOOR, Latency, Method, Results, Row};
 
-/// Numbers in columns need no lines between them.
+/// Columns of numbers need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
 /// A column after the first, which holds the names of the cases.
 struct Column {
     heading: &'static str,
-    /// What a terminal is too narrow for goes by rank, the highest first; columns of rank 0 stay.
+    /// Columns with the highest rank are dropped first if the terminal is too narrow; columns of rank 0 stay.
     rank: u8,
     needs_floor: bool,
-    /// The methods that it matters for.
+    /// The methods that the column is shown for.
     methods: &'static [Method],
     text: fn(&Row, Option<&Row>) -> String,
 }
@@ -93,18 +93,18 @@ fn optional(value: Option<f64>, write: fn(f64) -> String) -> String {
     value.map_or(NONE.to_owned(), write)
 }
 
-/// Nothing where there is none, as there seldom is.
+/// Returns nothing for 0, the usual case.
 fn some(count: u64) -> Option<f64> {
     Some(count as f64).filter(|_| count > 0)
 }
 
-/// Nothing where no request was answered.
+/// Formats a latency; empty if no request was answered.
 fn latency(row: &Row, of: fn(&Latency) -> f64) -> String {
     optional(Some(of(&row.latency_us)).filter(|_| row.requests > 0), figure)
 }
 
 impl Results {
-    /// The results as tables, one for each method. On a narrow terminal the less important columns are left out.
+    /// Returns the results as tables, one for each method. A narrow terminal leaves out the less important columns.
     pub fn table(&self) -> String {
         self.table_within(terminal_width())
     }
@@ -138,7 +138,7 @@ impl Results {
         self.rows().filter(move |row| row.target != FLOOR && row.method == method)
     }
 
-    /// How the rows of a method were driven, suite by suite.
+    /// Returns how the rows of a method were driven, suite by suite.
     fn ways(&self, method: Method) -> Vec<String> {
         let ways = self.suites.iter().filter_map(|suite| {
             let mut ways: Vec<String> = Vec::new();
@@ -155,8 +155,8 @@ impl Results {
         ways.collect()
     }
 
-    /// The table of a method with as many columns as fit, and the headings of those that don't. A column without a figure is
-    /// none.
+    /// Returns the table of a method with as many columns as fit, and the headings of those that don't. A column without any
+    /// figure is left out.
     fn table_of(&self, method: Method, width: usize) -> (Table, Vec<String>) {
         let rows = || {
             let pairs = self.suites.iter().flat_map(|suite| suite.against_floor());
@@ -195,8 +195,8 @@ impl Results {
     }
 }
 
-/// The targets of a suite as columns: all with their times and how sure their ratios are, or as many as fit with ratios alone. The
-/// subject is worth most, then who takes least, and last the floor: it stands in the other table as well.
+/// Returns the targets of a suite as columns: all with their times and intervals, or as many as fit with ratios only. The subject
+/// has priority, then the targets with the least CPU time. The floor is last, since it is in the other table as well.
 fn costs(versus: &Versus<'_>, width: usize) -> (Table, Vec<String>) {
     let all: BTreeSet<usize> = (0..versus.targets.len()).collect();
     let wide = costs_of(versus, &all, true);
@@ -241,17 +241,17 @@ fn costs_of(versus: &Versus<'_>, places: &BTreeSet<usize>, in_full: bool) -> Tab
 enum Side {
     /// Requests per second of all benches.
     Rates,
-    /// CPU time beside the floor's, of all benches.
+    /// CPU time as a multiple of the floor's, of all benches.
     TimesFloor,
-    /// By how much this bench differs from the first.
+    /// The difference of this bench from the first, in percent.
     Percent(usize),
-    /// What that comes to.
+    /// The verdict on that difference.
     Verdict(usize),
 }
 
 impl Side {
-    /// What a terminal is too narrow for goes by rank, as in [`Column`]: the verdict on the first that is compared is worth most,
-    /// then the others, then how large the differences are, then what was measured.
+    /// Returns the rank of the column, as in [`Column`]. The verdict on the first compared bench has the highest priority, then
+    /// the other verdicts, the differences, and the measured figures.
     fn rank(self) -> u8 {
         let number = |bench: usize| u8::try_from(bench).unwrap_or(u8::MAX).min(100);
         match self {
@@ -289,7 +289,7 @@ impl Side {
     }
 }
 
-/// A comparison as a table.
+/// Returns a comparison as a table.
 pub(super) fn comparison(comparison: &Comparison) -> String {
     comparison_within(comparison, terminal_width())
 }
@@ -311,7 +311,7 @@ fn comparison_within(comparison: &Comparison, width: usize) -> String {
                 last = suite;
             }
             let cells = places.iter().map(|&place| sides[place].text(row));
-            // Names of rows that differ in much are long.
+            // Rows that differ in many properties have long names.
             let name = wrapped(&format!("{} · {}", row.case, row.row), width / 8 * 3);
             table.add_row(std::iter::once(format!("  {}", name.replace('\n', "\n  "))).chain(cells));
         }
@@ -325,8 +325,8 @@ fn comparison_within(comparison: &Comparison, width: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// A table of as many columns as fit, and those that don't. Each column has a rank and a place: the lowest ranks come first, and
-/// those of rank 0 stay.
+/// Returns a table of as many columns as fit, and the columns that don't. Each column has a rank and a place. The lowest ranks
+/// come first, and those of rank 0 stay.
 fn chosen(
     columns: impl Iterator<Item = (u8, usize)>,
     width: usize,
@@ -345,7 +345,7 @@ fn chosen(
     (table(&shown), left_out)
 }
 
-/// What a terminal is too narrow for, as a line under its table.
+/// Returns a line under the table with the columns that don't fit, or nothing.
 fn not_shown(headings: &[String], width: usize) -> String {
     if headings.is_empty() {
         return String::new();
@@ -354,12 +354,12 @@ fn not_shown(headings: &[String], width: usize) -> String {
     wrapped(&format!("not shown, for want of width: {}", headings.join(", ")), width) + "\n"
 }
 
-/// A note as it stands under tables: in lines of the width of the terminal, where there is one, and no word is broken.
+/// Wraps a note to the width of the terminal, if there is one, without breaking words.
 pub fn note(text: &str) -> String {
     wrapped(text, terminal_width())
 }
 
-/// A text in lines that are no longer than this, but for a single word that is; those after the first are indented.
+/// Wraps a text to lines of at most this width, except for a longer single word. All lines after the first are indented.
 fn wrapped(text: &str, width: usize) -> String {
     const INDENT: &str = "  ";
     let (mut lines, mut column) = (String::new(), 0);
@@ -384,7 +384,7 @@ fn terminal_width() -> usize {
 }
 
 fn fits(table: &Table, width: usize) -> bool {
-    // Bold type takes no room.
+    // Bold type has no width.
     let mut plain = table.clone();
     plain.force_no_tty();
     plain.lines().all(|line| line.trim_end().chars().count() <= width)
@@ -402,7 +402,7 @@ pub(super) fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>)
     table
 }
 
-/// Names to the left, figures to the right.
+/// Aligns names to the left and figures to the right.
 pub(super) fn aligned(mut table: Table) -> Table {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
@@ -417,7 +417,7 @@ pub(super) fn aligned(mut table: Table) -> Table {
 mod tests {
     use super::*;
 
-    /// A load at one URL, of whose server nothing is known.
+    /// Returns results of a load on one URL, whose server is unknown.
     fn loaded() -> Results {
         let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
         let suite = &mut results.suites[0];
@@ -452,7 +452,7 @@ mod tests {
         }
     }
 
-    /// They were as wide as they were, and a terminal broke each of their lines.
+    /// Comparisons once ignored the width of the terminal, which broke their lines.
     #[test]
     fn comparisons_narrow_as_well() {
         let with_rate = |factor: f64| {
@@ -489,7 +489,7 @@ mod tests {
         }
     }
 
-    /// However narrow the terminal, all targets were shown.
+    /// All targets were once shown, even on a narrow terminal.
     #[test]
     fn targets_side_by_side_narrow_from_the_last() {
         let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
@@ -512,7 +512,7 @@ mod tests {
         }
     }
 
-    /// They had neither p90 nor p99.9 however wide the terminal, a ramp no throughput, and nothing said what was left out.
+    /// These tables once lacked p90 and p99.9 at any width, a ramp had no throughput, and no note listed what was left out.
     #[test]
     fn users_and_ramps_have_the_columns_of_other_loads() {
         for method in [Method::Users, Method::Ramp] {

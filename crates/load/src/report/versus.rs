@@ -1,4 +1,4 @@
-//! Targets side by side: what the same requests cost each of them, beside the one that a bench is about.
+//! Compares targets: what the same requests cost each of them, relative to the target that the bench is about.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,37 +11,38 @@ use super::{FLOOR, Method, Ratio, Results, Row, Suite, Target};
 #[derive(Debug)]
 pub(super) struct Versus<'a> {
     pub(super) suite: &'a str,
-    /// What a bench is about, and the others are beside.
+    /// The target that the bench is about, with which the others are compared.
     pub(super) subject: &'a str,
-    /// Least CPU time first, by the mean of the ratios; then those without one; the floor last.
+    /// Ordered by CPU time, using the mean of the ratios; then targets without a mean; the floor last.
     pub(super) targets: Vec<&'a str>,
-    /// For each target its CPU time as a multiple of the subject's.
+    /// For each target, its CPU time as a multiple of the subject's.
     means: Vec<Option<Mean>>,
     pub(super) lines: Vec<Line<'a>>,
 }
 
-/// More columns nobody reads; and there is a cell for each case and target, of which a file may have as many as rows.
+/// The limit of columns. More of them are unreadable, and each case has a cell for each target, of which a file may have as many
+/// as rows.
 const MOST_TARGETS: usize = 64;
 
-/// The rows that differ in nothing but the target.
+/// The rows that differ only in the target.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
-    /// The case, and what tells it from others of this name.
+    /// The case, and what distinguishes it from others of this name.
     pub(super) name: String,
     pub(super) method: Method,
     /// One for each target.
     pub(super) rows: Vec<Option<&'a Row>>,
-    /// For each target its CPU time as a multiple of the subject's; `None` where one of the two is not known, or wrong.
+    /// For each target, its CPU time as a multiple of the subject's; `None` if one of the two is unknown or has wrong answers.
     pub(super) ratios: Vec<Option<Ratio>>,
 }
 
 impl Line<'_> {
-    /// The CPU time of a target as a multiple of the subject's, without what tells how sure it is.
+    /// Returns the CPU time of a target as a multiple of the subject's, without its interval.
     fn ratio(&self, place: usize) -> Option<f64> {
         self.ratios[place].map(|ratio| ratio.ratio)
     }
 
-    /// The target that takes least CPU time, if there are several; the floor does no work and is none.
+    /// Returns the target with the least CPU time, if there are several. The floor is excluded, since it does no work.
     pub(super) fn cheapest(&self, versus: &Versus<'_>) -> Option<usize> {
         let places = (0..self.rows.len()).filter(|place| versus.targets[*place] != FLOOR);
         let known = places.filter_map(|place| Some((place, self.ratio(place)?)));
@@ -51,35 +52,35 @@ impl Line<'_> {
     }
 }
 
-/// A geometric mean: that of ratios doesn't depend on which of two is divided by the other.
+/// A geometric mean. For ratios, it doesn't matter which side is the divisor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mean {
     pub(super) ratio: f64,
-    /// How many ratios it is of.
+    /// The number of ratios.
     pub(super) count: usize,
 }
 
 impl Mean {
-    /// Nothing of no ratios.
+    /// Returns the mean of ratios; `None` if there are none.
     pub(super) fn of(ratios: impl Iterator<Item = f64>) -> Option<Self> {
         let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio.ln(), count + 1));
         (count > 0).then(|| Mean { ratio: (sum / count as f64).exp(), count })
     }
 }
 
-/// What is known of a target over all suites.
+/// A target's results over all suites.
 #[derive(Debug)]
 pub(super) struct Standing<'a> {
     pub(super) name: &'a str,
     about: Option<&'a Target>,
-    /// Its CPU time as a multiple of the subject's; `None` for the subject, and where they have no case in common.
+    /// Its CPU time as a multiple of the subject's; `None` for the subject, and if they have no case in common.
     pub(super) mean: Option<Mean>,
-    /// The most memory that it had resident in any row.
+    /// Its peak resident memory over all rows.
     pub(super) peak_memory: Option<u64>,
 }
 
 impl Standing<'_> {
-    /// `Apache CXF: CXF 4.1.3 on its Jetty 12`; what is said twice is said once.
+    /// Returns `Apache CXF: CXF 4.1.3 on its Jetty 12`, without repeating the title.
     pub(super) fn what(&self) -> String {
         let about = self.about.map(|about| (&about.title, &about.versions));
         match about {
@@ -93,23 +94,23 @@ impl Standing<'_> {
         self.about.and_then(|about| about.language.as_deref()).unwrap_or_default()
     }
 
-    /// With its unit.
+    /// Returns the time to its first answer with the unit.
     pub(super) fn first_answer(&self) -> Option<String> {
         Some(format!("{} ms", figure(self.about?.first_answer_ms?)))
     }
 }
 
-/// What a target is called in headings.
+/// Returns the heading of a target.
 pub(super) fn title(target: &str) -> &str {
     if target == FLOOR { "HTTP floor" } else { target }
 }
 
-/// How many times something is, with its sign: `0.64×`, `12.3×`.
+/// Formats a ratio with its sign: `0.64×`, `12.3×`.
 pub(super) fn times(ratio: f64) -> String {
     multiple(ratio) + "×"
 }
 
-/// How many times something is, with how sure that is: `1.59× (1.55–1.63)`.
+/// Formats a ratio with its interval: `1.59× (1.55–1.63)`.
 pub(super) fn sure(ratio: &Ratio) -> String {
     ratio.written(multiple, "×")
 }
@@ -119,19 +120,19 @@ fn multiple(ratio: f64) -> String {
 }
 
 impl Results {
-    /// The target that the bench is about: Castile's own server, else the first that was measured.
+    /// Returns the target that the bench is about: Castile's own server, otherwise the first that was measured.
     pub(super) fn subject(&self) -> Option<&str> {
         let measured = || self.rows().filter(|row| row.target != FLOOR).map(|row| &*row.target);
         measured().find(|target| *target == "castile").or_else(|| measured().next())
     }
 
-    /// The targets of each suite.
+    /// Returns the targets of each suite.
     pub(super) fn versus(&self) -> Vec<Versus<'_>> {
         let Some(subject) = self.subject() else { return Vec::new() };
         self.suites.iter().map(|suite| Versus::of(suite, subject)).collect()
     }
 
-    /// The targets: the subject, then those that have cases in common with it, least CPU time first, then the others.
+    /// Returns the targets: the subject, then those that have cases in common with it by increasing CPU time, then the others.
     pub(super) fn standings<'a>(&'a self, overall: &Overall<'a>) -> Vec<Standing<'a>> {
         let mut peaks: HashMap<&str, Option<u64>> = HashMap::new();
         for row in self.rows() {
@@ -199,7 +200,7 @@ impl<'a> Versus<'a> {
         Versus { suite: &suite.suite, subject, means: Vec::new(), targets, lines }.best_first()
     }
 
-    /// Whether there is more than one target, the floor not counted.
+    /// Returns whether there is more than one target besides the floor.
     pub(super) fn has_others(&self) -> bool {
         self.targets.iter().filter(|target| **target != FLOOR).count() > 1
     }
@@ -223,29 +224,30 @@ impl<'a> Versus<'a> {
         self
     }
 
-    /// The lines in which CPU time was measured.
+    /// Returns the lines in which CPU time was measured.
     pub(super) fn costs(&self) -> impl Iterator<Item = &Line<'a>> {
         let known = |row: &&Row| row.server_cpu_us_per_request.is_some() && row.requests > 0;
         self.lines.iter().filter(move |line| line.rows.iter().flatten().any(known))
     }
 
-    /// What a line's case cost a target: `22.9 µs`; `None` where it was not measured.
+    /// Returns the CPU time of a line's case on a target: `22.9 µs`; `None` if it was not measured.
     pub(super) fn cpu(&self, line: &Line<'a>, place: usize) -> Option<String> {
         let row = line.rows[place].filter(|row| row.requests > 0)?;
         Some(format!("{} µs", figure(row.server_cpu_us_per_request?)))
     }
 
-    /// What a line's case cost a target, as a multiple of what it cost the subject: `1.59× (1.55–1.63)`; `None` for the subject.
+    /// Returns the CPU time of a line's case on a target, as a multiple of the subject's: `1.59× (1.55–1.63)`; `None` for the
+    /// subject.
     pub(super) fn multiple(&self, line: &Line<'a>, place: usize) -> Option<String> {
         line.ratios[place].filter(|_| self.targets[place] != self.subject).map(|ratio| sure(&ratio))
     }
 
-    /// The mean of a target beside the subject; `None` for the subject.
+    /// Returns the mean ratio of a target to the subject; `None` for the subject.
     pub(super) fn mean(&self, place: usize) -> Option<Mean> {
         self.means[place].filter(|_| self.targets[place] != self.subject)
     }
 
-    /// The lines in which not all answers are equally long.
+    /// Returns the lines in which answers differ in length.
     pub(super) fn unequal(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| {
             let mut sizes = line.rows.iter().flatten().map(|row| row.response_bytes).filter(|size| *size > 0);
@@ -254,14 +256,14 @@ impl<'a> Versus<'a> {
         })
     }
 
-    /// All ratios between the others and the subject; those of the floor are not among them.
+    /// Returns all ratios between the other targets and the subject, without those of the floor.
     pub(super) fn ratios_of_others(&self) -> impl Iterator<Item = Ratio> {
         let is_other = |place: &usize| self.targets[*place] != self.subject && self.targets[*place] != FLOOR;
         let places: Vec<usize> = (0..self.targets.len()).filter(is_other).collect();
         self.lines.iter().flat_map(move |line| places.clone().into_iter().filter_map(|place| line.ratios[place]))
     }
 
-    /// Each case that others serve too, with the one of them that it costs least.
+    /// Returns each case that other targets serve too, with the one that it costs least.
     pub(super) fn rivals(&self) -> impl Iterator<Item = Rival<'a>> {
         self.lines.iter().filter_map(|line| {
             let others = self.targets.iter().zip(&line.ratios);
@@ -273,12 +275,12 @@ impl<'a> Versus<'a> {
     }
 }
 
-/// The best of the others in one case.
+/// The best of the other targets in one case.
 #[derive(Debug)]
 pub(super) struct Rival<'a> {
     pub(super) case: String,
     pub(super) name: &'a str,
-    /// The subject's CPU time as a share of its: below 1, the subject takes less.
+    /// The subject's CPU time as a share of this target's. Below 1, the subject takes less.
     pub(super) share: f64,
 }
 
@@ -288,12 +290,12 @@ impl fmt::Display for Rival<'_> {
     }
 }
 
-/// What all suites come to.
+/// The results over all suites.
 #[derive(Debug)]
 pub(super) struct Overall<'a> {
-    /// The mean over all suites for each target but subject and floor, least first.
+    /// The mean over all suites for each target except subject and floor, in increasing order.
     pub(super) means: Vec<(&'a str, Mean)>,
-    /// The mean share of the best of the others' CPU time, case by case.
+    /// The mean share of the CPU time of the best other target, over all cases.
     pub(super) share: Option<Mean>,
     /// The cases in order of that share.
     pub(super) rivals: Vec<Rival<'a>>,
@@ -318,13 +320,13 @@ impl<'a> Overall<'a> {
         Overall { means, share: Mean::of(rivals.iter().map(|rival| rival.share)), rivals }
     }
 
-    /// The cases in which another takes less CPU time than the subject, the worst first.
+    /// Returns the cases in which another target takes less CPU time than the subject, the worst first.
     pub(super) fn lost(&self) -> impl Iterator<Item = &Rival<'a>> {
         self.rivals.iter().rev().take_while(|rival| rival.share > 1.0)
     }
 }
 
-/// All that rows can differ in beside the target.
+/// All properties in which rows can differ besides the target.
 type Key<'a> = (&'a str, Option<&'a str>, Option<&'a str>, [&'static str; 2], Option<usize>, Option<u64>, bool);
 
 fn key(row: &Row) -> Key<'_> {
@@ -334,7 +336,7 @@ fn key(row: &Row) -> Key<'_> {
     (&row.case, network, style, kind, connections, rate.map(f64::to_bits), row.keep_alive)
 }
 
-/// Nothing is said of what was answered wrongly.
+/// Returns the ratio of two rows; `None` if one of them has wrong answers.
 fn ratio(row: &Row, subject: &Row) -> Option<Ratio> {
     let right = [row, subject].iter().all(|row| row.wrong() == 0 && row.requests > 0);
     row.cpu_ratio(subject).filter(|ratio| right && ratio.ratio > 0.0)
@@ -344,7 +346,7 @@ fn ratio(row: &Row, subject: &Row) -> Option<Ratio> {
 mod tests {
     use super::*;
 
-    /// Results of one suite: case, target, CPU time in microseconds, errors.
+    /// Creates results of one suite from tuples of case, target, CPU time in microseconds, and errors.
     fn results(rows: &[(&str, &str, f64, u64)]) -> Results {
         let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
         let template = results.suites[0].cases[0].clone();
@@ -374,7 +376,7 @@ mod tests {
         assert_eq!(versus.targets, ["fast", "castile", "slow", "elsewhere", "floor"]);
         let mean = |ratio: f64, count| Some(Mean { ratio, count });
         let means: Vec<_> = (0..5).map(|place| versus.mean(place)).collect();
-        // The floor was driven for one of the cases, and stands for the other that moves as many bytes.
+        // The floor was driven for one of the cases. Its row is used for the other case too, since that transfers as many bytes.
         let expected = [mean(0.5, 1), None, mean(4.0, 2), None, mean(0.1, 2)];
         for (mean, expected) in means.iter().zip(&expected) {
             let close = |a: Mean, b: Mean| (a.ratio - b.ratio).abs() < 1e-9 && a.count == b.count;

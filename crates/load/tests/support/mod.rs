@@ -1,4 +1,4 @@
-//! A server that does as it is told, request by request.
+//! A server that does what the test wants, request by request.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -30,7 +30,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `act` is told how many requests came before.
+    /// Starts a server; `act` gets the number of requests that came before.
     pub(crate) fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -63,7 +63,7 @@ impl Server {
         format!("http://{}/service", self.address)
     }
 
-    /// The server as somebody else's, under its URL.
+    /// Returns the server as a foreign target, named by its URL.
     pub(crate) fn target(&self) -> Target {
         Target::foreign(self.url(), Endpoint::resolve(&self.url()).unwrap())
     }
@@ -76,7 +76,7 @@ impl Server {
     }
 }
 
-/// Sends `ping`; only `pong` is right.
+/// Returns a case that sends `ping` and accepts only `pong`.
 pub(crate) fn case() -> Case {
     case_checked_by(Arc::new(|body| match body {
         b"pong" => Ok(0),
@@ -126,7 +126,7 @@ async fn serve(mut stream: TcpStream, act: Arc<impl Fn(u64) -> Act>, requests: A
     }
 }
 
-/// Checks the request and says whether it is the last of its connection.
+/// Checks the request and returns whether it is the last of its connection.
 async fn read_request(stream: &mut TcpStream) -> Option<bool> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\nping") {

@@ -1,5 +1,5 @@
-//! Results of a bench that never was: every method, every field, hundreds of figures, always the same.
-//! Pages and tables are looked at and tested with it.
+//! Results of a fictitious bench: every method, every field, hundreds of figures, always the same.
+//! They are used to test pages and tables, and to look at them.
 
 use castile_load::Machine;
 use castile_load::report::{
@@ -7,11 +7,11 @@ use castile_load::report::{
     Row, Spread, Step, Suite, Term,
 };
 
-/// Noise that is the same each time.
+/// Pseudorandom noise, the same each time.
 pub struct Noise(pub u64);
 
 impl Noise {
-    /// About 1.
+    /// Returns a factor close to 1.
     pub fn factor(&mut self, spread: f64) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         1.0 + ((self.0 >> 33) as f64 / f64::from(1_u32 << 31) - 0.5) * 2.0 * spread
@@ -22,7 +22,7 @@ pub fn results() -> Results {
     results_of(7)
 }
 
-/// Results with the noise of this seed.
+/// Returns results with the noise of this seed.
 pub fn results_of(seed: u64) -> Results {
     let mut noise = Noise(seed);
     Results {
@@ -66,7 +66,7 @@ pub fn results_of(seed: u64) -> Results {
     }
 }
 
-/// A row of a closed load with this throughput and median latency.
+/// Returns a row of a closed load with this throughput and CPU time.
 pub fn row(noise: &mut Noise, case: &str, target: &str, per_second: f64, cpu: f64) -> Row {
     let runs: Vec<f64> = (0..4).map(|_| per_second * noise.factor(0.02)).collect();
     let p50 = 32.0 / per_second * 1e6 * 0.93;
@@ -304,7 +304,7 @@ fn wstest(noise: &mut Noise) -> Suite {
     Suite::new("wstest".into(), cases)
 }
 
-/// Also a stall and errors, as a service under load shows them.
+/// Includes a stall and errors, as a service under load has them.
 fn styles(noise: &mut Noise) -> Suite {
     let mut cases = Vec::new();
     for (name, users) in [("document-2KB", 700), ("document-50KB", 430), ("cdata-50KB", 410), ("attachment-200KB", 380)]
@@ -365,7 +365,7 @@ fn styles(noise: &mut Noise) -> Suite {
     Suite::new("styles".into(), cases)
 }
 
-/// Results of `castile load`: two operations in turn at one URL, with failures.
+/// Returns results of `castile load`: two operations in turn at one URL, with failures.
 pub fn load() -> Results {
     let mut noise = Noise(3);
     let url = "http://services.example.org:8080/orders/v2/a-path-that-is-longer-than-a-telephone-is-wide/endpoint";

@@ -1,11 +1,11 @@
-//! Results of a comparison that never was: eleven targets and the floor, over three suites, with all that can be wrong with
-//! a row. The names are those of trees, for the figures are made up.
+//! Results of a fictitious comparison: eleven targets and the floor, over three suites, with everything that can be wrong
+//! with a row. The targets have names of trees, since the figures are made up.
 
 use castile_load::report::{Client, Method, Reason, Results, Row, Suite, Target};
 
 use crate::sample::{self, Noise};
 
-/// Name, versions, language; CPU time of an empty call in microseconds, by how much a large one costs more than one of
+/// Name, versions, language; CPU time of an empty call in microseconds, how many times as much a large call costs as one of
 /// Castile, memory in megabytes, milliseconds to the first answer.
 const STACKS: [(&str, &str, &str, f64, f64, f64, f64); 11] = [
     ("castile", "castile 0.1.0", "Rust", 14.0, 1.0, 9.0, 4.2),
@@ -39,7 +39,7 @@ pub fn results() -> Results {
     }
 }
 
-/// A row of each stack and of the floor: how large the message is, 0 for the empty one to 1, decides what it costs.
+/// Returns a row of each stack and of the floor. The size of the message, from 0 for an empty one to 1, decides the cost.
 fn rows(noise: &mut Noise, case: &str, size: f64) -> Vec<Row> {
     let mut rows = Vec::new();
     let (request_bytes, response_bytes) = ((300.0 + size * 9e3) as usize, (290.0 + size * 9e3) as usize);
@@ -49,7 +49,7 @@ fn rows(noise: &mut Noise, case: &str, size: f64) -> Vec<Row> {
         rows.push(Row {
             server_peak_rss_bytes: Some((memory * 1e6) as u64),
             request_bytes,
-            // Each has prefixes of its own, and as long ones as it likes.
+            // Each stack has its own prefixes, of different lengths.
             response_bytes: response_bytes + (name.len() - "castile".len().min(name.len())) * 7,
             series: Vec::new(),
             ..row
@@ -66,7 +66,7 @@ fn wspex(noise: &mut Noise) -> Suite {
     let mut rows: Vec<Row> = cases.iter().flat_map(|(case, size)| rows(noise, case, *size)).collect();
     for row in &mut rows {
         match (&*row.case, &*row.target) {
-            // The largest of what memory can be copied for.
+            // The largest message that can be handled by copying memory.
             ("echoSynthetic4K", "rowan") => row.server_cpu_us_per_request = Some(15.1),
             ("echoSynthetic4K", "poplar") => {
                 row.errors = 12;
@@ -81,7 +81,7 @@ fn wspex(noise: &mut Noise) -> Suite {
             _ => {}
         }
     }
-    // What the articles measured with typed clients.
+    // The articles measured these with typed clients.
     let typed = rows.iter().filter(|row| row.target != "floor" && row.case == "echoStruct");
     let typed: Vec<Row> = typed.map(|row| Row { client: Client::Typed, ..row.clone() }).collect();
     rows.extend(typed);
@@ -91,12 +91,12 @@ fn wspex(noise: &mut Noise) -> Suite {
 fn wstest(noise: &mut Noise) -> Suite {
     let cases = [("EchoVoid", 0.0), ("EchoList100", 0.5), ("GetOrder", 0.6)];
     let mut rows: Vec<Row> = cases.iter().flat_map(|(case, size)| rows(noise, case, *size)).collect();
-    // One has no lists.
+    // One stack has no lists.
     rows.retain(|row| (&*row.case, &*row.target) != ("EchoList100", "beech"));
     Suite::new("wstest".into(), rows)
 }
 
-/// Some stacks only, in two styles, and lists of requests.
+/// Only some stacks, in two styles, with lists of requests.
 fn seismic(noise: &mut Noise) -> Suite {
     let mut cases = Vec::new();
     for (name, size, requests) in [(".01x200", 0.05, 200), (".5x10", 60.0, 10)] {

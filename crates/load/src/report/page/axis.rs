@@ -1,10 +1,11 @@
-//! Axes: where figures stand, in percent of a chart's width or height, and the round figures beside it.
+//! Axes of charts: the positions of figures, in percent of a chart's width or height, and the labelled
+//! round figures.
 
 use serde::Serialize;
 
 pub(super) use crate::report::format::plain;
 
-/// A line of figures between two ends.
+/// A scale between two figures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     low: f64,
@@ -12,23 +13,23 @@ pub(super) struct Axis {
     logarithmic: bool,
 }
 
-/// A round figure on an axis.
+/// A labelled round figure on an axis.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Tick {
-    /// In percent from the axis's start.
+    /// In percent, from the start of the axis.
     pub(super) position: f64,
     pub(super) text: String,
 }
 
 impl Axis {
-    /// From 0 to the highest of these figures.
+    /// Creates an axis from 0 to the highest of these figures.
     pub(super) fn linear(figures: impl Iterator<Item = f64>) -> Self {
         let high = figures.filter(|figure| figure.is_finite()).fold(0.0, f64::max);
-        // Less than this can't be divided into round steps, and is nothing.
+        // A smaller range can't be divided into round steps.
         Axis { low: 0.0, high: if high > 1e-9 { high } else { 1.0 }, logarithmic: false }
     }
 
-    /// Over all these figures, for what spans decades: equal distances are equal factors.
+    /// Creates a logarithmic axis over all these figures, for figures that span decades.
     pub(super) fn logarithmic(figures: impl Iterator<Item = f64>) -> Self {
         let (low, high) = figures
             .filter(|figure| *figure > 0.0 && figure.is_finite())
@@ -36,11 +37,11 @@ impl Axis {
         if high <= 0.0 {
             return Axis { low: 1.0, high: 10.0, logarithmic: true };
         }
-        // Some room at both ends; and never less than a factor of two, so that it can be divided.
+        // Some margin at both ends, and at least a factor of two, so that the axis can be divided.
         Axis { low: low / 1.15, high: (high * 1.15).max(low * 2.0), logarithmic: true }
     }
 
-    /// This axis, as long as its last round figure needs it.
+    /// Extends the axis to its last round figure.
     pub(super) fn rounded(self) -> Self {
         let step = self.step();
         Axis { high: (self.high / step - 1e-9).ceil() * step, ..self }
@@ -51,17 +52,17 @@ impl Axis {
             true => (figure / self.low).ln() / (self.high / self.low).ln(),
             false => (figure - self.low) / (self.high - self.low),
         };
-        // A figure of 0 has no place on a logarithmic axis but its start.
+        // A logarithmic axis has no position for 0, so it is shown at the start.
         if position.is_finite() { (position * 100.0).clamp(0.0, 100.0) } else { 0.0 }
     }
 
-    /// Round figures within the axis, in words.
+    /// Returns the round figures of the axis with their labels.
     pub(super) fn ticks(&self, text: fn(f64) -> String) -> Vec<Tick> {
         let figures = if self.logarithmic { self.decades() } else { self.steps() };
         figures.into_iter().map(|figure| Tick { position: self.position(figure), text: text(figure) }).collect()
     }
 
-    /// As few as fit on a phone.
+    /// Returns few enough figures to fit on a phone.
     fn decades(&self) -> Vec<f64> {
         let steps: &[f64] = match self.high / self.low {
             shortest if shortest < 4.0 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
@@ -82,7 +83,7 @@ impl Axis {
         (0..=last).map(|index| index as f64 * step).collect()
     }
 
-    /// A round distance of which three to six fit.
+    /// Returns a round distance, of which three to six fit on the axis.
     fn step(&self) -> f64 {
         let rough = self.high / 5.0;
         let decade = 10_f64.powf(rough.log10().floor());
@@ -91,7 +92,7 @@ impl Axis {
     }
 }
 
-/// A round time in microseconds: `50 µs`, `2 ms`, `1 s`.
+/// Formats a round time in microseconds: `50 µs`, `2 ms`, `1 s`.
 pub(super) fn time(microseconds: f64) -> String {
     match microseconds {
         time if time < 1e3 => format!("{} µs", plain(time)),
@@ -100,12 +101,12 @@ pub(super) fn time(microseconds: f64) -> String {
     }
 }
 
-/// A round share as a percentage.
+/// Formats a round share as a percentage.
 pub(super) fn share(share: f64) -> String {
     format!("{} %", plain(share * 100.0))
 }
 
-/// A round size: `20 MB`.
+/// Formats a round size: `20 MB`.
 pub(super) fn size(bytes: f64) -> String {
     match bytes {
         bytes if bytes < 1e3 => format!("{} B", plain(bytes)),
@@ -115,7 +116,7 @@ pub(super) fn size(bytes: f64) -> String {
     }
 }
 
-/// A round time in seconds: `30 s`, `2 min`.
+/// Formats a round time in seconds: `30 s`, `2 min`.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         long if long >= 120.0 && long % 60.0 == 0.0 => format!("{} min", plain(long / 60.0)),

@@ -1,4 +1,4 @@
-//! Bars of a block: relative to a chosen target, CPU time, and percentiles of latency.
+//! Bar charts of a block: the main figure relative to a baseline, CPU time, and percentiles of latency.
 
 use serde::Serialize;
 
@@ -9,10 +9,10 @@ use crate::report::measure::{Figure, Measure};
 use crate::report::versus::title;
 use crate::report::{FLOOR, Latency, Row};
 
-/// Bars of all cases on one axis.
+/// The bars of all cases on one axis.
 #[derive(Debug, Serialize)]
 pub(super) struct Chart {
-    /// What the bars are relative to; `None` for figures as they are.
+    /// The baseline of the bars; `None` for absolute figures.
     baseline: Option<String>,
     ticks: Vec<Tick>,
     groups: Vec<Group>,
@@ -33,7 +33,7 @@ struct Bar {
     name: String,
     shape: Option<Shape>,
     value: String,
-    /// In words, beside the value.
+    /// A text beside the value.
     beside: Option<String>,
     marks: Vec<Mark>,
 }
@@ -50,14 +50,14 @@ enum Shape {
     Strip { p50: f64, p99: f64, p999: f64, max: f64 },
 }
 
-/// What a reader must know before believing a row.
+/// A note that a reader must know before trusting a row.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Mark {
     bad: bool,
     text: String,
 }
 
-/// The marks of a row.
+/// Returns the marks of a row.
 pub(super) fn marks(row: &Row) -> Vec<Mark> {
     let mut marks = Vec::new();
     let mut mark = |holds: bool, bad: bool, text: String| {
@@ -86,7 +86,7 @@ fn limited(row: &Row) -> String {
     }
 }
 
-/// What the bars can be relative to.
+/// A baseline that bars can be relative to.
 enum Baseline<'a> {
     /// A target: each row is compared with the row of this target that is equal otherwise.
     Target(&'a str),
@@ -95,7 +95,7 @@ enum Baseline<'a> {
 }
 
 impl Baseline<'_> {
-    /// What a row is compared with; itself, if it is of the baseline.
+    /// Returns the row that a row is compared with: itself, if it belongs to the baseline.
     fn of<'a>(&self, material: &Material<'a>, case: &Case<'a>, row: &'a Row) -> Option<&'a Row> {
         let rows = || case.rows.iter().map(|(_, row)| *row);
         match self {
@@ -115,10 +115,10 @@ impl Baseline<'_> {
     }
 }
 
-/// More than these nobody chooses among, and each has a copy of all bars.
+/// More baselines are too many to choose from, and each has its own copy of all bars.
 const BASELINES: usize = 32;
 
-/// The bars of the block's measure, once for each thing that they can be relative to, the floor first.
+/// Returns the bars of the block's main figure, once for each baseline, with the floor first.
 pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
     let rows = || material.cases.iter().flat_map(|case| &case.rows).map(|(_, row)| *row);
     let mut targets: Vec<&str> = Vec::new();
@@ -128,7 +128,8 @@ pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
         }
     }
     let measured: Vec<_> = material.series.iter().filter(|series| !series.is_floor).collect();
-    // Where rows of one target differ in other things, these are what people compare; else it is the targets.
+    // If there is one target whose rows differ in other properties, those are compared; otherwise the targets
+    // are.
     let one_target = targets.iter().filter(|target| **target != FLOOR).count() == 1;
     let by_series = one_target && measured.len() > 1;
     let targets = targets.into_iter().filter(|target| !by_series || *target == FLOOR);
@@ -141,7 +142,7 @@ pub(super) fn normalised(material: &Material<'_>) -> Vec<Chart> {
     targets.chain(series).take(BASELINES).map(|(name, baseline)| relative(material, name, &baseline)).collect()
 }
 
-/// The bars of the measure as they are, where there is nothing that they could be relative to.
+/// Returns the bars of the absolute figures, for a block without baselines.
 fn absolute(material: &Material<'_>) -> Chart {
     let Measure { of, .. } = material.measure;
     let figures = material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| of(row));
@@ -157,7 +158,7 @@ fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) 
     let share = |case: &Case<'a>, row: &'a Row| {
         let base = baseline.of(material, case, row)?;
         let (own, base_figures) = (of(row)?, of(base).filter(|(mean, _)| *mean > 0.0)?);
-        // What is 100 % is so without a doubt.
+        // The baseline is exactly 100 %.
         Some(if std::ptr::eq(base, row) { (1.0, None) } else { quotient(own, base_figures) })
     };
     let of_case = |case: &Case<'a>| case.rows.iter().map(|(_, row)| share(case, row)).collect();
@@ -174,7 +175,7 @@ fn relative<'a>(material: &Material<'a>, name: String, baseline: &Baseline<'_>) 
     Chart { baseline: Some(name), ticks: axis.ticks(self::share), groups: groups.collect() }
 }
 
-/// A quotient and its standard deviation, of what was measured apart.
+/// Returns a quotient and its standard deviation, for figures that were measured independently.
 pub(super) fn quotient(own: Figure, base: Figure) -> Figure {
     let quotient = own.0 / base.0;
     let relative = |(mean, spread): Figure| Some(spread? / mean);
@@ -185,7 +186,7 @@ pub(super) fn quotient(own: Figure, base: Figure) -> Figure {
 fn values(material: &Material<'_>, row: &Row, share: Option<Figure>) -> (String, Option<String>) {
     let value = material.measure.written(row).unwrap_or_else(|| "–".to_owned());
     let beside = share.map(|(share, spread)| match spread.map(|spread| spread * 100.0) {
-        // As many digits as the spread leaves a meaning.
+        // As many digits as the deviation leaves significant.
         Some(spread) if spread < 0.95 => format!("{:.1} ± {spread:.1} %", share * 100.0),
         Some(spread) => format!("{:.0} ± {spread:.0} %", share * 100.0),
         None => percent(share),
@@ -213,7 +214,7 @@ fn bar(
     Bar { series, is_floor: row.target == FLOOR, name, shape, value, beside, marks: marks(row) }
 }
 
-/// CPU time of the server per request; nothing where it was not measured.
+/// Returns the bars of the server's CPU time per request; `None` if it was not measured.
 pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
     let figures =
         material.cases.iter().flat_map(|case| &case.rows).filter_map(|(_, row)| row.server_cpu_us_per_request);
@@ -227,7 +228,8 @@ pub(super) fn cpu(material: &Material<'_>) -> Option<Chart> {
     (!chart.groups.is_empty()).then_some(chart)
 }
 
-/// Percentiles of latency and, where it was measured, of service time; nothing where no request was answered.
+/// Returns the percentiles of latency and, if it was measured, of service time; `None` if no request was
+/// answered.
 pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
     let answered = material.cases.iter().flat_map(|case| &case.rows).filter(|(_, row)| row.requests > 0);
     let measured = answered.flat_map(|(_, row)| row.service_us.iter().chain([&row.latency_us]));
@@ -255,7 +257,7 @@ pub(super) fn latency(material: &Material<'_>) -> Option<Chart> {
     (!chart.groups.is_empty()).then_some(chart)
 }
 
-/// A chart of all rows that have a bar.
+/// Returns a chart of all rows that have a bar.
 fn rows(
     material: &Material<'_>,
     axis: &Axis,

@@ -1,4 +1,4 @@
-//! The rows of one suite that were driven by one method, as charts: an overview first, then each case in detail.
+//! The charts of the rows of one suite that were driven by one method: an overview, then each case in detail.
 
 use serde::Serialize;
 
@@ -9,14 +9,14 @@ use super::material::{Material, Series};
 use crate::report::label::driven;
 use crate::report::{FLOOR, Method, Row, Suite};
 
-/// How many cases a chart shows at once; the others are a click away.
+/// How many cases a chart shows initially. A click shows the rest.
 const SHOWN: usize = 24;
-/// How many cases show their curves at once.
+/// How many cases show their curves initially.
 const SHOWN_CURVES: usize = 4;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Block {
-    /// Different for each block of a page.
+    /// Unique within the page.
     pub(super) id: String,
     pub(super) title: &'static str,
     /// How the rows were driven; one line for each way.
@@ -25,7 +25,7 @@ pub(super) struct Block {
     series: Vec<Series>,
     has_spread: bool,
     shown: usize,
-    /// The bars of the measure, relative to each thing that can be 100 %.
+    /// The bars of the main figure, for each baseline.
     measured: Vec<Chart>,
     cpu: Option<Chart>,
     latency: Option<Chart>,
@@ -42,7 +42,7 @@ struct MeasureText {
     unit: &'static str,
 }
 
-/// A block for each method of a suite, in the order of its rows.
+/// Returns a block for each method of a suite, in the order of its rows.
 pub(super) fn blocks(suite: &Suite, number: usize) -> Vec<Block> {
     let mut methods: Vec<Method> = Vec::new();
     for row in suite.cases.iter().filter(|row| row.target != FLOOR) {
@@ -54,7 +54,7 @@ pub(super) fn blocks(suite: &Suite, number: usize) -> Vec<Block> {
 }
 
 impl Block {
-    /// How many things its bars can be relative to.
+    /// Returns how many baselines its bars have.
     pub(super) fn choices(&self) -> usize {
         self.measured.len()
     }

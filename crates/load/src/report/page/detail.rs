@@ -1,4 +1,4 @@
-//! One case in detail: how latency is distributed, what happened over time, and curves over users or rates.
+//! Details of one case: the distribution of latency, the course over time, and curves over users or rates.
 
 use serde::Serialize;
 
@@ -9,10 +9,10 @@ use super::material::{Case, Series};
 use super::plot::{Course, Frame, Plot, Text};
 use crate::report::{Interval, Row, Step};
 
-/// More points than this are merged: no screen shows them apart.
+/// More points than this are merged, since a screen can't show them separately.
 const POINTS: usize = 240;
 
-/// Everything known of one case.
+/// All details of one case.
 #[derive(Debug, Serialize)]
 pub(super) struct Detail {
     case: String,
@@ -21,13 +21,13 @@ pub(super) struct Detail {
     errors: Vec<String>,
     figures: Table,
     plots: Vec<Plot>,
-    /// How long each point of a course of time is, where they were merged.
+    /// The length of each point in time, if points were merged.
     merged: Option<String>,
-    /// The figures behind the plots.
+    /// The figures of the plots.
     tables: Vec<Table>,
 }
 
-/// Throughput and latency of one case over users, or over the rate.
+/// Throughput and latency of one case over the number of users or the rate.
 #[derive(Debug, Serialize)]
 pub(super) struct Curves {
     case: String,
@@ -67,7 +67,8 @@ impl Detail {
     }
 }
 
-/// Neighbours are merged until few enough are left; errors are added, and the worst 99th percentile stands for all.
+/// Merges neighbouring intervals until few enough are left. Errors are added, and the largest 99th percentile is
+/// used.
 fn merged(intervals: &[Interval]) -> Vec<Interval> {
     let each = intervals.len().div_ceil(POINTS).max(1);
     let mean = |figures: &mut dyn Iterator<Item = f64>| {
@@ -93,15 +94,15 @@ fn merged(intervals: &[Interval]) -> Vec<Interval> {
     chunks.collect()
 }
 
-/// Latency at rising percentiles, on an axis where each nine takes as much room.
+/// Returns latency by percentile, on an axis where each further nine has the same width.
 fn distribution(rows: &[(&Series, &Row)]) -> Option<Plot> {
     let rows: Vec<_> = rows.iter().filter(|(_, row)| !row.distribution.is_empty()).collect();
-    // The slowest of N requests is shown at the share that N can tell.
+    // The slowest of N requests is shown at the share 1 - 1/N.
     let finest = rows.iter().map(|(_, row)| row.requests.max(10) as f64).fold(10.0, f64::max);
     let nines = |quantile: f64, row: &Row| -(1.0 - quantile).max(1.0 / row.requests.max(10) as f64).log10();
     let x = Axis::linear([finest.log10()].into_iter());
     let texts = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %"];
-    // As many as fit on a phone.
+    // Few enough to fit on a phone.
     let every = if finest.log10() < 5.0 { 1 } else { 2 };
     let ticks = texts.iter().enumerate().step_by(every).filter(|(index, _)| *index as f64 <= finest.log10());
     let ticks = ticks.map(|(index, text)| Tick { position: x.position(index as f64), text: (*text).to_owned() });
@@ -127,7 +128,7 @@ fn distribution(rows: &[(&Series, &Row)]) -> Option<Plot> {
     Plot::of(frame, &courses)
 }
 
-/// A line of a chart for each series: what it is called behind the series' name, whether it is dashed, its figure.
+/// A line of a chart for each series: the text after the series' name, whether the line is dashed, and its figure.
 type Line<T> = (&'static str, bool, fn(&T) -> Option<f64>);
 
 fn courses<T>(series: &[(&Series, Vec<T>)], x: impl Fn(&T) -> f64, lines: &[Line<T>]) -> Vec<Course> {
@@ -215,7 +216,7 @@ fn over_time(series: &[(&Series, Vec<Interval>)]) -> Vec<Plot> {
 }
 
 impl Curves {
-    /// Nothing for a case without a curve.
+    /// Returns the curves of a case; `None` if it has none.
     pub(super) fn of(case: &Case<'_>, series: &[Series]) -> Option<Self> {
         let rows: Vec<(&Series, &Row)> = case.rows.iter().map(|(index, row)| (&series[*index], *row)).collect();
         let rows: Vec<_> = rows.into_iter().filter(|(_, row)| !row.curve.is_empty()).collect();
@@ -233,7 +234,7 @@ impl Curves {
     }
 }
 
-/// What a search or a ramp came to, in a sentence.
+/// Returns the result of a search or a ramp, in a sentence.
 fn outcome(series: &Series, row: &Row) -> Option<String> {
     let rate = plain(row.requests_per_second.mean.round());
     let reason = row.exit_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();

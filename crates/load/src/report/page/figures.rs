@@ -1,4 +1,4 @@
-//! Tables: what stands behind the charts, with every figure and its unit.
+//! The tables of the charts' data, with every figure and its unit.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::report::{FLOOR, Interval, Published, PublishedFigure, Row, Spread, St
 #[derive(Debug, Serialize)]
 pub(super) struct Table {
     caption: String,
-    /// The heading of the first column, then of the others.
+    /// The heading of the first column, then those of the others.
     headings: Vec<String>,
     lines: Vec<Line>,
 }
@@ -25,7 +25,7 @@ impl Table {
         self.lines.is_empty()
     }
 
-    /// Without the columns in which there is nothing.
+    /// Removes empty columns.
     pub(super) fn without_empty(mut self) -> Self {
         let tells = |cell: &Cell| !cell.text.is_empty() && cell.text != NONE;
         let columns = self.headings.len().saturating_sub(1);
@@ -44,9 +44,9 @@ impl Table {
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     name: String,
-    /// Below the name, and of less weight.
+    /// Shown below the name, less prominently.
     below: Option<String>,
-    /// Whether the line stands below one of the same name and is less important.
+    /// Whether the line follows one of the same name and is less important.
     quiet: bool,
     cells: Vec<Cell>,
 }
@@ -60,16 +60,16 @@ impl Line {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// Below the text, and of less weight.
+    /// Shown below the text, less prominently.
     pub(super) below: Option<String>,
     pub(super) bad: bool,
     pub(super) good: bool,
-    /// Whether it is to be read, and no figure to be compared with those above and below.
+    /// Whether the cell contains words and not a figure to be compared with others of its column.
     words: bool,
 }
 
 impl Cell {
-    /// A figure, or that there is none.
+    /// Returns the cell of a figure, or of a missing figure.
     pub(super) fn of(figure: Option<String>) -> Self {
         figure.unwrap_or_else(|| NONE.to_owned()).into()
     }
@@ -85,14 +85,14 @@ impl From<String> for Cell {
     }
 }
 
-/// A figure of a row: its name with its unit, and its text, where there is one.
+/// A figure of a row: its name with its unit, and a function that returns its text, if there is one.
 type Figure = (&'static str, fn(&Row) -> Option<Cell>);
 
 fn cell(text: String) -> Option<Cell> {
     Some(text.into())
 }
 
-/// All figures of a row. Where no row of a table has one, the table leaves it out.
+/// All figures of a row. A table leaves out a figure that none of its rows has.
 const FIGURES: [Figure; 41] = [
     ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
@@ -139,7 +139,7 @@ const FIGURES: [Figure; 41] = [
     ("what limited the driver", |row| cell(row.limited_by.clone()?)),
 ];
 
-/// How many of the figures stand in wide tables; the others are words.
+/// How many of the figures are in wide tables; the rest are words.
 const NUMBERS: usize = 33;
 
 fn answered(row: &Row) -> Option<&Row> {
@@ -173,7 +173,7 @@ fn none() -> Cell {
     Cell::of(None)
 }
 
-/// All rows of a block, one line each.
+/// Returns the table of all rows of a block, one line each.
 pub(super) fn all(suite: &str, material: &Material<'_>) -> Table {
     let rows = || material.cases.iter().flat_map(|case| case.rows.iter().enumerate().map(move |row| (case, row)));
     let figures: Vec<&Figure> =
@@ -191,7 +191,7 @@ pub(super) fn all(suite: &str, material: &Material<'_>) -> Table {
     }
 }
 
-/// The rows of one case as columns.
+/// Returns the table of one case with its rows as columns.
 pub(super) fn one_case(case: &str, rows: &[(&Series, &Row)]) -> Table {
     let lines = FIGURES.iter().filter_map(|(name, of)| {
         let cells: Vec<_> = rows.iter().map(|(_, row)| of(row)).collect();
@@ -209,10 +209,10 @@ fn heads(first: &str, rows: &[(&Series, &Row)]) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(rows.iter().map(|(series, _)| series.name.clone())).collect()
 }
 
-/// The shares of requests that a table of a distribution names.
+/// The shares of requests in the table of a distribution.
 const SHARES: [f64; 9] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
-/// Points of the distributions; nothing where there are none.
+/// Returns the table of the distributions' points; `None` if there are no distributions.
 pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Option<Table> {
     let rows: Vec<_> = rows.iter().copied().filter(|(_, row)| !row.distribution.is_empty()).collect();
     let lines = SHARES.iter().map(|share| Line {
@@ -222,7 +222,7 @@ pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Optio
         cells: rows
             .iter()
             .map(|(_, row)| {
-                // What N requests can't tell is not told.
+                // N requests have no quantile above 1 - 1/N.
                 let told = *share >= 1.0 || (1.0 - share) * row.requests as f64 >= 1.0;
                 row.latency_at(*share).filter(|_| told).map_or_else(none, |us| microseconds(us).into())
             })
@@ -235,10 +235,10 @@ pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Optio
     })
 }
 
-/// A figure of a point: its name, and its text, where there is one.
+/// A figure of a point: its name, and a function that returns its text, if there is one.
 type PointFigure<T> = (&'static str, fn(&T) -> Option<String>);
 
-/// Lines of points, of which all figures that any has are columns.
+/// Returns a table with points as lines. Its columns are the figures that at least one point has.
 fn points<T>(
     caption: String,
     first: &str,
@@ -262,7 +262,7 @@ fn points<T>(
     }
 }
 
-/// The course of time of one row.
+/// Returns the time series of one row.
 pub(super) fn series_points(case: &str, series: &Series, intervals: &[Interval]) -> Table {
     let caption = format!("{case}, {}: from stretch to stretch", series.name);
     points(
@@ -283,7 +283,7 @@ pub(super) fn series_points(case: &str, series: &Series, intervals: &[Interval])
     )
 }
 
-/// The curve of one row.
+/// Returns the curve of one row.
 pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table {
     let caption = format!("{case}, {}: step by step", series.name);
     let load = |step: &Step| match (step.users, step.rate) {
@@ -306,7 +306,7 @@ pub(super) fn curve_points(case: &str, series: &Series, steps: &[Step]) -> Table
     )
 }
 
-/// A kind of figure that articles publish: what it is called, and its text as published and as measured here.
+/// A kind of published figure: its name, its text as published, and its text as measured here.
 type HistoryFigure = (&'static str, fn(&PublishedFigure) -> Option<String>, fn(&Row) -> Option<String>);
 
 const HISTORY: [HistoryFigure; 4] = [
@@ -331,8 +331,8 @@ const HISTORY: [HistoryFigure; 4] = [
     ),
 ];
 
-/// What was published, beside what was measured here by the same method: figures of other machines, and no comparison. A table
-/// for each kind of figure that there is.
+/// Returns the published figures beside those measured here by the same method, with a table for each kind of figure. The
+/// published figures are from other machines, so this is not a comparison.
 pub(super) fn history(suite: &Suite) -> Vec<Table> {
     HISTORY.iter().filter_map(|kind| history_of(suite, kind)).collect()
 }

@@ -1,4 +1,4 @@
-//! A comparison as a page: each difference with its interval, around nothing.
+//! The page of a comparison: each difference with its interval, around zero.
 
 use serde::Serialize;
 
@@ -6,17 +6,18 @@ use super::axis::{Axis, Tick, share};
 use crate::report::compare::{Change, Compared, ComparedSuite, Comparison, NOT_KNOWN, Verdict, Yardstick, in_percent};
 use crate::report::student::{CONFIDENCE, Difference};
 
-/// Differences beyond this are shown at the end of the axis: one outlier must not hide all others.
+/// Larger differences are shown at the end of the axis, so that one outlier doesn't hide all
+/// others.
 const WIDEST: f64 = 2.0;
 
-/// All that the template is filled with.
+/// The data of the template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Forest<'a> {
     comparison: &'a Comparison,
     confidence: f64,
-    /// Of how many rows without a difference one will seem to have one.
+    /// By chance, one in this many rows without a difference will appear to have one.
     one_in: f64,
-    /// What the differences are of.
+    /// The figures that the differences are of.
     yardsticks: Vec<String>,
     /// For each bench after the first.
     counts: Vec<Counts>,
@@ -55,7 +56,7 @@ struct Mark {
     at: Option<[f64; 3]>,
     text: String,
     words: String,
-    /// `None` where nothing can be said.
+    /// `None` if no verdict is possible.
     verdict: Option<Verdict>,
 }
 
@@ -104,7 +105,7 @@ impl<'a> Forest<'a> {
     }
 }
 
-/// The figures at an axis, equal to both sides.
+/// Returns the labels of an axis that is symmetric around zero.
 fn ticks(axis: &Axis) -> Vec<Tick> {
     let halves = axis.ticks(share);
     let left = halves

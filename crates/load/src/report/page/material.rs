@@ -1,4 +1,4 @@
-//! What the charts of a block are made of: the rows of one suite and method, by case, in series.
+//! The data of a block's charts: the rows of one suite and method, by case, in series.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::report::label::Labels;
 use crate::report::measure::Measure;
 use crate::report::{FLOOR, Method, Row, Suite};
 
-/// All that charts of one block are made of.
+/// The data of a block's charts.
 #[derive(Debug)]
 pub(super) struct Material<'a> {
     pub(super) suite: &'a Suite,
@@ -16,11 +16,11 @@ pub(super) struct Material<'a> {
 }
 
 impl<'a> Material<'a> {
-    /// Of rows that were driven by this method.
+    /// Collects rows that were driven by this method.
     pub(super) fn of(suite: &'a Suite, rows: &[&'a Row], method: Method) -> Self {
         let labels = Labels::among(rows.iter().copied());
         let mut series: Vec<Series> = Vec::new();
-        // What was measured has the first colours, whatever comes first among the rows.
+        // The measured targets get the first colours, whatever their order among the rows.
         for row in rows.iter().filter(|row| row.target != FLOOR).chain(rows.iter().filter(|row| row.target == FLOOR)) {
             let name = labels.of(row);
             if !series.iter().any(|known| known.name == name) {
@@ -47,15 +47,15 @@ impl<'a> Material<'a> {
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     pub(super) name: &'a str,
-    /// Each with its series; the floor last.
+    /// Each with the index of its series; the floor's rows are last.
     pub(super) rows: Vec<(usize, &'a Row)>,
 }
 
-/// Rows of several cases that differ in nothing but the case.
+/// Rows of several cases that differ only in the case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Series {
     pub(super) name: String,
-    /// What decides its colour.
+    /// Decides its colour.
     pub(super) index: usize,
     pub(super) is_floor: bool,
 }

@@ -1,34 +1,34 @@
-//! Lines over an axis: what a course of time, a curve and a distribution have in common.
+//! Line charts, for time series, curves and distributions.
 
 use serde::Serialize;
 
 use super::axis::{Axis, Tick};
 
-/// One chart of lines.
+/// One line chart.
 #[derive(Debug, Serialize)]
 pub(super) struct Plot {
     pub(super) title: &'static str,
-    /// What else a reader must know, the unit first.
+    /// Further notes for the reader, with the unit first.
     pub(super) note: String,
     /// The name of the horizontal axis.
     pub(super) x_name: &'static str,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
     lines: Vec<Line>,
-    /// Both ends of each line in words, for who can't see them.
+    /// Both ends of each line in words, for screen readers.
     pub(super) spoken: String,
 }
 
-/// What a line shows, before there are axes.
+/// The data of a line, before it is placed on axes.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// The number of its series, which decides how it looks.
+    /// The number of its series, which decides its style.
     pub(super) series: usize,
-    /// What it is called.
+    /// The name of the line.
     pub(super) name: String,
-    /// Whether it is the lesser of two lines of its series.
+    /// Whether it is the less important of two lines of its series.
     pub(super) dashed: bool,
-    /// From left to right; where there is no figure, the line is interrupted.
+    /// From left to right; the line has a gap at a point without a figure.
     pub(super) points: Vec<(f64, Option<f64>)>,
 }
 
@@ -37,19 +37,19 @@ struct Line {
     series: usize,
     name: String,
     dashed: bool,
-    /// Unbroken pieces.
+    /// Continuous segments.
     pieces: Vec<Vec<[f64; 2]>>,
-    /// Whether its points are few enough to be seen.
+    /// Whether its points are few enough to be marked.
     dots: bool,
 }
 
-/// The texts of an axis.
+/// Formats the figures of an axis.
 pub(super) type Text = fn(f64) -> String;
 
-/// Up to this many points of a line are marked.
+/// A line with at most this many points has them marked.
 const DOTTED: usize = 16;
 
-/// What a chart is called, and what its axes are.
+/// The title and the axes of a chart.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) title: &'static str,
@@ -62,7 +62,7 @@ pub(super) struct Frame {
 }
 
 impl Plot {
-    /// Nothing if no line has a point.
+    /// Returns the chart; `None` if no line has a point.
     pub(super) fn of(frame: Frame, courses: &[Course]) -> Option<Self> {
         let spoken: Vec<_> = courses.iter().filter_map(|course| spoken(course, frame.y_text)).collect();
         if spoken.is_empty() {

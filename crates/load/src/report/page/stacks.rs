@@ -1,11 +1,12 @@
-//! Targets side by side: what they are, what the same requests cost each of them, and what they answered.
+//! Tables that compare targets: what they are, what the same requests cost each of them, and how long
+//! their answers are.
 
 use super::figures::{Cell, Line, Table};
 use crate::report::Results;
 use crate::report::format::{bytes, count};
 use crate::report::versus::{Overall, Versus, times, title};
 
-/// What the targets are, and what all suites come to for each.
+/// Returns the table of the targets with their overall results.
 pub(super) fn targets(results: &Results, subject: &str, overall: &Overall<'_>) -> Table {
     let headings = ["target", "CPU time per request", "cases", "first answer", "peak memory", "language", "what it is"];
     let lines = results.standings(overall).into_iter().map(|standing| {
@@ -23,7 +24,7 @@ pub(super) fn targets(results: &Results, subject: &str, overall: &Overall<'_>) -
     Table::new(format!("The targets; CPU time as a multiple of {subject}’s"), headings, lines.collect()).without_empty()
 }
 
-/// Server CPU time by case and target, the least of each case marked.
+/// Returns the table of server CPU time by case and target, with the lowest of each case marked.
 pub(super) fn costs(versus: &Versus<'_>) -> Table {
     let mut lines: Vec<Line> = versus
         .costs()
@@ -52,7 +53,7 @@ pub(super) fn costs(versus: &Versus<'_>) -> Table {
         .without_empty()
 }
 
-/// The lengths of answers, where they differ.
+/// Returns the table of the lengths of answers, for lines in which they differ.
 pub(super) fn sizes(versus: &Versus<'_>) -> Table {
     let lines = versus.unequal().map(|line| {
         let size = |place: usize| line.rows[place].map(|row| row.response_bytes).filter(|size| *size > 0);

@@ -1,5 +1,5 @@
-//! What a manager reads: the whole in a few figures, and each suite in one line. It is about one target; others are what that
-//! is compared with.
+//! The summary at the top of the page: the main figures, and one line for each suite. It is about one target, the subject,
+//! which is compared with the other targets.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -15,31 +15,32 @@ use crate::report::{Condition, FLOOR, Judged, Kind, Method, Ratio, Results, Row,
 pub(super) struct Summary {
     /// What was measured, in a few words.
     title: String,
-    /// Where, if it was one endpoint of somebody else's.
+    /// The URL, if everything is about one foreign endpoint.
     place: Option<String>,
-    /// What it is about.
+    /// The target that the summary is about.
     subject: String,
-    /// Whether there is more than that one and the floor.
+    /// Whether there are targets other than the subject and the floor.
     has_others: bool,
-    /// Rows of the subject.
+    /// The number of the subject's rows.
     cases: usize,
-    /// Right answers of subject and floor.
+    /// The number of right answers of subject and floor.
     requests: u64,
     verified: u64,
     errors: u64,
-    /// Why answers of the subject were wrong or missing, the most frequent reasons first, and how many rarer ones there are.
+    /// Why answers of the subject were wrong or missing, with the most frequent reasons first. `more_reasons` is the number
+    /// of reasons left out.
     reasons: Vec<Reason>,
     more_reasons: usize,
-    /// What came of conditions for failing.
+    /// The results of conditions for failing.
     outcomes: Vec<Outcome>,
-    /// Requests of subject and floor that were sent, and those that could not be.
+    /// Requests of subject and floor that were sent, and those that could not be sent.
     sent: u64,
     not_sent: u64,
-    /// Wrong or missing answers of the others.
+    /// Wrong or missing answers of the other targets.
     errors_of_others: u64,
-    /// Rows in which the driver was the limit.
+    /// The number of rows in which the driver was the limit.
     driver_limited: usize,
-    /// Rows of the subject of which, or of whose floor, others used the cores.
+    /// The number of the subject's rows in which other processes used the cores, for the row itself or for the floor's.
     disturbed: usize,
     /// Lowest, median and highest share of the floor's throughput.
     shares: Option<[f64; 3]>,
@@ -47,11 +48,11 @@ pub(super) struct Summary {
     share_spread: Option<f64>,
     /// Lowest, median and highest multiple of the floor's CPU time per request.
     ratios: Option<[f64; 3]>,
-    /// Lowest, mean and highest share of the CPU time that the best of the others takes.
+    /// Lowest, mean and highest share of the CPU time of the best other target.
     rivals: Option<[f64; 3]>,
-    /// How sure the ratios of CPU time are; nothing where there are none.
+    /// The certainty of the ratios of CPU time; `None` if there are none.
     sure: Option<Sure>,
-    /// In how many cases there is another.
+    /// The number of cases that another target serves, too.
     rival_cases: usize,
     fastest: Option<Fastest>,
     peak_memory: Option<u64>,
@@ -59,36 +60,37 @@ pub(super) struct Summary {
     suites: Vec<Glance>,
 }
 
-/// How sure ratios of CPU time are.
+/// The certainty of ratios of CPU time.
 #[derive(Debug, Serialize)]
 struct Sure {
-    /// How many there are.
+    /// The number of ratios.
     ratios: usize,
     /// How many of them have an interval.
     known: usize,
-    /// Half of an interval, as a share of its ratio: the median of them, and the largest; 0 where there is none.
+    /// Half the width of an interval, as a share of its ratio: the median over all intervals, and the largest one in `worst`.
+    /// Both are 0 if there is no interval.
     typical: f64,
     worst: f64,
 }
 
-/// Why answers were wrong or missing.
+/// A reason for wrong or missing answers.
 #[derive(Debug, Serialize)]
 struct Reason {
     count: u64,
     text: String,
-    /// The cases that it is a reason in.
+    /// The cases in which it occurred.
     cases: String,
 }
 
-/// What came of a condition for failing.
+/// The result of a condition for failing.
 #[derive(Debug, Serialize)]
 struct Outcome {
     fail_if: String,
     failed: bool,
-    /// How many rows were judged, and how many of them fail.
+    /// The number of judged rows, and how many of them failed.
     rows: usize,
     failures: usize,
-    /// The first of those that fail with their figures, or else what was found where it is nearest to failing.
+    /// The first failing rows with their figures. If none fails, the figure that is closest to failing.
     found: Vec<String>,
 }
 
@@ -99,7 +101,7 @@ struct Fastest {
     stddev: Option<f64>,
 }
 
-/// One suite in a line.
+/// The line of one suite.
 #[derive(Debug, Serialize)]
 struct Glance {
     name: String,
@@ -108,10 +110,10 @@ struct Glance {
     errors: u64,
     driver_limited: usize,
     shares: Option<[f64; 3]>,
-    /// These figures as positions on the axis of all suites.
+    /// The shares as positions on an axis that all suites share.
     strip: Option<[f64; 3]>,
     ratios: Option<[f64; 3]>,
-    /// Lowest, mean and highest share of the CPU time that the best of the others takes.
+    /// Lowest, mean and highest share of the CPU time of the best other target.
     rivals: Option<[f64; 3]>,
     most: Option<f64>,
     /// Median latency of the typical row, and the highest 99th percentile, in microseconds.
@@ -129,7 +131,7 @@ impl Summary {
         let axis = Axis::linear(shares.iter().flatten().map(|[.., high]| *high).chain([1.0])).rounded();
         let suites = results.suites.iter().zip(versus).zip(shares);
         let errors = sum(Row::wrong);
-        // That a ramp of a bench ends with errors is what it is for.
+        // A ramp of a bench is expected to end with errors.
         let counts = |row: &&Row| row.part_of.is_none() && (results.kind == Kind::Load || row.wrong() > 0);
         let mut reasons = reasons(own().filter(counts));
         let more_reasons = reasons.len().saturating_sub(NAMED);
@@ -192,10 +194,10 @@ impl Glance {
     }
 }
 
-/// How many reasons, cases or failures are named.
+/// The largest number of reasons, cases or failures that are named.
 const NAMED: usize = 5;
 
-/// What was measured: the case, if there is one, or else the suites.
+/// Returns what was measured: the case if there is one, otherwise the suites.
 fn title(results: &Results) -> String {
     let mut cases: Vec<&str> = results.wholes().map(|row| &*row.case).collect();
     cases.dedup();
@@ -221,12 +223,12 @@ fn joined(names: &[&str]) -> String {
     }
 }
 
-/// The URL of all rows, if they are of one.
+/// Returns the URL of all rows, if they have the same one.
 fn place<'a>(mut rows: impl Iterator<Item = &'a Row>) -> Option<String> {
     rows.next().map(|row| row.target.clone()).filter(|target| target.contains("://"))
 }
 
-/// Why answers were wrong or missing, over all rows.
+/// Returns why answers were wrong or missing, over all rows.
 fn reasons<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Reason> {
     let mut found: Vec<(u64, &str, Vec<&str>)> = Vec::new();
     for (row, reason) in rows.flat_map(|row| row.reasons.iter().map(move |reason| (row, reason))) {
@@ -249,7 +251,7 @@ fn reasons<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Reason> {
     found.into_iter().map(reason).collect()
 }
 
-/// The first of them, and how many more there are.
+/// Returns the first texts, and how many more there are.
 fn named(mut all: impl Iterator<Item = String>) -> Vec<String> {
     let mut named: Vec<_> = all.by_ref().take(NAMED).collect();
     let more = all.count();
@@ -266,7 +268,7 @@ impl Outcome {
         let failures = condition.failures().count();
         let found = match failures {
             0 => {
-                // What is to be above something fails where it is low.
+                // If the condition asks for figures above a value, the highest figure is closest to failing.
                 let is_above = condition.fail_if.contains('>');
                 let nearest = condition.rows.iter().max_by(|a, b| match is_above {
                     true => a.found.partial_cmp(&b.found).unwrap_or(Ordering::Equal),
@@ -294,12 +296,12 @@ impl Sure {
     }
 }
 
-/// Whether others used the cores while one of these was measured.
+/// Returns whether other processes used the cores while the row or its floor was measured.
 fn is_disturbed((row, floor): &(&Row, Option<&Row>)) -> bool {
     row.disturbed.is_some() || floor.is_some_and(|floor| floor.disturbed.is_some())
 }
 
-/// A row's share of the floor's throughput, with its standard deviation.
+/// Returns a row's share of the floor's throughput, with its standard deviation.
 fn share_of(row: &Row, floor: &Row) -> Option<Figure> {
     let figure = |row: &Row| {
         let rate = &row.requests_per_second;
@@ -308,14 +310,14 @@ fn share_of(row: &Row, floor: &Row) -> Option<Figure> {
     row.share_of(floor).map(|_| quotient(figure(row), figure(floor)))
 }
 
-/// The standard deviation of the figure in the middle.
+/// Returns the standard deviation of the median figure.
 fn spread_of_median(figures: impl Iterator<Item = Figure>) -> Option<f64> {
     let mut figures: Vec<Figure> = figures.collect();
     figures.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     figures.get(figures.len() / 2)?.1
 }
 
-/// The rows of a target, each with that of the floor.
+/// Returns the rows of a target, each with that of the floor.
 fn pairs<'a>(suite: &'a Suite, target: &'a str) -> impl Iterator<Item = (&'a Row, Option<&'a Row>)> {
     suite.against_floor().filter(move |(row, _)| row.target == target)
 }
@@ -326,12 +328,12 @@ fn rivals(versus: &Versus<'_>) -> Option<[f64; 3]> {
     spread(&rivals, Mean::of(rivals.iter().map(|rival| rival.share)))
 }
 
-/// Lowest, mean and highest of what is in order.
+/// Returns lowest, mean and highest share of a sorted list.
 fn spread(rivals: &[Rival<'_>], mean: Option<Mean>) -> Option<[f64; 3]> {
     Some([rivals.first()?.share, mean?.ratio, rivals.last()?.share])
 }
 
-/// Of the rows that were driven as fast as they were answered, else of all.
+/// Returns the fastest row. Closed workloads are preferred, since their speed is limited only by the answers.
 fn fastest<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
     rows.max_by(|a, b| {
         let figure = |row: &Row| (row.method == Method::Closed, row.requests_per_second.mean);
@@ -344,7 +346,7 @@ fn shares(suite: &Suite, target: &str) -> Option<[f64; 3]> {
     range(pairs(suite, target).filter_map(|(row, floor)| row.share_of(floor?)))
 }
 
-/// Lowest, median and highest.
+/// Returns lowest, median and highest figure.
 fn range(figures: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);

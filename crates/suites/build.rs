@@ -23,7 +23,7 @@ fn main() {
     ] {
         compile(contract, |_| {});
     }
-    // The fuzzer has lenient services of these.
+    // The fuzzer has lenient services for these contracts.
     compile("interop_base", |options| options.lenient = true);
     compile("wstest", |options| options.lenient = true);
     compile("styles", |options| options.raw = vec!["submitDoc".to_owned()]);

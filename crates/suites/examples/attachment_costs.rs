@@ -1,11 +1,12 @@
-//! What large requests cost the server: processor time for each, beside the HTTP floor that reads as many bytes and answers
-//! as many. Requests are documents of 200 KB, as markup and in a CDATA section, and attachments, which are answered with.
+//! Measures what large requests cost the server: the processor time for each, compared with the HTTP floor, which reads and
+//! answers the same number of bytes. Requests are documents of 200 KB, as markup and in a CDATA section, and attachments,
+//! which are returned in the answer.
 //!
 //! ```text
 //! cargo run --release -p castile-suites --example attachment_costs -- [REQUESTS] [BYTES]
 //! ```
 //!
-//! `BYTES` is how long attachments are. The server is a process of its own with one thread; Linux tells its time.
+//! `BYTES` is the length of the attachments. The server is a separate process with one thread, whose time Linux reports.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Serves until it is killed: the service, or a floor that answers so many bytes.
+/// Serves until it is killed: the service, or a floor that answers this many bytes.
 async fn serve(floor: Option<usize>) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
@@ -55,7 +56,7 @@ async fn serve(floor: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// A request to be measured.
+/// A request to measure.
 struct Case {
     name: &'static str,
     path: &'static str,
@@ -87,7 +88,7 @@ async fn compare(requests: usize, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// The processor time of a request in microseconds, and how long the answer is.
+/// Returns the processor time of a request in microseconds, and the length of the answer.
 async fn measure(case: &Case, role: &[&str], requests: usize) -> Result<(f64, usize)> {
     let mut child = Command::new(std::env::current_exe()?).args(role).stdout(Stdio::piped()).spawn()?;
     let result = drive(case, &mut child, requests).await;
@@ -120,7 +121,7 @@ async fn drive(case: &Case, child: &mut Child, requests: usize) -> Result<(f64, 
     Ok(((processor_time(child.id())? - before) / requests as f64, length))
 }
 
-/// What a process took so far, in microseconds: Linux counts nanoseconds that it ran.
+/// Returns the processor time of a process in microseconds. Linux counts it in nanoseconds.
 fn processor_time(process: u32) -> Result<f64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat"))?;
     let nanoseconds: f64 = text.split(' ').next().ok_or("no time")?.parse()?;

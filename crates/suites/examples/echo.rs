@@ -1,4 +1,4 @@
-//! A service and a client of it, in one process. The README shows this file.
+//! A service and its client, in one process. The README shows this file.
 
 use castile::http::server::{Routes, Server, shutdown_signal};
 use castile::{Fault, Request, Response};

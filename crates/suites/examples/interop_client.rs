@@ -1,10 +1,11 @@
-//! Calls the SOAPBuilders' interoperability tests, round 2, of any server, and says what came back.
+//! Calls the SOAPBuilders' interoperability tests, round 2, on any server, and checks the answers.
 //!
 //! ```text
 //! cargo run -p castile-suites --example interop_client -- BASE_URL GROUP_B_URL [1.1|1.2]
 //! ```
 //!
-//! One line for each call: its name, and `ok` or what is wrong. The exit code says whether all are.
+//! Prints one line for each call: its name, and `ok` or what is wrong. The exit code is 0 if all
+//! are right.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -36,7 +37,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Says whether what came back is what was sent.
+/// Prints whether the answer equals the request.
 fn tell<T: PartialEq + Debug>(call: &str, sent: &T, came: Result<T, CallError>, wrong: &mut u32) {
     match came {
         Ok(came) if came == *sent => println!("{call}\tok"),
@@ -51,7 +52,7 @@ fn tell<T: PartialEq + Debug>(call: &str, sent: &T, came: Result<T, CallError>, 
     }
 }
 
-/// Calls a method with one accessor and compares it with one of the answer.
+/// Calls a method with one accessor and compares it with the accessor of the answer.
 macro_rules! echo {
     ($client:ident, $wrong:ident, $module:ident, $($method:ident($request:ident $input:ident) $output:ident: $value:expr;)*) => {
         $(

@@ -1,4 +1,5 @@
-//! Layers around a service: who has no API key is refused, and what passes is logged without what is secret.
+//! Two layers around a service: one rejects requests without an API key, and the other logs messages without
+//! secrets.
 //!
 //! `cargo run -p castile-suites --example layers`
 
@@ -13,7 +14,7 @@ mod codec {
 }
 use codec::*;
 
-/// Lets those requests through whose header has a key that is known:
+/// Accepts requests whose header has a known key:
 ///
 /// ```xml
 /// <k:key xmlns:k="urn:example:keys" soap:mustUnderstand="1">…</k:key>
@@ -21,7 +22,7 @@ use codec::*;
 #[derive(Clone)]
 pub struct ApiKeys(pub Arc<HashMap<String, Caller>>);
 
-/// Who asks: methods find it in the extensions of their request.
+/// The caller. Methods find it in the extensions of their request.
 #[derive(Clone, Debug)]
 pub struct Caller(pub String);
 
@@ -33,7 +34,7 @@ impl<S> Layer<S> for ApiKeys {
     }
 }
 
-/// A service behind [`ApiKeys`].
+/// A service that is protected by [`ApiKeys`].
 pub struct Keyed<S> {
     service: S,
     keys: ApiKeys,
@@ -45,8 +46,8 @@ impl<S: Service> Service for Keyed<S> {
     }
 
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
-        // A message that is no envelope has no header; the service behind says what is wrong with it, but to nobody
-        // without a key.
+        // A message that is not an envelope has no header. The inner service would report what is wrong with it,
+        // but only to callers with a key.
         let header = request.headers(options).unwrap_or_default();
         let key = header.iter().map(|header| &header.block).find(|block| {
             let name = block.name();
@@ -80,7 +81,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let keys = HashMap::from([("open-sesame".to_owned(), Caller("Ada".to_owned()))]);
     let redaction = Redaction::none().element("urn:example:keys", "key").element("http://example.com/bench", "s");
     let log = MessageLog::new(redaction, |direction, message| println!("{direction:?}: {message}"));
-    // The last one is outermost: what is refused is logged too.
+    // The last layer is outermost, so rejected requests are logged too.
     let endpoint = CodecServer::new(Echo).layer(ApiKeys(Arc::new(keys))).layer(log);
 
     let client = CodecClient::with_transport("http://localhost/codec", endpoint)?;

@@ -1,12 +1,12 @@
-//! What the parts of a seismic answer cost: finding quakes, answering, and reading the answer.
+//! Measures the parts of a seismic answer: finding quakes, answering, and reading the answer.
 //!
 //! ```text
 //! cargo run --release -p castile-suites --example seismic -- document|rpc-encoded|binary SET N [FILE]
 //! ```
 //!
-//! SET is one of the article's runs, as `.5x10`; all its queries are sent N times, in process. FILE has other quakes than those
-//! that are made up. Answering is the whole of the service: request read, quakes found, answer made and written. Reading is
-//! decoding, and looking at each quake.
+//! SET is one of the article's runs, such as `.5x10`. All its queries are sent N times, within the process. FILE has other
+//! quakes than the synthetic ones. Answering is the whole work of the service: it reads the request, finds quakes, and makes
+//! and writes the answer. Reading is decoding and checking each quake.
 
 use std::error::Error;
 use std::hint::black_box;

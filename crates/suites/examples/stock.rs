@@ -1,4 +1,4 @@
-//! Typed faults, values that may be nil, and the end of a server. The README shows this file.
+//! Typed faults, nillable values, and graceful shutdown of a server. The README shows this file.
 
 use castile::http::server::{Routes, Server};
 use castile::{CallError, Detail, Fault, Nillable, Request, Response};

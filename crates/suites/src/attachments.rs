@@ -1,4 +1,4 @@
-//! Attachments that are answered with: SOAP Messages with Attachments and MTOM, of any size.
+//! A service that returns attachments: SOAP Messages with Attachments and MTOM, of any size.
 
 use bytes::{Bytes, BytesMut};
 use castile::datatypes::StreamedBinary;
@@ -13,10 +13,10 @@ pub mod contract {
     castile::include_contract!("attachments");
 }
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/attachments";
 
-/// Answers with what came. What comes as a stream goes as one.
+/// Echoes its requests. A streamed attachment is returned as a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
@@ -41,36 +41,36 @@ impl contract::Attachments for Service {
     }
 }
 
-/// An attachment as one of the answer.
+/// Returns an attachment as a part of the answer.
 fn back(attachment: Attachment) -> Result<Part, Error> {
     let content_type = attachment.head().content_type().unwrap_or("application/octet-stream").to_owned();
     Part::attachment(&content_type, attachment)
 }
 
-/// How a request has its attachment, and what is done with that.
+/// How a request carries its attachment, and how the service handles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// SOAP Messages with Attachments, handed on as it comes.
+    /// SOAP Messages with Attachments, returned as a stream.
     Attached,
-    /// MTOM, a value of the request.
+    /// MTOM, decoded as a value of the request.
     Value,
-    /// MTOM, handed on as it comes.
+    /// MTOM, returned as a stream.
     Streamed,
 }
 
-/// A request as it goes over the wire.
+/// A request as sent over the wire.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The value of the `Content-Type` header.
     pub content_type: String,
-    /// The body, all of its parts.
+    /// The body with all its parts.
     pub body: Bytes,
 }
 
-/// A request with an attachment of so many bytes.
+/// Creates a request with an attachment of this many bytes.
 ///
 /// # Errors
-/// That the system has no random numbers.
+/// The system has no random numbers.
 pub async fn request(kind: Kind, bytes: usize) -> Result<Request, Error> {
     let id = ContentId::random()?;
     let include = |name: &str| {
@@ -95,7 +95,7 @@ pub async fn request(kind: Kind, bytes: usize) -> Result<Request, Error> {
     let mut body = BytesMut::new();
     let mut parts = package.into_body();
     while let Some(frame) = parts.frame().await {
-        // What is at hand doesn't break off.
+        // The content is in memory, so reading it can't fail.
         body.extend(frame.ok().and_then(|frame| frame.into_data().ok()));
     }
     Ok(Request { content_type, body: body.freeze() })

@@ -1,4 +1,5 @@
-//! Benchmark1: the document/literal form of Indiana's benchmark that the Axis2/C report of 2008 drove with `ab`.
+//! Benchmark1: the document/literal version of Indiana University's benchmark, which the Axis2/C report of 2008
+//! drove with `ab`.
 
 use castile::codegen::{FromXml, ToXml};
 use castile::{Fault, Request, Response};
@@ -16,13 +17,13 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/benchmark1";
 
-/// The most elements that a `send` operation makes, as the contract says.
+/// The largest array of a `send` operation, by the contract.
 const MOST: i32 = 100_000;
 
-/// The service of the benchmark: it copies what it gets through its own types, counts, or makes arrays.
+/// The service of the benchmark: it echoes values through its own types, counts elements, or makes arrays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
@@ -136,7 +137,7 @@ impl Benchmark for Service {
     }
 }
 
-/// The numbers that the elements of an array of `size` are made from.
+/// Returns the numbers from which the elements of an array of this size are made.
 fn numbers(size: i32, least: i32) -> Result<std::ops::Range<i32>, Fault> {
     if (least..=MOST).contains(&size) {
         Ok(0..size)
@@ -145,7 +146,7 @@ fn numbers(size: i32, least: i32) -> Result<std::ops::Range<i32>, Fault> {
     }
 }
 
-/// What was received. A message has fewer elements than bytes, and fewer bytes than an `i32` counts.
+/// Converts a count. A message has fewer elements than bytes, and fewer bytes than an `i32` can count.
 fn count(elements: usize) -> i32 {
     i32::try_from(elements).unwrap_or(i32::MAX)
 }
@@ -162,16 +163,16 @@ fn event(i: i32) -> SimpleEvent {
     SimpleEvent { sequence_number: i, timestamp: f64::from(i).sqrt(), message: format!("Message #{i}") }
 }
 
-/// The small and the large messages of the report, in elements.
+/// The numbers of elements in the report's small and large messages.
 const SIZES: [i32; 2] = [1, 100];
 
-/// What the benchmark measures: six operations, five of them at two sizes.
+/// Returns the cases of the benchmark: six operations, five of them in two sizes.
 pub fn cases() -> Vec<Case> {
     let void = echo("echoVoid".into(), "echoVoid", &EchoVoid {}, |_: &EchoVoidResponse| true);
     std::iter::once(void).chain(SIZES.into_iter().flat_map(of_size)).collect()
 }
 
-/// What was published in figures: the rest were charts, which are lost.
+/// Returns the figures that were published as numbers. The others were charts, which are lost.
 pub fn published_figures() -> Vec<Published> {
     let void = PublishedFigure {
         case: "echoVoid".into(),
@@ -189,7 +190,7 @@ pub fn published_figures() -> Vec<Published> {
     }]
 }
 
-/// The five operations with arrays as long as those of an earlier comparison, which Axis2 was in as well.
+/// Returns the five operations with the array size of an earlier comparison that included Axis2.
 pub fn extras() -> Vec<Case> {
     of_size(500)
 }

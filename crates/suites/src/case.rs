@@ -1,4 +1,4 @@
-//! Cases for the load kit, made of typed requests and judged by typed responses.
+//! Creates cases for the load kit from typed requests, judged by typed responses.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use castile::codegen::{FromXml, NoDetail, Operation, SoapVersion, ToXml};
 use castile_load::{Case, Message, Requests};
 use castile_soap::Options;
 
-/// The media type of SOAP 1.1, which all suites speak.
+/// The media type of SOAP 1.1, which all suites use.
 pub(crate) const TEXT_XML: &str = "text/xml; charset=utf-8";
 
-/// The operation of this name in a contract's table.
+/// Returns the operation of this name in a contract's table.
 ///
 /// # Panics
-/// If there is none: names of operations are written in the suites.
+/// There is no such operation. The names are constants of the suites.
 pub(crate) fn operation_named(operations: &'static [Operation], name: &str) -> &'static Operation {
     match operations.iter().find(|operation| operation.name == name) {
         Some(operation) => operation,
@@ -21,7 +21,8 @@ pub(crate) fn operation_named(operations: &'static [Operation], name: &str) -> &
     }
 }
 
-/// A case that sends `request` and takes an answer for right if it decodes and `is_right` says so.
+/// Creates a case that sends `request`. An answer is right if it decodes and `is_right` returns
+/// true.
 pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     suite: &str,
     path: &str,
@@ -33,7 +34,7 @@ pub(crate) fn case<Q: ToXml, R: FromXml + 'static>(
     of_body(suite, path, name, operation, body(operation, request), is_right)
 }
 
-/// A case whose request is written already.
+/// Creates a case whose request is already written.
 pub(crate) fn of_body<R: FromXml + 'static>(
     suite: &str,
     path: &str,
@@ -50,10 +51,10 @@ pub(crate) fn of_body<R: FromXml + 'static>(
     Case { suite: suite.into(), name, style: None, path: path.into(), requests: Requests::Raw(vec![message]) }
 }
 
-/// What is wrong with the answer of a service that should echo.
+/// The message for a wrong answer of an echo service.
 pub(crate) const NOT_WHAT_WAS_SENT: &str = "the answer is not what was sent";
 
-/// The body of a request.
+/// Returns the body of a request.
 pub(crate) fn body<Q: ToXml>(operation: &'static Operation, request: &Q) -> Bytes {
     match castile_soap::client::request(SoapVersion::Soap11, operation, request) {
         Ok(body) => body,
@@ -61,7 +62,7 @@ pub(crate) fn body<Q: ToXml>(operation: &'static Operation, request: &Q) -> Byte
     }
 }
 
-/// A request that is written already, and the judge of what its answers decode to.
+/// Creates a message from a written request and a judge of its decoded answers.
 pub(crate) fn message<R: FromXml + 'static>(
     operation: &'static Operation,
     content_type: &str,

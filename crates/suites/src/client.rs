@@ -1,4 +1,4 @@
-//! Generated clients as clients of the load kit: they encode every request and decode every answer.
+//! Uses generated clients as clients of the load kit. They encode every request and decode every answer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,8 +13,8 @@ use castile_load::{Answer, BoxError, Call, Connect, TypedClient, User};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
 
-/// Makes clients that call `call` with the number of the request, each over a connection of its own. What `call` gives is the
-/// number of items in the answer, where a suite counts them.
+/// Returns a function that makes clients. A client calls `call` with the number of the request, over its own connection.
+/// `call` returns the number of items in the answer, if the suite counts them.
 pub(crate) fn connect<C, F>(
     make: impl Fn(&User, Counting) -> Result<C, BoxError> + Send + Sync + 'static,
     call: F,
@@ -50,17 +50,17 @@ impl<C, F: AsyncFn(&C, usize) -> Result<u64, BoxError>> TypedClient for Typed<C,
     }
 }
 
-/// The URL of a user's endpoint.
+/// Returns the URL of a user's endpoint.
 pub(crate) fn url(user: &User) -> String {
     let scheme = if user.endpoint.secured.is_some() { "https" } else { "http" };
     format!("{scheme}://{}{}", user.endpoint.authority, user.endpoint.path)
 }
 
-/// The transport of a client, which counts the bytes of bodies.
+/// The transport of a client. It counts the bytes of bodies.
 #[derive(Clone)]
 pub(crate) struct Counting {
     transport: Transport,
-    /// What goes along with each request.
+    /// The headers that are added to each request.
     headers: HeaderMap,
     count: Arc<Count>,
 }
@@ -77,7 +77,7 @@ impl Counting {
         options.connect_timeout = user.timeout;
         options.request_timeout = user.timeout;
         options.local_address = user.source;
-        // What is measured is the server, so none of the environment is asked.
+        // The proxies of the environment are ignored, so that only the server is measured.
         options.proxies = match &user.endpoint.proxy {
             Some(proxy) => Proxies::all(&proxy.url())?,
             None => Proxies::none(),
@@ -106,7 +106,7 @@ impl tower_service::Service<Request<Body>> for Counting {
         if !self.headers.is_empty() {
             request.headers_mut().extend(self.headers.clone());
         }
-        // Suites send nothing that isn't at hand as a whole.
+        // The suites' requests are complete in memory, so their size is known.
         let sent = request.body().size_hint().lower();
         self.count.sent.fetch_add(sent, Ordering::Relaxed);
         let count = self.count.clone();
@@ -115,7 +115,7 @@ impl tower_service::Service<Request<Body>> for Counting {
     }
 }
 
-/// The body of a response, whose bytes are counted.
+/// The body of a response, which counts its bytes.
 pub(crate) struct Counted {
     body: ResponseBody,
     count: Arc<Count>,

@@ -1,4 +1,4 @@
-//! The codec contracts: what decoding and encoding cost, without a network.
+//! The codec contracts, which measure the cost of decoding and encoding without a network.
 
 use castile::codegen::{FromXml, Root, ToXml};
 use castile::{Fault, Request, Response};
@@ -15,17 +15,17 @@ pub mod contract {
     castile::include_contract!("codec");
 }
 
-/// The contract in rpc/encoded, generated.
+/// The rpc/encoded contract, generated.
 pub mod encoded {
     castile::include_contract!("encoded");
 }
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/codec";
 
-/// The service: it echoes structs and takes orders.
+/// The service: it echoes structs and accepts orders.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
@@ -39,23 +39,23 @@ impl Codec for Service {
     }
 }
 
-/// A kind of message, to be decoded and encoded by itself.
+/// A type of message that can be decoded and encoded on its own.
 pub trait Message: FromXml + ToXml {
-    /// What it is in the body of a message.
+    /// Returns its root in the body of a message.
     fn root() -> &'static Root;
 
-    /// Decodes a whole message, envelope included, with every check on.
+    /// Decodes a complete message with its envelope, with all checks enabled.
     ///
     /// # Errors
-    /// That it is not such a message.
+    /// The bytes are not such a message.
     fn decode(message: &[u8]) -> Result<Self, Error> {
         message::read(Self::root(), message, Limits::default())
     }
 
-    /// Encodes a whole message into `out`, whose memory is used again.
+    /// Encodes a complete message into `out`, whose memory is reused.
     ///
     /// # Errors
-    /// That a value holds what XML can't carry.
+    /// A value contains something that XML can't represent.
     fn encode(&self, out: Vec<u8>) -> Result<Vec<u8>, Error> {
         message::write(Version::default(), Self::root(), self, out)
     }
@@ -104,35 +104,35 @@ impl Message for encoded::EchoStructsRequest {
     }
 }
 
-/// A message of so many structs, document/literal.
+/// Creates a document/literal message of this many structs.
 pub fn structs(count: usize) -> EchoStructs {
     EchoStructs { item: values(count).map(|(i, f, s)| Item { i, f, s }).collect() }
 }
 
-/// A message of so many structs, an array in SOAP encoding.
+/// Creates a message of this many structs as an array in SOAP encoding.
 pub fn encoded_structs(count: usize) -> encoded::EchoStructsRequest {
     let items = values(count).map(|(i, f, s)| encoded::Item { i: Some(i), f: Some(f), s: Some(s) });
     encoded::EchoStructsRequest { items: Some(items.collect()) }
 }
 
-/// What the structs hold.
+/// Returns the content of the structs.
 fn values(count: usize) -> impl Iterator<Item = (i32, f64, String)> {
-    // No message has more than an i32 counts.
+    // No message has more structs than an i32 can count.
     (0..i32::try_from(count).unwrap_or(i32::MAX))
         .map(|number| (12_345_678 + number, f64::from(number) * 3.16227, format!("The quick brown fox {number}")))
 }
 
-/// Where the elements that references lead to have their namespaces declared.
+/// Where the namespaces of independent elements are declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
-    /// Once, in the envelope, as gSOAP does it.
+    /// Once, in the envelope, as gSOAP does.
     Once,
-    /// In each of the elements, with a prefix of its own, as Apache Axis 1.4 does it.
+    /// In each of the elements, with a separate prefix, as Apache Axis 1.4 does.
     Each,
 }
 
-/// The message of [`encoded_structs`] in which each struct stands by itself behind the call, with an `id`, and the items of
-/// the array refer to them (SOAP 1.1 §5.1, §5.4.1).
+/// Writes the message of [`encoded_structs`] with references. Each struct is an independent element after the call, with an
+/// `id`, and the items of the array refer to them (SOAP 1.1 §5.1, §5.4.1).
 pub fn multiref(count: usize, declared: Declared) -> String {
     const NAMESPACE: &str = "http://example.com/bench";
     const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
@@ -164,7 +164,7 @@ pub fn multiref(count: usize, declared: Declared) -> String {
 mod tests {
     use super::*;
 
-    /// What is measured is the same structs, however they are written.
+    /// The measured structs are the same in every form.
     #[test]
     fn structs_are_the_same_in_all_messages() {
         let literal = structs(100).encode(Vec::new()).expect("structs can be written");

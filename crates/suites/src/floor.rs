@@ -1,7 +1,7 @@
-//! The HTTP floor: what HTTP alone costs, as the measure for everything that is done on top of it.
+//! The HTTP floor: a server that measures the cost of HTTP alone, as a baseline for other servers.
 //!
-//! A bare hyper server reads each request to its end and answers bytes it was given beforehand, with no SOAP work.
-//! It runs in the same process setting as the server under test: same runtime, allocator and cores.
+//! A bare hyper server reads each request completely and answers with prepared bytes, without any SOAP work. It has the same runtime,
+//! allocator and cores as the server under test.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -18,11 +18,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 
-/// When connections can't be accepted, most likely because files have run out, a pause lets some close.
+/// The pause after a failed accept. The usual cause is a lack of file descriptors, and the pause lets some connections close.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` is ready. It accepts connections with the same listener as
-/// the server under test.
+/// Answers a request for `/N` with the `N`th of `answers`, until `shutdown` completes. It accepts connections with the same listener
+/// as the server under test.
 pub async fn serve(mut listener: impl Listener, answers: Vec<Bytes>, shutdown: impl Future<Output = ()>) {
     let answers: Arc<[Bytes]> = answers.into();
     let accept = async {
@@ -41,13 +41,13 @@ pub async fn serve(mut listener: impl Listener, answers: Vec<Bytes>, shutdown: i
     }
 }
 
-/// Failures of one connection are its peer's to notice, and concern no other.
+/// Serves one connection. Its errors are ignored: the peer notices them, and other connections are unaffected.
 async fn connection(stream: impl Connection, answers: Arc<[Bytes]>) {
     let service = service_fn(|request| answer(request, &answers));
-    // No timer: a limit on the time of a head is what a server adds to the floor.
+    // No timer: a limit for reading the head is a feature that servers add to the floor.
     let _ = http1::Builder::new()
         .header_read_timeout(None)
-        // Head and body in one buffer: to copy a few KB costs less than to hand the kernel a list of two.
+        // Head and body in one buffer: copying a few KB costs less than a system call with two buffers.
         .writev(false)
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -55,8 +55,8 @@ async fn connection(stream: impl Connection, answers: Arc<[Bytes]>) {
 
 async fn answer(mut request: Request<Incoming>, answers: &[Bytes]) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::default());
-    // A body that breaks off ends the connection; there is nobody left to answer.
-    // `is_end_stream` spares the poll that would only say that nothing is left.
+    // A body that is incomplete ends the connection, so there is no one to answer. `is_end_stream` saves a poll that would only report
+    // the end.
     let body = request.body_mut();
     while !body.is_end_stream() && matches!(body.frame().await, Some(Ok(_))) {}
     let index = request.uri().path().strip_prefix('/').and_then(|index| index.parse::<usize>().ok());

@@ -1,39 +1,39 @@
-//! What SOAP engines were tried on each other with: the SOAPBuilders' second round of interoperability tests, base and
-//! group B, and the calls of the W3C's collection of tests for SOAP 1.2. All are rpc/encoded, in both versions of SOAP.
+//! Interoperability tests of SOAP engines: the SOAPBuilders' second round, base and group B, and the calls of the W3C's
+//! test collection for SOAP 1.2. All are rpc/encoded, in both versions of SOAP.
 //!
-//! Services echo what comes. `castile serve` mounts them beside the benchmarks, so that any client can be pointed at
-//! them.
+//! The services echo their requests. `castile serve` mounts them in addition to the benchmarks, so that any client can
+//! call them.
 
 use castile::http::server::Routes;
 use castile::{Fault, Request, Response};
 
-/// The base, generated.
+/// The base contract, generated.
 pub mod base {
     castile::include_contract!("interop_base");
 }
 
-/// Group B, generated.
+/// The contract of group B, generated.
 pub mod group_b {
     castile::include_contract!("interop_group_b");
 }
 
-/// The calls of the collection, generated.
+/// The contract of the collection's calls, generated.
 pub mod collection {
     castile::include_contract!("soap12_collection");
 }
 
-/// Where the services are mounted.
+/// The path of the base service.
 pub const BASE_PATH: &str = "/interop/base";
-/// Group B.
+/// The path of the group B service.
 pub const GROUP_B_PATH: &str = "/interop/group-b";
-/// The collection.
+/// The path of the collection's service.
 pub const COLLECTION_PATH: &str = "/interop/soap12";
 
-/// The service of all three.
+/// The implementation of all three services.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
-/// Adds the three services to others.
+/// Adds the three services to other routes.
 pub fn routes(routes: Routes) -> Routes {
     routes
         .route(BASE_PATH, base::InteropBaseServer::new(Service))
@@ -41,7 +41,7 @@ pub fn routes(routes: Routes) -> Routes {
         .route(COLLECTION_PATH, collection::Soap12CollectionServer::new(Service))
 }
 
-/// Methods that answer one accessor with another.
+/// Implements methods that echo an accessor in the response.
 macro_rules! echo {
     ($($method:ident($request:ident $input:ident) -> $response:ident $output:ident;)*) => {
         $(async fn $method(&self, request: Request<$request>) -> Result<Response<$response>, Fault> {
@@ -167,7 +167,7 @@ mod of_collection {
             request: Request<CountItemsRequest>,
         ) -> Result<Response<CountItemsResponse>, Fault> {
             let count = request.into_inner().input_string_array.map_or(0, |array| array.0.len());
-            // More than that don't fit into a message.
+            // A message can't contain more items than that.
             Ok(CountItemsResponse { r#return: Some(i32::try_from(count).unwrap_or(i32::MAX)) }.into())
         }
 

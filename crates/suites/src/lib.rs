@@ -1,6 +1,6 @@
 //! The published benchmarks: their contracts, services and workloads, on Castile's own engine and generator.
 //!
-//! Nothing in the engine knows them: they go through the same reader and generator as any other contract.
+//! The engine has no special code for them. They use the same reader and generator as any other contract.
 
 pub mod attachments;
 pub mod benchmark1;
@@ -24,18 +24,19 @@ use castile_load::Case;
 
 pub use suite::{Method, SUITES, Suite, suite};
 
-/// The cases of a suite in the order of its publication; none for a suite that is not known.
+/// Returns the cases of a suite in the order of its publication; empty for an unknown suite.
 pub fn cases(name: &str) -> Vec<Case> {
     suite(name).map_or_else(Vec::new, |suite| (suite.cases)())
 }
 
-/// The services of all suites, each at its path, those that engines are tried on each other with, and two more that take
-/// what the others don't: attachments, and what schemas leave open.
+/// Returns the services of all suites, each at its path. Further services are those of interoperability tests, and two for
+/// features that the others lack: attachments, and wildcards.
 pub fn routes() -> Routes {
     routes_with(&seismic::Service::default())
 }
 
-/// The services that [`routes`] has, with the quakes of this one. [`Beside`](seismic::binary::Beside) adds what isn't SOAP.
+/// Returns the services of [`routes`] with the quakes of this service. [`Beside`](seismic::binary::Beside) adds the one
+/// that isn't SOAP.
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let benchmarks = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service))

@@ -1,6 +1,7 @@
-//! What schemas leave open, and values that cost much to read: the service that `tests/hostile` attacks.
+//! The service that `tests/hostile` attacks. Its messages have wildcards and values that are expensive
+//! to read.
 //!
-//! It does nothing with what comes, so that all it costs is Castile's.
+//! It does nothing with its requests, so all costs are Castile's.
 
 use castile::{Fault, Request, Response};
 
@@ -11,14 +12,14 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/open";
 
-/// Takes what comes. Only `echoAny` answers with it.
+/// Accepts requests. Only `echoAny` returns their content.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
-/// Methods that answer nothing.
+/// Implements methods that return nothing.
 macro_rules! take {
     ($($method:ident($request:ident);)*) => {
         $(async fn $method(&self, _: Request<$request>) -> Result<Response<Taken>, Fault> {

@@ -1,6 +1,6 @@
-//! The seismic service that JibxSoap was measured with in 2004: one operation, which finds earthquakes in a catalogue held in
-//! memory. Its answers have from none to 20,000 elements with attributes, in three styles: as documents, in SOAP encoding, and
-//! in a compact binary form.
+//! The seismic service that JibxSoap was measured with in 2004. Its one operation finds earthquakes in a catalogue held in memory.
+//! An answer has from none to 20,000 elements with attributes, in three styles: as documents, in SOAP encoding, and in a compact
+//! binary form.
 //!
 //! ```
 //! use castile_suites::seismic::catalogue::{Catalogue, Query};
@@ -37,29 +37,29 @@ use self::catalogue::{Catalogue, Found, Query};
 use self::queries::{SETS, Set};
 use crate::case::{TEXT_XML, body, message, operation_named};
 
-/// From how many quakes on it takes milliseconds to make an answer.
+/// An answer with at least this many quakes takes milliseconds to make.
 const LONG: usize = 5_000;
 
-/// The service in all its styles: it finds what is asked for in its catalogue.
+/// The service in all its styles. It finds the quakes that match a query in its catalogue.
 #[derive(Clone, Debug, Default)]
 pub struct Service(Option<Arc<Catalogue>>);
 
 impl Service {
-    /// A service of this catalogue. The default one makes up its own when it is first asked.
+    /// Creates a service with this catalogue. The default service creates a synthetic one when it is first called.
     pub fn of(catalogue: Catalogue) -> Self {
         Service(Some(Arc::new(catalogue)))
     }
 
-    /// What it finds quakes in.
+    /// Returns the catalogue.
     pub fn catalogue(&self) -> &Catalogue {
         static MADE: LazyLock<Catalogue> = LazyLock::new(made::catalogue);
         self.0.as_deref().unwrap_or_else(|| &MADE)
     }
 
-    /// Makes an answer of what a query finds. One that may have [`LONG`] quakes is made by the workers that write large messages, so
-    /// that no connection waits for it.
+    /// Makes an answer from the results of a query. If there may be [`LONG`] quakes, it is made by the workers that write large
+    /// messages, so that no connection is blocked.
     async fn answer<T: Send + 'static>(&self, asked: Query, make: fn(&Catalogue, Vec<Found<'_>>) -> T) -> T {
-        // With more of them at once, all would be made before the first is written, and be in memory together.
+        // This limits how many answers are in memory: without it, all of them would be made before the first one is written.
         static TURNS: LazyLock<Semaphore> =
             LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
         let catalogue = self.catalogue();
@@ -76,13 +76,13 @@ impl Service {
         Workers::shared().run(Box::new(work)).await;
         match made.await {
             Ok(answer) => answer,
-            // The runtime ends before the work began: nobody waits for it.
+            // The runtime is shutting down before the work began, so nothing awaits the answer.
             Err(_) => pending().await,
         }
     }
 }
 
-/// How many quakes of the catalogue that is made up are in the right answers to a case; none if it is of another suite.
+/// Returns how many quakes of the synthetic catalogue are in the right answers to a case; `None` if it belongs to another suite.
 pub fn matches(case: &str) -> Option<u64> {
     let set = SETS.iter().find(|set| set.name == case)?;
     let made = Service::default();
@@ -90,18 +90,18 @@ pub fn matches(case: &str) -> Option<u64> {
     Some(found.map(|found| found.quakes.len() as u64).sum())
 }
 
-/// What messages may take: the largest answers in SOAP encoding have 12 MiB.
+/// The limits of messages: the largest answers in SOAP encoding have 12 MiB.
 fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.message_size = 64 << 20;
     limits
 }
 
-/// The styles that are compared, by the names that reports give them.
+/// The styles that are compared, named as in reports.
 const STYLES: [&str; 3] = ["document", "rpc-encoded", "binary"];
 
-/// The article's four runs in each style, as messages that are written beforehand. A case is a list of queries; what its checks
-/// count are the quakes that were found.
+/// Returns the article's four runs in each style, with requests that are written beforehand. A case is a list of queries; its checks
+/// count the quakes that were found.
 pub fn cases() -> Vec<Case> {
     let raw = |set: Set, message: fn(Query) -> Message| Requests::Raw(set.queries().map(message).collect());
     by_style(move |set, style| match style {
@@ -111,7 +111,7 @@ pub fn cases() -> Vec<Case> {
     })
 }
 
-/// What the benchmark measures, through clients that write every query and read every answer, as the article's clients did.
+/// Returns the cases for clients that encode every query and decode every answer, as the article's clients did.
 pub fn typed() -> Vec<Case> {
     by_style(|set, style| {
         let queries: Vec<Query> = set.queries().collect();

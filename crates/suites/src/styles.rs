@@ -1,5 +1,5 @@
-//! The styles of the report on Axis of 2004: one document as objects in SOAP encoding, as XML that nobody binds, as text in a
-//! CDATA section, and as an attachment.
+//! The styles of the report on Axis of 2004. The same document is sent as objects in SOAP encoding, as XML that is not
+//! decoded, as text in a CDATA section, and as an attachment.
 
 use std::fmt::Write;
 
@@ -17,20 +17,20 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the document service.
 pub const PATH: &str = "/styles/doc";
-/// Where the one of rpc style is mounted.
+/// The path of the rpc service.
 pub const RPC_PATH: &str = "/styles/rpc";
 
-/// How many bytes request and response have together, as the report counts them, where the response says what it must in the
-/// shortest way. So requests are the same for all engines, and one that writes more has a larger sum.
+/// The combined size of request and response in bytes, as the report counts it, with the shortest possible response. So the
+/// requests are the same for all engines, and an engine that writes longer responses has a larger sum.
 const SIZES: [(&str, usize); 3] = [("2KB", 2_048), ("50KB", 51_200), ("200KB", 204_800)];
 
-/// The service of the report: it does nothing with what it gets.
+/// The service of the report, which ignores its requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
-/// What each record says.
+/// The text in each record.
 const NOTE: &str = "Lorem ipsum dolor sit amet, consectetur adipiscing";
 const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const RECEIPT: &str = "<receipt xmlns=\"urn:axis-styles\"><status>OK</status></receipt>";
@@ -38,7 +38,7 @@ const STRING_RECEIPT: &str =
     "<submitStringResponse xmlns=\"urn:axis-styles\"><return>OK</return></submitStringResponse>";
 const ATTACHMENT_RECEIPT: &str =
     "<submitAttachmentResponse xmlns=\"urn:axis-styles\"><return>OK</return></submitAttachmentResponse>";
-/// What begins the lines between the parts of a message with an attachment.
+/// The boundary between the parts of a message with an attachment.
 const BOUNDARY: &str = "MIMEBoundary";
 
 impl DocPt for Service {
@@ -74,7 +74,7 @@ fn rpc_receipt() -> SubmitDocumentResponse {
     SubmitDocumentResponse { submit_document_return: Some("OK".into()) }
 }
 
-/// What the report measures, each style in three sizes.
+/// Returns the cases of the report, each style in three sizes.
 pub fn cases() -> Vec<Case> {
     let rpc = operation_named(&RPC_PT_OPERATIONS, "submitDocument");
     let doc = |name| operation_named(&DOC_PT_OPERATIONS, name);
@@ -113,7 +113,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// What was published: users at the exit, failed transactions, and mean response times.
+/// Returns the published figures: users at the exit, failed transactions, and mean response times.
 pub fn published_figures() -> Vec<Published> {
     vec![Published {
         system: "Apache Axis".into(),
@@ -124,7 +124,7 @@ pub fn published_figures() -> Vec<Published> {
     }]
 }
 
-/// Case, users at the exit, failed transactions, mean response time in milliseconds, and what else is said.
+/// Case, users at the exit, failed transactions, mean response time in milliseconds, and remarks.
 const FIGURES: &str = include_str!("../data/styles-published.tsv");
 
 fn figure(line: &str) -> PublishedFigure {
@@ -162,7 +162,7 @@ fn case<R: FromXml + 'static>(
     }
 }
 
-/// What the service of rpc style answers.
+/// Returns the response of the rpc service.
 fn rpc_response(operation: &Operation) -> Vec<u8> {
     let written = operation
         .response
@@ -174,7 +174,7 @@ fn rpc_response(operation: &Operation) -> Vec<u8> {
     }
 }
 
-/// A document of this many bytes, envelope included, in which every value says of which type it is.
+/// Creates a document of this many bytes, including the envelope, in which every value has an `xsi:type`.
 fn rpc_request(bytes: usize) -> String {
     let record = |key: usize| {
         format!(
@@ -217,7 +217,7 @@ fn in_cdata(document: &str) -> String {
     format!("<submitString xmlns=\"urn:axis-styles\"><xml><![CDATA[{document}]]></xml></submitString>")
 }
 
-/// A message that refers to a document, and the document beside it.
+/// Creates a message that refers to a document, and the document as the second part.
 fn in_package(document: &str) -> String {
     let root = request("<submitAttachment xmlns=\"urn:axis-styles\"><document href=\"cid:doc\"/></submitAttachment>");
     format!(
@@ -226,7 +226,7 @@ fn in_package(document: &str) -> String {
     )
 }
 
-/// A document of this many bytes: as many records as it has room for, and padding.
+/// Creates a document of this many bytes: as many records as fit, and padding.
 fn document(bytes: usize) -> String {
     const END: &str = "</pad></document>";
     let mut document =

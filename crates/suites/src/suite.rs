@@ -1,4 +1,4 @@
-//! The suites as a table: what each measures, and how it was driven when it was published.
+//! The table of suites: what each measures, and how it was driven for its publication.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -11,43 +11,43 @@ use crate::{benchmark1, seismic, styles, wspex, wstest};
 /// A published benchmark.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// What it is called here, as `wspex`.
+    /// The name of the suite, such as `wspex`.
     pub name: &'static str,
-    /// Where it was published.
+    /// Its publication.
     pub article: &'static str,
     /// What it measures, in a sentence.
     pub about: &'static str,
-    /// What names of cases, or their beginnings, and of styles mean.
+    /// The meanings of the names of cases, or their beginnings, and of styles.
     pub terms: &'static [(&'static str, &'static str)],
-    /// What it measures, in the order of its publication, as messages that are written beforehand.
+    /// The cases in the order of the publication, with requests that are written beforehand.
     pub cases: fn() -> Vec<Case>,
-    /// The cases through generated clients, as far as the article's clients were such, or clients are compared.
+    /// The cases through generated clients, if the article's clients were generated, or for comparing clients.
     pub typed: fn() -> Vec<Case>,
-    /// The cases in other forms of the contract, which their style tells apart.
+    /// The cases in other versions of the contract, which are distinguished by their style.
     pub forms: fn() -> Vec<Case>,
     /// Cases beyond what was published.
     pub extras: fn() -> Vec<Case>,
     /// How it was driven.
     pub methods: fn() -> Vec<Method>,
-    /// What was measured, as far as numbers were published.
+    /// The measured figures, as far as numbers were published.
     pub published: fn() -> Vec<Published>,
 }
 
-/// A way to drive the cases of a suite, to the letter of its article. What that doesn't say is ours.
+/// A way to drive the cases of a suite, exactly as in its article. We chose what the article doesn't specify.
 #[derive(Clone, Debug)]
 pub struct Method {
     /// How the load is made.
     pub method: report::Method,
-    /// Who sends requests.
+    /// The client that sends requests.
     pub client: Client,
-    /// How a case is driven in one pass. Where users are raised ([`report::Method::Users`]), `connections` are those of the
-    /// first step; where a case is a sequence, it ends with the last request, whatever `stop` says.
+    /// How a case is driven in one pass. If the number of users is raised ([`report::Method::Users`]), `connections` is
+    /// that of the first step. If a case is a sequence, it ends with the last request and `stop` is ignored.
     pub plan: Plan,
-    /// How often all cases are measured.
+    /// How many times all cases are measured.
     pub passes: usize,
-    /// How many passes, from the first, count for nothing.
+    /// How many passes, from the first, are discarded.
     pub discarded: usize,
-    /// Whether it is for the case of this name.
+    /// Returns whether the method applies to the case of this name.
     pub applies: fn(&str) -> bool,
 }
 
@@ -147,14 +147,14 @@ pub const SUITES: [Suite; 5] = [
     },
 ];
 
-/// The suite of this name.
+/// Returns the suite of this name.
 pub fn suite(name: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.name == name)
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Four passes of a minute to warm up and a minute that is measured, of which the first two are discarded.
+/// Four passes, each with a minute of warm-up and a minute of measurement. The first two are discarded.
 fn of_wspex() -> Vec<Method> {
     let plan = Plan { connections: 32, warmup: MINUTE, stop: Stop::after(MINUTE), ..patient() };
     vec![Method {
@@ -167,7 +167,7 @@ fn of_wspex() -> Vec<Method> {
     }]
 }
 
-/// One client goes through each run's queries; all of it once before.
+/// One client sends the queries of each run. All runs are done once before that.
 fn of_seismic() -> Vec<Method> {
     vec![Method {
         method: report::Method::Sequence,
@@ -179,7 +179,7 @@ fn of_seismic() -> Vec<Method> {
     }]
 }
 
-/// `ab` with 25 connections, kept alive or not. How many requests it sent isn't told.
+/// `ab` with 25 connections, with and without keep-alive. The article doesn't give the number of requests.
 fn of_benchmark1() -> Vec<Method> {
     let method = |keep_alive| Method {
         method: report::Method::Closed,
@@ -192,8 +192,8 @@ fn of_benchmark1() -> Vec<Method> {
     vec![method(true), method(false)]
 }
 
-/// Users at 50 machines who think for a second and never keep a connection; then one machine that doesn't think. `GetOrder`
-/// would have been too much for that one. How long it took isn't told.
+/// Users on 50 machines who pause for a second and never reuse a connection; then one machine without pauses. `GetOrder`
+/// would have been too much for that machine. The article doesn't give the duration.
 fn of_wstest() -> Vec<Method> {
     let common = Plan { warmup: MINUTE, stop: Stop::after(2 * MINUTE), ..patient() };
     let thinking = Plan {
@@ -211,7 +211,7 @@ fn of_wstest() -> Vec<Method> {
     ]
 }
 
-/// 25 users more each minute, each with a transaction every two minutes, until one fails or the processor has enough to do.
+/// 25 more users each minute, each with a transaction every two minutes, until one fails or the processor is busy enough.
 fn of_styles() -> Vec<Method> {
     const USERS_PER_MINUTE: usize = 25;
     let method = |minutes: u64, server_cpu, applies| {
@@ -232,7 +232,7 @@ fn of_styles() -> Vec<Method> {
     ]
 }
 
-/// A plan that gives a request the minute that toolkits of those days might take.
+/// Returns a plan with a timeout of a minute, as slow toolkits of that time needed.
 fn patient() -> Plan {
     Plan { timeout: MINUTE, ..Plan::default() }
 }

@@ -1,4 +1,4 @@
-//! TLS for the load kit, as clients of Castile speak it.
+//! TLS for the load kit, using the TLS of Castile's client.
 
 use std::any::Any;
 use std::io;
@@ -20,7 +20,7 @@ impl castile_load::Tls for Driver {
     }
 }
 
-/// Lets a generated client speak TLS as its user does.
+/// Sets the TLS options of a generated client to those of its user.
 pub(crate) fn speak(user: &User, options: &mut Options) {
     let driver = user.endpoint.secured.as_ref().and_then(|secured| (&*secured.tls as &dyn Any).downcast_ref());
     if let Some(Driver(tls)) = driver {

@@ -1,4 +1,4 @@
-//! WSpex: the benchmark of Sun that the JAX-WS reference implementation and Axis2 were compared by in 2007.
+//! WSpex: Sun's benchmark, with which the JAX-WS reference implementation and Axis2 were compared in 2007.
 
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
@@ -17,13 +17,13 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/wspex";
 
-/// How many lines every order of `getOrder` has.
+/// The number of lines of every order of `getOrder`.
 const LINES: i32 = 50;
 
-/// The service of the benchmark: echoes, and an order that is made up anew for each request.
+/// The service of the benchmark: it echoes values, and creates a new order for each request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
@@ -70,7 +70,7 @@ impl TestService for Service {
     }
 }
 
-/// The one moment of all messages: the benchmark's own, which has no zone.
+/// The date and time in all messages. It is the benchmark's own, which has no time zone.
 const MOMENT: DateTime =
     DateTime { year: 2005, month: 3, day: 29, hour: 11, minute: 11, second: 11, nanosecond: 0, offset_minutes: None };
 
@@ -138,23 +138,23 @@ fn order(order_id: i32, customer_id: i32, lines: i32) -> Order {
     }
 }
 
-/// What the benchmark measures, in the order of its publication, as messages that are written beforehand.
+/// Returns the cases in the order of the publication, with requests that are written beforehand.
 pub fn cases() -> Vec<Case> {
     published().into_iter().map(|(raw, _)| raw).collect()
 }
 
-/// What the benchmark measures, through the generated client, as the article's clients were.
+/// Returns the cases through the generated client, since the article's clients were generated.
 pub fn typed() -> Vec<Case> {
     published().into_iter().map(|(_, typed)| typed).collect()
 }
 
-/// The cases of `echoSynthetic` with bytes that look random. Those of the benchmark are all zero, whose base64 is one
-/// letter: that flatters whoever compresses, or guesses well.
+/// Returns the cases of `echoSynthetic` with random bytes. The benchmark's own bytes are all zero, whose base64 is a
+/// single repeated letter, which favours compression and branch prediction.
 pub fn extras() -> Vec<Case> {
     KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10)).0).into()
 }
 
-/// What the article measured, in the order of its cases.
+/// Returns the article's figures, in the order of its cases.
 pub fn published_figures() -> Vec<Published> {
     ["Axis2 1.1.1 with XMLBeans", "JAX-WS RI 2.1"]
         .iter()
@@ -185,7 +185,7 @@ const KIBIBYTES: [usize; 4] = [1, 4, 8, 12];
 const ITEMS: [i32; 3] = [40, 80, 120];
 const ORDERS: [i32; 2] = [200, 500];
 
-/// A case that is sent as it was written, and one that a client writes.
+/// A case with requests written beforehand, and one whose requests a client writes.
 type Pair = (Case, Case);
 
 type Client = TestServiceClient<Counting>;
@@ -235,7 +235,7 @@ fn of_bytes(name: String, bytes: Vec<u8>) -> Pair {
     pair(name, "echoSynthetic", request, is_right, Client::echo_synthetic)
 }
 
-/// Bytes that look random, and are equal in every run.
+/// Returns pseudorandom bytes, which are the same in every run.
 fn random_bytes(size: usize) -> Vec<u8> {
     let mut random = JavaRandom::new(0);
     (0..size).map(|_| random.next(8) as u8).collect()

@@ -17,13 +17,13 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/wstest";
 
-/// How many lines every order has, as the report says.
+/// The number of lines of every order, as in the report.
 const LINES: i32 = 50;
 
-/// The service of the benchmark: echoes, and an order that is made up anew for each request.
+/// The service of the benchmark: it echoes values, and creates a new order for each request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service;
 
@@ -46,14 +46,14 @@ impl TestServiceSoap for Service {
     }
 }
 
-/// What messages may take: EchoList nests as deep as its list is long.
+/// The limits of messages: EchoList nests as deep as its list is long.
 pub fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.depth = 2_048;
     limits
 }
 
-/// The service with these limits.
+/// Returns the server with these limits.
 pub(crate) fn server() -> TestServiceSoapServer<Service> {
     let mut options = ServerOptions::default();
     options.messages.limits = limits();
@@ -100,30 +100,31 @@ fn order(order_id: i32, customer_id: i32) -> Order {
     }
 }
 
-/// The date of all orders: the benchmark takes the present, which would make answers differ in content and length.
+/// The date of all orders. The benchmark uses the current time, which would make answers differ in content and
+/// length.
 const MOMENT: DateTime =
     DateTime { year: 2005, month: 7, day: 1, hour: 12, minute: 0, second: 0, nanosecond: 0, offset_minutes: Some(0) };
 
 /// The sizes of arrays and lists, in elements.
 const SIZES: [i32; 2] = [20, 100];
 
-/// What the benchmark measures.
+/// Returns the cases of the benchmark.
 pub fn cases() -> Vec<Case> {
     published().into_iter().map(|(raw, _)| raw).collect()
 }
 
-/// Of that, what clients are compared with: nothing, an array of 100 structs and an order.
+/// Returns the cases for comparing clients: an empty message, an array of 100 structs and an order.
 pub fn typed() -> Vec<Case> {
     let compared = |case: &Case| ["EchoVoid", "EchoStruct100", "GetOrder"].contains(&&*case.name);
     published().into_iter().map(|(_, typed)| typed).filter(compared).collect()
 }
 
-/// A case that is sent as it was written, and one that a client writes.
+/// A case with requests written beforehand, and one whose requests a client writes.
 type Pair = (Case, Case);
 
 type Client = TestServiceSoapClient<Counting>;
 
-/// What a right answer has in it; `None` is a wrong one.
+/// The number of items in a right answer; `None` for a wrong one.
 type Items = Option<usize>;
 
 fn published() -> Vec<Pair> {
@@ -180,7 +181,7 @@ fn test_struct(i: i32) -> TestStructOrDerived {
     TestStruct { i, f: (i as f32).into(), s: "wstest".into() }.into()
 }
 
-/// A list of `size` nodes, numbered from 1.
+/// Returns a list of `size` nodes, numbered from 1.
 pub fn test_list(size: i32) -> Option<TestNode> {
     (1..=size).rev().fold(None, |next: Option<TestNode>, i| {
         Some(TestNode { i, f: Nillable::Value(i as f32), s: "wstest".into(), next: next.map(Into::into) })

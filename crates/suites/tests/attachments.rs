@@ -1,5 +1,5 @@
-//! Attachments that are larger than the memory they go through: a server and a client, each a process of its own, whose
-//! peaks Linux tells.
+//! Tests attachments that are larger than the memory they pass through. Server and client are separate processes, whose
+//! peak memory Linux reports.
 //!
 //! `cargo test -p castile-suites --test attachments -- --ignored a_gibibyte --nocapture` sends a gibibyte.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
@@ -19,7 +19,7 @@ use castile_suites::attachments::contract::{AttachmentsClient, AttachmentsServer
 use http_body::Frame;
 use http_body_util::StreamBody;
 
-/// What the process is to do, when it was started by this test.
+/// The role of a process that this test started.
 const ROLE: &str = "CASTILE_ATTACHMENTS";
 
 #[test]
@@ -33,7 +33,7 @@ fn a_gibibyte_goes_through_64_mebibytes() {
     both_processes(&["swa", "swa12", "mtom", "mtom12"], 1024, 64);
 }
 
-/// Sends so many mebibytes in each of these ways, within so many.
+/// Sends this many mebibytes in each of these ways. Each process may use at most `most` mebibytes.
 fn both_processes(kinds: &[&str], mebibytes: usize, most: usize) {
     let (mut server, mut of_server) = start("server");
     let address = line(&mut of_server, "at ");
@@ -61,20 +61,20 @@ fn start(role: &str) -> (Child, impl BufRead + use<>) {
     (child, output)
 }
 
-/// The rest of the next line that begins so.
+/// Returns the rest of the next line that contains `start`.
 fn line(output: &mut impl BufRead, start: &str) -> String {
     let line = output.lines().map(Result::unwrap).find(|line| line.contains(start)).expect("it says so");
     line.split_once(start).unwrap().1.to_owned()
 }
 
-/// The most memory that a process had, in KiB.
+/// Returns the peak memory of a process, in KiB.
 fn peak(process: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
 }
 
-/// What the processes do that are started above.
+/// The work of the processes that are started above.
 #[tokio::test]
 #[ignore = "the other tests start it"]
 async fn a_process_of_this_test() {
@@ -123,7 +123,7 @@ async fn exchange(client: AttachmentsClient, is_mtom: bool, mebibytes: usize) {
 
 const PIECE: usize = 64 << 10;
 
-/// Bytes with line ends, which look like the beginning of a boundary now and then.
+/// Returns bytes with line ends that sometimes look like the beginning of a boundary.
 fn piece(number: usize) -> Bytes {
     let line = format!("{number:016x}\r\n--MIME_\r");
     Bytes::from(line.into_bytes().repeat(PIECE / 26 + 1)).slice(..PIECE)

@@ -1,4 +1,5 @@
-//! Whatever comes, the answer is a fault or a refusal that says what is wrong and where, and the next request is served.
+//! Tests that any bad input gets a fault or an HTTP error that says what is wrong and where, and that the next request
+//! is served.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -17,7 +18,7 @@ const MESH: &str = "<echoMeshInterfaceObjectsRequest xmlns='http://www.extreme.i
 const INTS: &str = "<echoInts xmlns='http://www.extreme.indiana.edu/wsdl/Benchmark1'>";
 const WSTEST: &str = "uri:WSTestWeb-TestService";
 
-/// A message with this in its body; the body begins on line 2.
+/// Returns a message with this content in its body; the body begins on line 2.
 fn body(content: &str) -> String {
     format!("<e:Envelope xmlns:e='{SOAP}'><e:Body>\n{content}</e:Body></e:Envelope>")
 }
@@ -36,7 +37,7 @@ fn assert_serves(server: &Server) {
     assert!(found.contains(answer), "{found}");
 }
 
-/// Asserts that `message` is answered with a fault of `code` and `reason`, and that the server goes on.
+/// Asserts that `message` is answered with a fault of `code` and `reason`, and that the server continues.
 fn assert_fault(server: &Server, message: impl Into<Bytes>, code: &str, reason: &str) {
     let message = message.into();
     let (status, answer) = post(server, message.clone());
@@ -80,7 +81,7 @@ fn wrong_payloads() {
             found("0 of <input>, where at least 1 were expected", "echoMeshInterfaceObjectsRequest", start),
         ),
     ] {
-        // Before and after the like was read.
+        // With an empty cache, and with tags of such a message in the cache.
         for _ in 0..2 {
             assert_fault(&server, mesh(&items), "Client", &reason);
             assert_eq!(
@@ -136,7 +137,7 @@ fn other_encodings() {
         format!("{mark}{}", body("<a/>")).encode_utf16().flat_map(order).collect()
     };
     assert_fault(&server, utf16(u16::to_le_bytes, ""), "Client", "U+0000 where a name was expected (line 1, column 2)");
-    // These are read: a byte order mark comes before the charset, and the charset before the declaration.
+    // These can be read: a byte order mark takes precedence over the charset, and the charset over the declaration.
     let reason =
         "a: found <a> of no namespace, where the element of an operation of Benchmark was expected (line 2, column 1)";
     assert_fault(&server, utf16(u16::to_le_bytes, "\u{FEFF}"), "Client", reason);
@@ -191,7 +192,8 @@ fn what_http_refuses() {
     assert_serves(&server);
 }
 
-/// Messages that are small for their sender and might be large for us. That they end in time is part of the test.
+/// Messages that are small for their sender but could be large for the server. The test also requires them to end in
+/// time.
 #[test]
 fn bombs() {
     let server = wstest();
@@ -256,7 +258,7 @@ fn bombs() {
     }
 }
 
-/// 15 MB of text in one string is no mistake.
+/// 15 MB of text in one string is valid.
 #[test]
 fn a_long_string_is_served() {
     let text = "<![CDATA[<]]>&amp;".repeat(500_000) + &"x".repeat(6 << 20);
@@ -272,7 +274,7 @@ fn written<T: ToXml>(request: &T) -> Vec<u8> {
 
 #[test]
 fn a_list_of_100_000_nodes_is_served_where_limits_allow_it() {
-    // The thread that a careless runtime would give us.
+    // The stack size of an ordinary runtime thread.
     let work = || {
         const NODES: usize = 100_000;
         let message = written(&EchoList { list: test_list(NODES as i32) });
@@ -280,11 +282,11 @@ fn a_list_of_100_000_nodes_is_served_where_limits_allow_it() {
         let (status, answer) = post(&server, message.clone());
         assert_eq!(status, StatusCode::OK, "{}", &answer[..answer.len().min(1_000)]);
         assert_eq!(answer.matches("<i>").count(), NODES);
-        // A list that is wrong in its depth is dropped as well.
+        // A list with an error at its deepest node is dropped as well.
         let text = String::from_utf8(message.clone()).unwrap().replace("<i>99999</i>", "<i>x</i>");
         let (_, answer) = post(&server, text);
         assert!(fault(&answer).1.contains("Next/Next/i: \"x\" is not a valid xs:int (line 1, column "), "{answer}");
-        // By default it is refused.
+        // By default it is rejected.
         let (status, answer) = post(&wstest(), message);
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(fault(&answer).1.contains("elements nested more than 512 deep, which is the limit"), "{answer}");

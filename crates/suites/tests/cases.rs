@@ -1,4 +1,4 @@
-//! Every case of every suite is answered, and its answers are found right: by a server on a socket, through the load kit.
+//! Tests that every case of every suite is answered correctly, by a server on a socket, through the load kit.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile::http::server::Server;
@@ -28,7 +28,7 @@ async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
     records
 }
 
-/// Those whose answers aren't long: the other sequences have a test of their own.
+/// Returns the cases whose answers are short. The other sequences have a separate test.
 fn short(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().filter(|case| case.suite != "seismic" || case.name == ".01x200").collect()
 }

@@ -1,4 +1,5 @@
-//! The generated client calls every operation of the generated server, in one process and without a socket.
+//! Tests that the generated client can call every operation of the generated server, in one process and
+//! without a socket.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -9,7 +10,7 @@ use castile_suites::{benchmark1, wstest};
 use common::http::block_on;
 use common::{Random, values};
 
-/// A gateway could not call another service from a handler, nor from a task of its own.
+/// A gateway once could not call another service from a handler or from a task.
 #[test]
 fn calls_could_not_be_made_in_tasks() {
     fn is_send<F: Future + Send>(future: F) -> F {
@@ -41,7 +42,7 @@ fn benchmark1() {
             let request = values::ints(random);
             assert_eq!(client.echo_ints(&request).await.unwrap().echo_ints_return, request.input);
             let request = EchoDoubles { input: values::doubles(random).echo_doubles_return };
-            // As text: NaN is not equal to itself.
+            // Compared as text, since NaN is not equal to itself.
             let answer = client.echo_doubles(&request).await.unwrap().echo_doubles_return;
             assert_eq!(format!("{answer:?}"), format!("{:?}", request.input));
             let request = values::mesh(random);
@@ -92,7 +93,7 @@ fn benchmark1() {
             (fault.code, fault.reason.as_str()),
             (FaultCode::Sender, "size is -1, where 1 to 100000 was expected")
         );
-        // What can't be written is not sent.
+        // A value that can't be written is not sent.
         let error = client.echo_strings(&EchoStrings { input: vec!["a\u{0}".into()] }).await.unwrap_err();
         assert!(matches!(&error, CallError::Protocol { .. }), "{error}");
     });
@@ -117,7 +118,7 @@ fn wstest() {
         let request = GetOrder { order_id: 11, customer_id: 22 };
         let order = client.get_order(&request).await.unwrap().get_order_result;
         assert_eq!((order.order_id, order.customer.customer_id, order.line_items.line_item.len()), (11, 22, 50));
-        // An array without elements is not allowed by the contract; the server says so.
+        // The contract doesn't permit an array without elements, and the server rejects it.
         let request = EchoStruct { array: COfTestStruct::default() };
         let CallError::Fault { fault, .. } = client.echo_struct(&request).await.unwrap_err() else { panic!() };
         assert_eq!(fault.code, FaultCode::Sender);

@@ -1,4 +1,4 @@
-//! Requests and answers in other encodings than UTF-8, as HTTP carries them.
+//! Tests requests and answers in encodings other than UTF-8, over HTTP.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -20,7 +20,7 @@ fn message(operation: &str, element: &str, text: &str) -> String {
     )
 }
 
-/// A request to `echoStrings`.
+/// Returns a request to `echoStrings`.
 fn request(text: &str) -> String {
     message("echoStrings", "input", text)
 }
@@ -29,7 +29,7 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// The first 256 characters.
+/// Encodes a text of the first 256 Unicode characters.
 fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
@@ -85,7 +85,7 @@ fn other_encodings_go_over_sockets() {
     });
 }
 
-/// What a generated client makes of an answer with this content type, over a socket.
+/// Returns a generated client's result for an answer with this content type, over a socket.
 fn answered(content_type: &'static str, body: Vec<u8>) -> Result<Vec<String>, CallError> {
     block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

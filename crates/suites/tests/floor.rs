@@ -1,4 +1,4 @@
-//! The floor answers what it was given, and nothing else.
+//! Tests that the floor answers with exactly the bytes that it was given.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::sync::Arc;

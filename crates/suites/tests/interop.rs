@@ -1,10 +1,10 @@
-//! What others recorded of rpc/encoded, answered again: the SOAPBuilders' second round as PHP's client asks and its server
-//! answers, and the calls of the W3C's collection of tests for SOAP 1.2.
+//! Answers recorded rpc/encoded messages of other engines: the SOAPBuilders' second round as PHP's client requests and its
+//! server answers, and the calls of the W3C's test collection for SOAP 1.2.
 //!
-//! Answers are compared as infosets: prefixes don't count, types and arrays are compared by their names. What is answered
-//! otherwise stands in `interop/differences.tsv`, with the reason; a difference that is none fails the test.
+//! Answers are compared as infosets: prefixes don't count, and types and arrays are compared by their names. Known
+//! differences are in `interop/differences.tsv` with their reasons. A listed difference that doesn't occur fails the test.
 //!
-//! `cargo test -p castile-suites --test interop -- --nocapture` prints the tally.
+//! `cargo test -p castile-suites --test interop -- --nocapture` prints the totals.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,14 +23,14 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// A recorded message and what was answered to it.
+/// A recorded request and the recorded answer.
 struct Case {
     name: String,
     request: String,
     answer: String,
 }
 
-/// The files of a directory that end in `phpt`.
+/// Returns the files of a directory that end in `phpt`.
 fn tests(directory: &str) -> Vec<(String, String)> {
     let directory = Path::new(castile_corpus::path!("corpus/conformance/soap")).join(directory);
     let entries = fs::read_dir(directory).unwrap();
@@ -44,7 +44,7 @@ fn tests(directory: &str) -> Vec<(String, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Both messages are what the test prints.
+/// Reads cases where the test prints both messages.
 fn round2(directory: &str) -> Vec<Case> {
     let case = |(name, text): (String, String)| {
         let (_, expected) = text.split_once("--EXPECT--").or_else(|| text.split_once("--EXPECTF--")).unwrap();
@@ -56,7 +56,7 @@ fn round2(directory: &str) -> Vec<Case> {
     tests(directory).into_iter().map(case).collect()
 }
 
-/// The request is what the test sends; those that are calls are listed beside the test that has the others.
+/// Reads the requests that the tests send. The calls among them are listed with the test of the other messages.
 fn calls() -> Vec<Case> {
     let listed = include_str!("../../soap/tests/collection/calls.tsv").lines().filter(|line| !line.starts_with('#'));
     let listed: BTreeSet<&str> = listed.filter_map(|line| line.split('\t').next()).collect();
@@ -79,7 +79,7 @@ async fn post<S: HttpService>(server: &S, message: String) -> String {
     String::from_utf8(body.unwrap().to_bytes().to_vec()).unwrap()
 }
 
-/// What an answer says: of a fault, who is to blame.
+/// Returns the content of an answer; for a fault, its code.
 fn said(message: &str) -> String {
     let document = Document::parse(message).unwrap();
     let body = document.root().elements().find(|part| part.local() == "Body").unwrap();
@@ -97,7 +97,7 @@ fn said(message: &str) -> String {
     format!("fault {}", code.unwrap().trim().rsplit(':').next().unwrap())
 }
 
-/// An element by names, types and values.
+/// Formats an element by names, types and values.
 fn show(element: Element<'_>, out: &mut String) {
     out.push_str(&format!("<{{{}}}{}", element.namespace(), element.local()));
     let nil = element.find_attribute(XSI, "nil").is_some();
@@ -105,7 +105,7 @@ fn show(element: Element<'_>, out: &mut String) {
     for attribute in element.attributes() {
         let value = match (attribute.namespace(), attribute.local()) {
             (_, "encodingStyle") => continue,
-            // A nil value may say what it would be.
+            // A nil value may have an `xsi:type` or not.
             (XSI, "type") if nil => continue,
             (XSI, "nil") => "true".to_owned(),
             (XSI, "type") | (_, "arrayType" | "itemType") => {
@@ -124,13 +124,13 @@ fn show(element: Element<'_>, out: &mut String) {
     let mut children = element.elements().peekable();
     if children.peek().is_none() {
         let text = element.text();
-        // Numbers have many forms.
+        // Numbers have several forms.
         match text.trim().parse::<f32>() {
             Ok(number) => out.push_str(&number.to_string()),
             Err(_) => out.push_str(&text),
         }
     }
-    // The accessors of a struct may come in any order (SOAP 1.1 §5.1), the items of an array not.
+    // The accessors of a struct may be in any order (SOAP 1.1 §5.1); the items of an array may not.
     let is_array = element.attributes().any(|attribute| matches!(attribute.local(), "arrayType" | "arraySize"));
     let mut shown: Vec<String> = Vec::new();
     for child in children {

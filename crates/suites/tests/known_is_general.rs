@@ -1,6 +1,6 @@
-//! Tags, beginnings and ends of messages that are recognised give what reading them gives: the same value, or the same
-//! error at the same place. Thousands of messages in all layouts, right and broken, are read with an empty memory and
-//! with one that is full of their like.
+//! Tests that cached tags, beginnings and ends of messages give the same result as reading them: the same value, or
+//! the same error at the same place. Thousands of messages in all layouts, valid and broken, are read with an empty
+//! cache and with one that is full of similar messages.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -18,7 +18,7 @@ use common::{Random, values};
 const SENDERS: usize = 60;
 const BROKEN: usize = 40;
 
-/// Reads a message as servers and clients do, and gives the memory back if it was a right one.
+/// Reads a message as servers and clients do. Returns the memory if the message was valid.
 fn read<T: FromXml>(
     root: &'static Root,
     input: &[u8],
@@ -40,7 +40,7 @@ fn begin(reader: &mut Reader<'_>, root: &'static Root, limits: Limits) -> Result
     let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
     match name {
         Some((namespace, local)) if (&*namespace, &*local) == (root.element.namespace, root.element.name) => Ok(()),
-        // Not for this root: what the body holds is told by the error of a document that can't be.
+        // The payload has another root. This creates an error that contains the name of the payload.
         other => {
             let error = Reader::new(format!("{other:?}").as_bytes(), limits)?.next().map(|_| unreachable!());
             error.map_err(Into::into)
@@ -48,7 +48,7 @@ fn begin(reader: &mut Reader<'_>, root: &'static Root, limits: Limits) -> Result
     }
 }
 
-/// Reads a message and what is tolerated in it.
+/// Reads a message leniently, and returns the tolerated deviations.
 fn read_lenient<T: FromXml>(
     root: &'static Root,
     message: &[u8],
@@ -62,7 +62,7 @@ fn read_lenient<T: FromXml>(
     Ok((value, decoder.take_deviations().locate(message, limits, None)))
 }
 
-/// Sends messages of one type in many layouts, right ones and broken ones.
+/// Sends messages of one type in many layouts, valid and broken.
 fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&mut Random) -> T) {
     let mut random = Random::new(seed);
     let (mut refused, mut tolerated) = (0, 0);
@@ -122,7 +122,7 @@ fn attack<T: FromXml + ToXml + Debug>(seed: u64, root: &'static Root, make: fn(&
     assert!(tolerated > 0, "{tolerated} of {refused} were tolerated: no fair attack");
 }
 
-/// Breaks a message, or changes it in a way that does no harm.
+/// Breaks a message, or changes it in a harmless way.
 fn mutate(message: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(message.len() + 1);
     match random.below(13) {
@@ -167,7 +167,7 @@ const PIECES: [&str; 28] = [
     "\0",
 ];
 
-/// Doubles, moves or takes away an element, a tag or a text.
+/// Duplicates, moves or removes an element, a tag or a text.
 fn move_elements(message: &mut Vec<u8>, random: &mut Random) {
     let tags = |message: &[u8]| -> Vec<usize> { (0..message.len()).filter(|&at| message[at] == b'<').collect() };
     let ends = tags(message);
@@ -189,7 +189,7 @@ fn move_elements(message: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Puts one name in place of another, gives it another prefix, or declares something behind it.
+/// Replaces a name by another one, changes its prefix, or adds a declaration after it.
 fn change_a_name(message: &mut Vec<u8>, random: &mut Random) {
     let end_of_name = |at: usize| at + message[at..].iter().take_while(|byte| !b" />\t\r\n".contains(byte)).count();
     let names: Vec<(usize, usize)> = (1..message.len())

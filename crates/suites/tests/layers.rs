@@ -1,4 +1,4 @@
-//! The layers of the example `layers`.
+//! Tests the layers of the example `layers`.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "../examples/layers.rs"]
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use castile_soap::{Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use layers::{ApiKeys, Caller};
 
-/// Notes who asks.
+/// Records the callers.
 struct Noting(Arc<Mutex<Vec<String>>>);
 
 impl Service for Noting {

@@ -1,4 +1,4 @@
-//! Requests that take much more memory than they have bytes, and answers that nobody reads, take no more than the budget.
+//! Tests that requests that need much more memory than their size, and answers that nobody reads, stay within the budget.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const MEGABYTE: usize = 1_000_000;
-/// What is waited for at most.
+/// The longest time to wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Host {
@@ -27,7 +27,7 @@ impl Host {
         Host { address, budget }
     }
 
-    /// A connection on which a request was sent.
+    /// Returns a connection on which a request was sent.
     async fn sent(&self, path: &str, payload: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let message = format!(
@@ -38,7 +38,7 @@ impl Host {
             "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: text/xml\r\ncontent-length: {length}\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // It may be refused before it is there.
+        // The request may be rejected before it is sent completely.
         let _ = stream.write_all(message.as_bytes()).await;
         stream
     }
@@ -47,7 +47,7 @@ impl Host {
         answer(self.sent(path, payload).await).await
     }
 
-    /// Nothing is held any more.
+    /// Waits until nothing is charged any more.
     async fn is_empty(&self) {
         let start = Instant::now();
         while self.budget.used() > 0 {
@@ -73,7 +73,7 @@ fn repeated(start: &str, of: &str, size: usize, end: &str) -> String {
 
 const OPEN: &str = " xmlns='urn:castile:open'>";
 
-/// What becomes many times its size, each in another way.
+/// Messages that grow to many times their size, each in a different way.
 fn bombs(size: usize) -> Vec<(&'static str, String)> {
     let open = |name: &str, of: &str| repeated(&format!("<{name}{OPEN}"), of, size, &format!("</{name}>"));
     let array = "<t:echoStructArray xmlns:t='http://soapinterop.org/'><inputStructArray \
@@ -91,7 +91,7 @@ fn bombs(size: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Three of 16 MB ended a process that was limited to 2 GiB.
+/// Three requests of 16 MB once killed a process that was limited to 2 GiB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_become_many_times_their_size_are_refused() {
     let host = Host::start(5 * MEGABYTE).await;
@@ -101,7 +101,7 @@ async fn requests_that_become_many_times_their_size_are_refused() {
         let asked = (0..3).map(|_| host.ask(path, &bomb));
         let answers = futures_util::future::join_all(asked).await;
         for answer in &answers {
-            // Who is dropped for others while it is told why may hear nothing.
+            // A request that is dropped in favour of others while it is being answered may get no answer.
             assert!(matches!(status(answer), "200" | "503" | "408" | ""), "{name}: {answer}");
             if status(answer) == "503" {
                 assert!(answer.contains("retry-after: 1\r\n"), "{name}: {answer}");
@@ -116,7 +116,7 @@ async fn requests_that_become_many_times_their_size_are_refused() {
     host.is_empty().await;
 }
 
-/// A part of these bytes is enough for one to be refused, so that they are charged.
+/// Each of these messages is smaller than the budget but still rejected, which shows that its values are charged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_of_them_is_charged() {
     let host = Host::start(3 * MEGABYTE).await;
@@ -134,10 +134,10 @@ fn echo_string(size: usize) -> String {
     format!("<t:echoString xmlns:t='http://soapinterop.org/'><inputString>{text}</inputString></t:echoString>")
 }
 
-/// 20 clients that don't read answers of 67 MB took 1.85 GB.
+/// 20 clients that don't read answers of 67 MB once took 1.85 GB.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_that_nobody_reads_take_no_more_than_the_budget() {
-    // More than what systems buffer of a connection.
+    // More than systems buffer for a connection.
     let size = 8 * MEGABYTE;
     let host = Host::start(70 * MEGABYTE).await;
     let mut unread = Vec::new();
@@ -145,10 +145,10 @@ async fn answers_that_nobody_reads_take_no_more_than_the_budget() {
         unread.push(host.sent("/interop/base", &echo_string(size)).await);
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // Those for which there is room are held, and the others were refused.
+    // The answers within the budget are held, and the others were rejected.
     let used = host.budget.used();
     assert!(used > 2 * size, "{used}");
-    // Those that read are answered.
+    // Clients that read are answered.
     let answer = host.ask("/interop/base", &echo_string(100)).await;
     assert_eq!(status(&answer), "200", "{answer}");
     drop(unread);

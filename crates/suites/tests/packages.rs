@@ -1,4 +1,4 @@
-//! What is found out of a package behind what a handler takes of it.
+//! Tests which errors are detected in the parts of a package that a handler leaves unread.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::convert::Infallible;
@@ -16,7 +16,8 @@ use tower_service::Service as _;
 const INCLUDE: &str = "<echoValue xmlns='urn:castile:attachments'><data>\
     <x:Include xmlns:x='http://www.w3.org/2004/08/xop/include' href='cid:a'/></data></echoValue>";
 
-/// Status and text of what is answered to a package with these Content-IDs, whose body comes in pieces of so many bytes.
+/// Returns status and text of the answer to a package with these Content-IDs, whose body arrives in pieces of this many
+/// bytes.
 async fn answer(payload: &str, content_ids: &[&str], piece: usize) -> (u16, String) {
     let mut body = format!(
         "--b\r\nContent-Type: application/xop+xml; type=\"text/xml\"\r\nContent-ID: <r>\r\n\r\n\
@@ -41,7 +42,7 @@ async fn answer(payload: &str, content_ids: &[&str], piece: usize) -> (u16, Stri
     (status, String::from_utf8_lossy(&response.into_body().collect().await.unwrap().to_bytes()).into_owned())
 }
 
-/// The handler takes attachments and leaves them, and the value was the first of the two.
+/// The handler takes the attachments but doesn't read them. The value was the first of the two parts.
 #[tokio::test]
 async fn a_second_part_with_a_content_id_is_an_error_in_what_a_handler_leaves() {
     for piece in [1, 1_000, usize::MAX] {
@@ -54,7 +55,7 @@ async fn a_second_part_with_a_content_id_is_an_error_in_what_a_handler_leaves() 
     }
 }
 
-/// It answers with the first attachment as that comes, so the answer has begun when the second one is there.
+/// The handler streams the first attachment back, so the answer has begun when the second one arrives.
 #[tokio::test]
 async fn what_comes_behind_an_attachment_that_is_streamed_back_does_not_change_the_answer() {
     let (status, text) = answer("", &["a", "a"], 1_000).await;

@@ -1,4 +1,4 @@
-//! Pages of all services: what they show is what the services take.
+//! Tests the pages of all services: the messages that they show are accepted by the services.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +14,7 @@ async fn ask(routes: &Routes, request: Request<Full<bytes::Bytes>>) -> (u16, Str
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// What stands in a page between these, as text.
+/// Returns the text between two strings of a page.
 fn between(page: &str, begin: &str, end: &str) -> Option<String> {
     let (_, rest) = page.split_once(begin)?;
     let (text, _) = rest.split_once(end)?;
@@ -48,7 +48,7 @@ async fn each_example_is_taken_by_its_service() {
             }
             let message = between(example, ">", "</pre>").unwrap();
             let (status, answer) = ask(&routes, request.body(Full::from(message.clone())).unwrap()).await;
-            // A service may find a fault with what was ordered, and not with how it is written.
+            // A service may reject the content of a request, but not its form.
             if answer.contains("(line ") || !matches!(status, 200 | 202 | 500) {
                 wrong.push(format!("{path} {name}: {message}\nis answered {status} {answer}"));
             }

@@ -1,4 +1,4 @@
-//! The README shows what runs.
+//! Tests that the README shows code that is compiled and run.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Messages in SOAP encoding whose values stand elsewhere give the same value, or the same error at the same place, whatever
-//! was read before: with an empty memory, with one that is full of their like, and where nothing is learned at all.
+//! Tests that messages in SOAP encoding with references give the same value, or the same error at the same place, whatever
+//! was read before: with an empty cache, with one that is full of similar messages, and without a cache.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -12,7 +12,7 @@ use castile_xml::{Limits, Memory, Reader};
 use common::Random;
 
 const MESSAGES: usize = 6_000;
-/// How rare what makes most messages wrong is.
+/// A change that makes most messages wrong occurs once in this many times.
 const RARE: usize = 40;
 const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const NAMESPACE: &str = "http://example.com/bench";
@@ -21,7 +21,7 @@ fn root() -> &'static Root {
     EchoStructsRequest::root()
 }
 
-/// Reads a message as servers do. The memory comes back in any case, as it does there.
+/// Reads a message as servers do. The memory is returned in any case, as it is there.
 fn read(message: &str, limits: Limits, mut memory: Memory) -> (Result<EchoStructsRequest, Error>, Memory) {
     let mut reader = match Reader::with_memory(message.as_bytes(), limits, &mut memory) {
         Ok(reader) => reader,
@@ -45,7 +45,7 @@ fn what_was_read_before_changes_nothing() {
             mutate(&mut message, &mut random);
         }
         let limits = Limits::default();
-        // A text can't be as long as its document, so this changes nothing, except that no tag is learned.
+        // A text is always shorter than its document, so this limit changes nothing, except that no tag is cached.
         let mut plain = limits;
         plain.text_length = message.len().saturating_sub(1);
         let expected = format!("{:?}", read(&message, plain, Memory::default()).0);
@@ -62,7 +62,8 @@ fn what_was_read_before_changes_nothing() {
     assert!(right > MESSAGES / 4 && wrong > MESSAGES / 8, "{right} right and {wrong} wrong: no fair attack");
 }
 
-/// A call whose structs stand where they are or behind it, and name types by prefixes of the envelope or of their own.
+/// Returns a call whose structs are inline or independent elements after the call. They name types by prefixes of the
+/// envelope or of their own.
 fn message(random: &mut Random) -> String {
     let default = random.pick(&["", "", "", " xmlns='urn:none'", " xmlns='http://example.com/bench'"]);
     let space = random.pick(&["", "", "\n  "]);
@@ -88,13 +89,13 @@ fn message(random: &mut Random) -> String {
     )
 }
 
-/// A struct behind the call.
+/// Returns a struct as an independent element after the call.
 fn independent(number: usize, space: &str, random: &mut Random) -> String {
-    // What hides the prefixes of the envelope gives other types to what is inside.
+    // Hiding the prefixes of the envelope changes the types of the content.
     let prefixes: &[&str] = if random.once_in(RARE) { &["e", "xsd"] } else { &["n", "n", "a", "b"] };
     let prefix = random.pick(prefixes);
     let declarations = match prefix {
-        // Of the envelope.
+        // The prefix is declared in the envelope.
         "n" => String::new(),
         _ => format!(" xmlns:{prefix}=\"{NAMESPACE}\""),
     };
@@ -120,7 +121,7 @@ fn typed(prefix: &str, random: &mut Random) -> String {
     random.pick(&["", " xsi:type=\"P:Item\"", " xsi:type=\"P:Item\"", " xsi:type=\"e:Struct\""]).replace('P', prefix)
 }
 
-/// What is in a struct, some of it said to be of a type by the prefix that the struct has.
+/// Returns the content of a struct. Some values name a type with the struct's prefix.
 fn content(prefix: &str, space: &str, random: &mut Random) -> String {
     let int = random.pick(&[
         " xsi:type=\"xsd:int\"",
@@ -160,7 +161,7 @@ fn content(prefix: &str, space: &str, random: &mut Random) -> String {
     parts.concat()
 }
 
-/// Breaks a message, or changes it in a way that does no harm.
+/// Breaks a message, or changes it in a harmless way.
 fn mutate(message: &mut String, random: &mut Random) {
     let places: Vec<usize> = message.char_indices().map(|(at, _)| at).collect();
     let at = places[random.below(places.len())];
@@ -169,7 +170,7 @@ fn mutate(message: &mut String, random: &mut Random) {
         1 => drop(message.remove(at)),
         2 => message
             .insert_str(at, random.pick(&["<", ">", "/", "&", " ", "x", "1", "'", "\"", "<!-- -->", "<x/>", "é", "#"])),
-        // Another id or reference.
+        // Changes an id or a reference.
         3 | 4 => {
             let digits: Vec<usize> = message.match_indices("id").map(|(at, _)| at + 2).collect();
             let at = digits[random.below(digits.len().max(1)).min(digits.len().saturating_sub(1))..].first().copied();
@@ -177,7 +178,7 @@ fn mutate(message: &mut String, random: &mut Random) {
                 message.replace_range(at..=at, &random.below(5).to_string());
             }
         }
-        // A tag once more.
+        // Repeats a tag.
         _ => {
             let tags: Vec<usize> = message.match_indices('<').map(|(at, _)| at).collect();
             if tags.len() > 3 {

@@ -1,4 +1,5 @@
-//! The published messages are read, answered and written as they stand in `workloads`: the same infoset.
+//! Tests that the published messages in `workloads` are read, answered, and written with the same
+//! infoset.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -11,7 +12,7 @@ use common::http::{Server, benchmark, post, post_as, wstest};
 use common::layout::Node;
 use http::StatusCode;
 
-/// The samples of a suite whose names begin with `prefix`: what is asked, and what is answered.
+/// Returns the samples of a suite whose names begin with `prefix`: name, request and response.
 fn samples(suite: &str, prefix: &str) -> Vec<(String, Vec<u8>, Vec<u8>)> {
     let directory = Path::new(castile_corpus::path!("workloads")).join(suite).join("samples");
     let entries = std::fs::read_dir(&directory).unwrap();
@@ -25,12 +26,12 @@ fn samples(suite: &str, prefix: &str) -> Vec<(String, Vec<u8>, Vec<u8>)> {
     samples
 }
 
-/// The element in the body.
+/// Returns the element in the body.
 fn payload(message: &[u8]) -> Node {
     Node::parse(message).children.pop().unwrap().children.remove(0)
 }
 
-/// Numbers in one form: `1`, `1.0` and `1.0E0` are one value.
+/// Normalises numbers: `1`, `1.0` and `1.0E0` are one value.
 fn with_plain_numbers(mut node: Node) -> Node {
     if let Ok(number) = node.text.parse::<f64>() {
         node.text = number.to_string();
@@ -44,7 +45,7 @@ fn answers_are_as_published(server: &Server, suite: &str, prefix: &str) {
         let (status, answer) = post(server, request);
         assert_eq!(status, StatusCode::OK, "{case}: {answer}");
         let [found, expected] = [answer.as_bytes(), &response].map(|message| with_plain_numbers(payload(message)));
-        // Not by assert_eq, which would print both.
+        // Not with assert_eq, which would print both messages.
         for (at, (found, expected)) in found.children.iter().zip(&expected.children).enumerate() {
             assert_eq!(found, expected, "{case}, child {at}");
         }
@@ -53,7 +54,7 @@ fn answers_are_as_published(server: &Server, suite: &str, prefix: &str) {
     }
 }
 
-/// How many bytes more a sample would have if we had written it: our prefix is `soap`, not `S`.
+/// How many bytes longer a sample would be if Castile had written it: its prefix is `soap`, not `S`.
 const MORE_BYTES: usize = 5 * ("soap".len() - "S".len());
 
 #[castile_corpus::needs("workloads")]
@@ -106,7 +107,7 @@ fn our_requests_are_those_that_were_published() {
     }
 }
 
-/// A sample of the styles, and the case that it is of.
+/// A sample of the styles, and the style of its case.
 const STYLES: [(&str, &str); 4] =
     [("rpcenc", "rpc-encoded"), ("doclit", "document"), ("cdata", "cdata"), ("swa", "attachment")];
 
@@ -123,14 +124,14 @@ fn styles_are_as_published() {
             let size = name.strip_prefix(prefix).unwrap();
             let case = cases.iter().find(|case| case.name == format!("{style}{size}")).unwrap();
             let message = &case.messages()[0];
-            // Not by assert_eq, which would print both.
+            // Not with assert_eq, which would print both messages.
             assert!(message.body == request, "{name}");
             let server = if style == "rpc-encoded" { &rpc } else { &doc };
             let answer = post_as(server, &message.content_type, message.body.clone());
             assert_eq!((message.check)(answer.as_bytes()), Ok(0), "{name}");
             let [answered, published] = [answer.as_bytes(), &response].map(|message| {
                 let mut receipt = payload(message);
-                // Which encoding it is may stand on the payload or on the body around it.
+                // The attribute may be on the payload or on the body.
                 receipt.attributes.retain(|(_, name, _)| name != "encodingStyle");
                 receipt
             });

@@ -1,4 +1,4 @@
-//! Quakes are found as the article's service found them: the same queries, the same matches, the same messages.
+//! Tests that quakes are found as by the article's service: the same queries, the same matches, the same messages.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -24,7 +24,7 @@ fn shared(name: &str) -> PathBuf {
     Path::new(castile_corpus::path!("workloads/seismic")).join(name)
 }
 
-/// The service with the catalogue that the totals are of.
+/// Returns the service with the catalogue of the published totals.
 fn synthetic() -> &'static Service {
     static SERVICE: LazyLock<Service> = LazyLock::new(|| {
         let catalogue = Catalogue::open(&shared("quakes-synthetic.txt.gz")).unwrap();
@@ -84,7 +84,8 @@ fn matches(catalogue: &Catalogue, query: &Query) -> usize {
     catalogue.find(query).iter().map(|found| found.quakes.len()).sum()
 }
 
-/// A set's requests sent to the service one after another: matches, bytes of requests and of answers.
+/// Sends the requests of a set to the service, one after another. Returns the matches and the bytes of requests and
+/// answers.
 fn exchange(service: &Beside, case: &Case) -> (u64, usize, usize) {
     let mut total = (0, 0, 0);
     for message in case.messages() {
@@ -103,7 +104,7 @@ fn all_styles_find_the_same() {
     let routes = routes(service);
     for case in seismic::cases() {
         let set = SETS.iter().find(|set| set.name == case.name).unwrap();
-        // The others take long when nothing is optimised; `--ignored` has them.
+        // The larger sets take long without optimisation; `--ignored` runs them.
         if set.fraction > 0.05 {
             continue;
         }
@@ -131,7 +132,7 @@ fn messages_are_as_long_as_in_the_totals() {
         };
         if style == "document" {
             assert_eq!(received, number("resp_bytes="), "{}", case.name);
-            // Fractions of seconds don't end with a zero here.
+            // Castile doesn't write trailing zeros of fractions of seconds.
             let less = number("req_bytes=") - sent;
             assert!(less <= case.count() / 2, "{}: {less} bytes less", case.name);
         }
@@ -149,7 +150,7 @@ fn samples_are_answered_as_they_stand() {
         let case = cases.iter().find(|case| case.name == set.name && case.style.as_deref() == Some("document"));
         let ours = case.unwrap().messages()[0].body.clone();
         assert_eq!(body(&ours), body(&request), "{}", set.name);
-        // Of the two larger sets there is no answer among the samples.
+        // The samples have no answers for the two larger sets.
         if set.fraction <= 0.05 {
             let response = shared(&format!("samples/{fraction}-q0-response.xml"));
             let answer = post(&routes, "/seismic", "text/xml; charset=utf-8", request.into());
@@ -162,7 +163,7 @@ fn body(message: &[u8]) -> Node {
     with_plain_numbers(Node::parse(message).children.pop().unwrap())
 }
 
-/// Numbers in one form: `1`, `1.0` and `1.0E0` are one value, and so are `19.84Z` and `19.840Z` at the end of a moment.
+/// Normalises numbers: `1`, `1.0` and `1.0E0` are one value, and so are `19.84Z` and `19.840Z` at the end of a time.
 fn with_plain_numbers(mut node: Node) -> Node {
     let plain = |text: &mut String| {
         if let Ok(number) = text.parse::<f32>() {
@@ -207,7 +208,7 @@ async fn typed_clients_find_what_raw_ones_do() {
     server.abort();
     let [document, encoded, binary] = outcomes[..] else { panic!("{outcomes:?}") };
     assert!(document.0 > 1_000 && document.0 == encoded.0 && document.0 == binary.0, "{outcomes:?}");
-    // The article says three to four times for what engines of its day wrote.
+    // The article reports three to four times as much for the engines of its time.
     assert!(encoded.2 > 2 * document.2 && document.2 > 3 * binary.2, "{outcomes:?}");
 }
 
@@ -297,7 +298,7 @@ fn what_is_no_query_is_refused() {
     assert!(seismic::binary::answer(&[&of_half[..], b"x"].concat()).is_err());
 }
 
-/// They took memory for as long as their reader liked, whatever the budget was.
+/// Answers once took memory for as long as their reader wanted, whatever the budget was.
 #[test]
 fn answers_are_charged_until_they_are_gone() {
     let budget = Budget::new(1 << 20);

@@ -1,4 +1,4 @@
-//! What goes with requests and responses, between a generated client and a generated server in one process.
+//! Tests what is sent with requests and responses, between a generated client and a generated server in one process.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile::http::server::Endpoint;
@@ -15,10 +15,10 @@ castile::header! {
 
 const OWN: HeaderName = HeaderName::from_static("x-own");
 
-/// Answers with what came.
+/// Echoes its requests.
 struct Echo;
 
-/// Answers with what the next service answers. That `send` is `Send` had to be worked out here, and wasn't, for a trait object.
+/// Answers with the answer of the next service. The compiler once couldn't infer here that `send` is `Send` for a trait object.
 struct Gateway(BenchmarkClient<Endpoint<dyn Service>>);
 
 macro_rules! unused {
@@ -79,7 +79,7 @@ impl Benchmark for Echo {
 
 impl Benchmark for Gateway {
     async fn echo_void(&self, request: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
-        // All that came with the request is copied, as careless gateways do.
+        // Copies everything that was sent with the request, as a careless gateway does.
         let mut call = self.0.echo_void(request.get_ref());
         for (name, value) in request.http_headers() {
             call = call.http_header(name.clone(), value.clone());
@@ -130,7 +130,7 @@ async fn header_blocks_and_headers_of_http_go_with_faults() {
         assert_eq!(fault.headers().unwrap().len(), 2);
         assert_eq!(fault.http_headers()[RETRY_AFTER], "60");
 
-        // What came with a fault is not sent on.
+        // The headers of a fault are not forwarded.
         let gateway = self::client(gateway()).with_options(options);
         let error = gateway.echo_void(&EchoVoid {}).http_header(OWN, refuse.clone()).await.unwrap_err();
         assert_eq!(error.to_string(), "Receiver: closed");
@@ -139,7 +139,7 @@ async fn header_blocks_and_headers_of_http_go_with_faults() {
     }
 }
 
-/// A gateway sent on the headers of the answer that it had.
+/// A gateway once forwarded the headers of the answer that it received.
 #[tokio::test]
 async fn what_came_with_a_response_is_not_sent_on() {
     let gateway = client(gateway());
@@ -156,7 +156,7 @@ async fn a_block_of_no_contract_goes_both_ways() {
     let note = Note("a < b".into());
     let answer = client.echo_void(&EchoVoid {}).header(&note).send().await.unwrap();
     assert_eq!(answer.header::<Note>().unwrap(), Some(note.clone()));
-    // It is not understood, so it can't say that it must be.
+    // Nothing understands this block, so it can't be `mustUnderstand`.
     let block = note.must_understand();
     let error = client.echo_void(&EchoVoid {}).header(&block).await.unwrap_err();
     assert!(error.to_string().contains("must be understood"), "{error}");

@@ -1,4 +1,4 @@
-//! What only sockets show: connections that idle, send nonsense, stop half-way or go away.
+//! Tests what only sockets show: connections that idle, send garbage, stop in the middle or disconnect.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -14,12 +14,12 @@ use tokio::sync::oneshot;
 
 /// As many as the load generators of the published reports kept open.
 const IDLE: usize = 3_500;
-/// What other descriptors a test process needs.
+/// File descriptors that a test process needs for other purposes.
 const OTHERS: usize = 100;
-/// What a client waits for at most.
+/// The longest time that a client waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server on threads of its own.
+/// A server on separate threads.
 struct Running {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -80,7 +80,8 @@ fn ask(stream: &mut TcpStream) {
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("<echoIntsReturn>7<"), "{answer}");
 }
 
-/// What comes until the server closes. A reset is an end as well: the server may close with bytes of ours unread.
+/// Returns what is received until the server closes. A reset counts as the end, since the server may close with
+/// unread bytes.
 fn rest(stream: &mut TcpStream) -> String {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest) {
@@ -91,14 +92,14 @@ fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&rest).into_owned()
 }
 
-/// How much memory this process has in use, in bytes. Linux tells.
+/// Returns the resident memory of this process in bytes, on Linux.
 fn resident() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()? << 10)
 }
 
-/// How many idle connections this process can hold both ends of.
+/// Returns how many idle connections this process can hold both ends of.
 fn possible() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap_or_default();
@@ -113,7 +114,7 @@ fn idle_connections_cost_little_and_harm_nobody() {
         println!("SCALED DOWN: {count} idle connections in place of {IDLE}; `ulimit -n` allows no more");
     }
     let server = Running::start(Server::new());
-    // The first ones pay for what is there once.
+    // The first connections include one-time costs.
     let mut idle: Vec<TcpStream> = (0..count / 4).map(|_| server.connect()).collect();
     idle.iter_mut().for_each(ask);
     let before = resident();
@@ -129,7 +130,7 @@ fn idle_connections_cost_little_and_harm_nobody() {
     let start = Instant::now();
     let mut stream = server.connect();
     (0..100).for_each(|_| ask(&mut stream));
-    // 100 answers are some milliseconds of work: this is only far off if each had to look at all connections.
+    // 100 answers take some milliseconds. They would take much longer only if each had to check all connections.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?} for 100 requests", start.elapsed());
     ask(&mut idle[count / 2]);
 
@@ -163,7 +164,7 @@ fn nonsense_ends_its_own_connection() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{shown}\n{answer}");
         ask(&mut other);
     }
-    // A head without end.
+    // A head without an end.
     let mut stream = server.connect();
     let line = b"x-header: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n".repeat(100);
     let sent =
@@ -198,7 +199,7 @@ fn half_a_head_and_half_a_body_are_not_waited_for_without_end() {
         let answer = rest(&mut stream);
         assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("the message broke off after"), "{answer}");
     }
-    // Gone without a word.
+    // Disconnected without notice.
     let mut stream = server.connect();
     stream.write_all(&request.as_bytes()[..request.len() - 1]).unwrap();
     drop(stream);
@@ -213,7 +214,7 @@ fn requests_in_pieces_and_in_one_piece_are_served() {
     for byte in request().as_bytes() {
         stream.write_all(std::slice::from_ref(byte)).unwrap();
     }
-    // Its answer and that of the next come one after another.
+    // Its answer and the next one are sent one after the other.
     stream.write_all(request().replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n").as_bytes()).unwrap();
     let answers = rest(&mut stream);
     assert_eq!(answers.matches("HTTP/1.1 200 ").count(), 2, "{answers}");

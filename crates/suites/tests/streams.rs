@@ -1,4 +1,4 @@
-//! Repeated items that are made while the message that they are in is sent.
+//! Tests repeated items that are made while their message is sent.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile::http::server::{Routes, Server};
@@ -12,7 +12,8 @@ use tokio::sync::watch;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Answers with two sets, of which the second is made once the test says so. The least magnitude of a query says what becomes of it.
+/// Answers with two sets, the second of which is made when the test requests it. The least magnitude of the query selects its
+/// result.
 struct Slow(watch::Receiver<bool>);
 
 const WELL: f32 = 0.0;
@@ -52,7 +53,7 @@ async fn serve(go_on: watch::Receiver<bool>) -> String {
     authority
 }
 
-/// What comes of an answer until `enough`, or its end.
+/// Reads an answer until it contains `enough`, or until its end.
 async fn read(stream: &mut TcpStream, enough: &str) -> String {
     let mut came = Vec::new();
     while !String::from_utf8_lossy(&came).contains(enough) && stream.read_buf(&mut came).await.unwrap() > 0 {}

@@ -1,4 +1,4 @@
-//! The 19 operations of benchmark1.wsdl; its documentation has the rules for what they answer.
+//! Calls the 19 operations of benchmark1.wsdl. Its documentation has the rules for the answers.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use castile_suites::benchmark1::contract::*;
 use crate::TEXTS;
 use crate::checks::Checks;
 
-/// The most elements that a `send` operation makes.
+/// The largest array of a `send` operation.
 const MOST: i32 = 100_000;
 
 const INTS: [i32; 5] = [0, -1, 1, i32::MAX, i32::MIN];
@@ -71,7 +71,7 @@ async fn send(checks: &mut Checks, client: &BenchmarkClient, size: i32) {
     send_structures(checks, client, size).await;
 }
 
-/// Values and forms at the edge of what the contract allows.
+/// Values and forms at the limits of the contract.
 async fn edges(checks: &mut Checks, client: &BenchmarkClient) {
     for text in TEXTS {
         echo_strings(checks, client, vec![text.to_owned()]).await;
@@ -100,7 +100,7 @@ async fn edges(checks: &mut Checks, client: &BenchmarkClient) {
     receive_objects(checks, client, Vec::new()).await;
 }
 
-/// The bounds of the send operations.
+/// The limits of the send operations.
 async fn sizes(checks: &mut Checks, client: &BenchmarkClient) {
     send_ints(checks, client, MOST).await;
     send_structures(checks, client, 0).await;
@@ -189,7 +189,7 @@ async fn send_ints(checks: &mut Checks, client: &BenchmarkClient, size: i32) {
     checks.equal(format!("sendInts of {size}"), client.send_ints(&SendInts { size }).await, expected);
 }
 
-/// The send operations that may be asked for nothing.
+/// The send operations that accept a size of 0.
 async fn send_structures(checks: &mut Checks, client: &BenchmarkClient, size: i32) {
     let expected = SendBase64Response { send_base64_return: bytes(size).into() };
     checks.equal(format!("sendBase64 of {size}"), client.send_base64(&SendBase64 { size }).await, expected);

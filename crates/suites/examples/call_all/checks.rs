@@ -1,11 +1,11 @@
-//! Counts checks; one that fails is told and doesn't end the run.
+//! Counts checks. A failed check is reported and doesn't end the run.
 
 use std::fmt::Debug;
 
 use castile::codegen::Operation;
 use castile::{CallError, FaultCode};
 
-/// What was checked so far.
+/// The checks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     pub(crate) passed: usize,
@@ -14,17 +14,18 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// Checks that a call brought the expected answer. `name` begins with that of the operation.
+    /// Checks that a call returned the expected answer. `name` must begin with the name of the operation.
     pub(crate) fn equal<T: Debug>(&mut self, name: impl Into<String>, answer: Result<T, CallError>, expected: T) {
         let problem = match answer {
-            // Printed, because that tells 0.0 from -0.0, has NaN equal NaN, and says all there is to say.
+            // Compared as text, which distinguishes 0.0 from -0.0 and treats NaN as equal to NaN. Fields
+            // are all printed.
             Ok(found) => difference(&format!("{found:?}"), &format!("{expected:?}")),
             Err(error) => Some(format!("{error:?}")),
         };
         self.note(name.into(), problem);
     }
 
-    /// Checks that a call brought a fault that blames its sender and says why.
+    /// Checks that a call returned a sender fault with a reason.
     pub(crate) fn refused<T: Debug>(&mut self, name: impl Into<String>, answer: Result<T, CallError>) {
         let problem = match answer {
             Err(CallError::Fault { fault, .. })
@@ -61,7 +62,7 @@ impl Checks {
     }
 }
 
-/// Where two texts part, not two pages of values.
+/// Returns the place where two texts differ, instead of both texts.
 fn difference(found: &str, expected: &str) -> Option<String> {
     const BEFORE: usize = 40;
     const SHOWN: usize = 200;

@@ -4,9 +4,9 @@
 //! cargo run --release -p castile-suites --example call_all -- BASE_URL
 //! ```
 //!
-//! The services are expected at `BASE_URL/benchmark1` and `BASE_URL/wstest`: Castile's own (`castile serve`), or
-//! anybody's who keeps to the contracts. It prints a line for each check that fails and ends with `N passed, N failed`;
-//! the exit code is 0 if none failed.
+//! The services are expected at `BASE_URL/benchmark1` and `BASE_URL/wstest`. They may be Castile's own (`castile
+//! serve`), or those of another implementation of the contracts. The program prints a line for each check that fails
+//! and ends with `N passed, N failed`. The exit code is 0 if none failed.
 
 mod benchmark1;
 mod checks;
@@ -29,7 +29,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if checks.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Texts that a careless writer or reader changes.
+/// Texts that incorrect writers or readers change.
 const TEXTS: [&str; 9] = [
     "",
     "<&>\"'",

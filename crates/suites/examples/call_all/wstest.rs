@@ -1,4 +1,4 @@
-//! The 4 operations of wstest.wsdl; its documentation has the rules for what they answer.
+//! Calls the 4 operations of wstest.wsdl. Its documentation has the rules for the answers.
 
 use std::error::Error;
 
@@ -51,7 +51,8 @@ async fn echo_list(checks: &mut Checks, client: &TestServiceSoapClient, of: &str
     checks.equal(format!("EchoList of {of}"), client.echo_list(&EchoList { list }).await, expected);
 }
 
-/// Values at the edge of their types, and the forms of nothing: nil, and empty, which is not nil.
+/// Values at the limits of their types, and the two forms of absence: nil, and empty, which is not
+/// nil.
 fn extremes() -> Vec<TestStructOrDerived> {
     let floats = [-0.0, 0.1, -1.5, f32::MAX, f32::MIN_POSITIVE, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
     let floats = floats.map(|f| structure(i32::MAX, Nillable::Value(f), Nillable::Nil));
@@ -86,7 +87,7 @@ fn order(order_id: i32, customer_id: i32) -> Order {
             last_activity_date: DATE,
             credit_card_number: "892374389740".into(),
             credit_card_expiration_date: "12/12/2012".into(),
-            // "Bil1" with a digit is the original's.
+            // "Bil1" with a digit is the benchmark's own spelling.
             billing_address: address("Bill", "Bil1", customer_id),
             shipping_address: address("Ship", "Ship", customer_id),
         },

@@ -1,4 +1,4 @@
-//! Decodes or encodes one message again and again, to be measured from outside.
+//! Decodes or encodes one message repeatedly, to be measured from outside.
 //!
 //! ```text
 //! cargo run --release -p castile-suites --example codec -- echo|order|own-echo|own-order|any FILE decode|encode|roundtrip N
@@ -9,22 +9,21 @@
 //! cargo run --release -p castile-suites --example codec -- swa|mtom|stream BYTES serve N
 //! ```
 //!
-//! Those that begin with `own` are read as types of this program, which derive what the generator writes for the others.
+//! Arguments that begin with `own` select types of this program, which derive what the generator writes for the others.
 //!
-//! The messages of the second form are those of the suite `wstest`, with so many structs or nodes; those of the third are what the suite
-//! `seismic` answers to the query of this number of its run `.2x20`.
+//! The messages of the second form are those of the suite `wstest`, with this many structs or nodes. Those of the third are the answers
+//! of the suite `seismic` to the query of this number in its run `.2x20`.
 //!
-//! The messages of the fourth form are made here, of the same structs: document/literal, in SOAP encoding, and with each
-//! struct behind the call, its namespaces declared in the envelope or, as Apache Axis does it, in each struct.
+//! The messages of the fourth form are made here, from the same structs: document/literal, in SOAP encoding, and with each struct as an
+//! independent element after the call. Its namespaces are declared in the envelope or, as Apache Axis does, in each struct.
 //!
-//! The documents of the fifth form are those of the suite `styles`, the attachments of the sixth what `attachments` measures
-//! over a socket. `serve` answers such a request, from the bytes of its body to those of the answer, without a socket:
-//! what comes is decoded, what goes is encoded. `tokenise` reads the tokens of the same bytes and nothing else, as the
-//! measure for what is done on top of that.
+//! The documents of the fifth form are those of the suite `styles`; the attachments of the sixth are those that `attachments` measures
+//! over a socket. `serve` answers such a request, from the bytes of its body to those of the answer, without a socket: the request is
+//! decoded and the answer is encoded. `tokenise` only reads the tokens of the same bytes, as a baseline for further work.
 //!
-//! `decode` and `encode` do nothing but that, N times; the output buffer is used again. `roundtrip` prints the message
-//! as it is encoded again. Under `valgrind --tool=callgrind`, the difference between two N, divided by their
-//! difference, is the cost of one message in instructions.
+//! `decode` and `encode` do only that, N times, and reuse the output buffer. `roundtrip` prints the message as it is encoded again.
+//! Under `valgrind --tool=callgrind`, the difference between two N, divided by their difference, is the cost of one message in
+//! instructions.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -111,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// A request of the suite `wstest`.
+/// Returns a request of the suite `wstest`.
 fn of_suite(operation: &str, count: &str) -> Result<Bytes, Box<dyn Error>> {
     let (name, cases) = (format!("{operation}{count}"), castile_suites::wstest::cases());
     let case = cases.iter().find(|case| case.name == name);
@@ -119,7 +118,7 @@ fn of_suite(operation: &str, count: &str) -> Result<Bytes, Box<dyn Error>> {
     Ok(message.ok_or_else(|| format!("wstest has no case {name}"))?.body.clone())
 }
 
-/// What the suite `seismic` answers to a query.
+/// Returns the answer of the suite `seismic` to a query.
 fn quakes(number: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let set = &queries::SETS[2];
     let query = set.queries().nth(self::number("QUERY", number)?).ok_or("there is no such query")?;
@@ -130,7 +129,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Answers a request again and again.
+/// Answers a request repeatedly.
 fn serve<S>(
     mut server: S,
     request: impl Fn() -> http::request::Builder,
@@ -159,7 +158,7 @@ where
     })
 }
 
-/// Reads all tokens of a document again and again.
+/// Reads all tokens of a document repeatedly.
 fn tokenise(document: &[u8], count: usize) -> Result<(), Box<dyn Error>> {
     let mut memory = Memory::default();
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! The types of contracts as a program would have them.
+//! The types of the contracts, written as types of a program.
 
 use castile::Xml;
 use castile_soap::Root;
@@ -83,7 +83,7 @@ impl Message for Order {
     }
 }
 
-/// Those of WSTest.
+/// The types of WSTest.
 pub mod wstest {
     use castile::{Nillable, Xml};
     use castile_soap::Root;
@@ -142,7 +142,7 @@ pub mod wstest {
     }
 }
 
-/// Those of the seismic service.
+/// The types of the seismic service.
 pub mod seismic {
     use castile::Xml;
     use castile::datatypes::{DateTime, Id, Idref, Token};

@@ -1,4 +1,5 @@
-//! The second form of the contract: wrappers are called as their operations, and arrays have no element around them.
+//! The second version of the contract: wrappers have the names of their operations, and arrays have no element
+//! around them.
 
 use castile::codegen::{FromXml, ToXml};
 use castile::{Fault, Request, Response};
@@ -14,10 +15,10 @@ pub mod contract {
 
 use contract::*;
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/benchmark1/round2";
 
-/// What reports call this form.
+/// The name of this version in reports.
 const STYLE: &str = "round2";
 
 impl Benchmark for Service {
@@ -52,7 +53,7 @@ impl Benchmark for Service {
     }
 }
 
-/// The cases of the first form, by the same names.
+/// Returns the cases of the first version, with the same names.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![echo("echoVoid".into(), "echoVoid", EchoVoid {}, |_, _: &EchoVoidResponse| true)];
     for size in SIZES {

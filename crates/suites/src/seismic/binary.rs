@@ -1,7 +1,8 @@
-//! Queries and answers in few bytes, over HTTP without SOAP. It shows what XML costs beside the same work, as RMI did in the article.
+//! Queries and answers in a compact binary form, over HTTP without SOAP. It shows the cost of XML relative to the same work, as RMI did
+//! in the article.
 //!
-//! Messages are those of [postcard](https://postcard.jamesmunns.com/wire-format): numbers in as few bytes as they need, text
-//! behind its length, and no names.
+//! Messages are in the [postcard](https://postcard.jamesmunns.com/wire-format) format: numbers take as few bytes as they need, texts
+//! follow their length, and there are no names.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,72 +29,72 @@ use super::judge::Judge;
 use super::regions::Names;
 use crate::client::{self, Counting};
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/seismic/binary";
 /// The media type of its messages.
 pub const MEDIA_TYPE: &str = "application/octet-stream";
 
-/// The most bytes that a query may have; it has 80 at most.
+/// The limit of a query in bytes; a query needs at most 80.
 const LONGEST_QUERY: usize = 1_024;
-/// How long a query may take to come.
+/// The time limit for receiving a query.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// The most bytes that an answer may have.
+/// The limit of an answer in bytes.
 const LONGEST_ANSWER: usize = 64 << 20;
 
-/// What was found, by area.
+/// The quakes that were found, by area.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The names of methods; quakes say which by number, from 0.
+    /// The names of methods. Quakes refer to them by index, from 0.
     pub methods: Vec<String>,
     /// The areas with quakes.
     pub sets: Vec<Set>,
 }
 
-/// What was found in one area.
+/// The quakes that were found in one area.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Set {
     /// The name of the area.
     pub area: String,
-    /// The regions that quakes were in.
+    /// The regions of the quakes.
     pub regions: Vec<Region>,
-    /// The quakes by time.
+    /// The quakes in the order of time.
     pub quakes: Vec<Quake>,
 }
 
 /// A region.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Region {
-    /// Its number.
+    /// The number of the region.
     pub number: u16,
-    /// Its name.
+    /// The name of the region.
     pub name: String,
 }
 
 /// A quake.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quake {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub millis: i64,
-    /// In degrees, north is positive.
+    /// In degrees; north is positive.
     pub latitude: f32,
-    /// In degrees, east is positive.
+    /// In degrees; east is positive.
     pub longitude: f32,
     /// In kilometres.
     pub depth: f32,
     /// On the scale of the method.
     pub magnitude: f32,
-    /// The number of the method.
+    /// The index of the method.
     pub method: u16,
     /// The number of the region.
     pub region: u16,
 }
 
-/// A query as its message.
+/// Encodes a query as a message.
 pub fn request(query: &Query) -> Bytes {
     write(query)
 }
 
-/// Bytes of what is built of numbers, texts, options and lists.
+/// Encodes a message of numbers, texts, options and lists.
 fn write(message: &impl Serialize) -> Bytes {
     match postcard::to_stdvec(message) {
         Ok(bytes) => bytes.into(),
@@ -101,10 +102,10 @@ fn write(message: &impl Serialize) -> Bytes {
     }
 }
 
-/// Reads an answer.
+/// Decodes an answer.
 ///
 /// # Errors
-/// If the bytes are none.
+/// The bytes are not an answer.
 pub fn answer(bytes: &[u8]) -> Result<Answer, String> {
     match postcard::take_from_bytes(bytes) {
         Ok((answer, [])) => Ok(answer),
@@ -113,7 +114,7 @@ pub fn answer(bytes: &[u8]) -> Result<Answer, String> {
     }
 }
 
-/// Looks at an answer as far as can be done without the catalogue, and says how many quakes are in it.
+/// Checks an answer as far as possible without the catalogue. Returns how many quakes are in it.
 pub fn judge(asked: &Query, answer: &Answer) -> Result<u64, String> {
     let mut judge = Judge::new(asked);
     for quake in answer.sets.iter().flat_map(|set| &set.quakes) {
@@ -123,7 +124,7 @@ pub fn judge(asked: &Query, answer: &Answer) -> Result<u64, String> {
     Ok(judge.matches())
 }
 
-/// Clients that send these queries.
+/// Makes clients that send these queries.
 pub(super) fn connect(queries: Vec<Query>) -> Connect {
     client::connect(
         |user: &User, transport| Ok((transport, client::url(user))),
@@ -162,27 +163,28 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
     Answer { methods: catalogue.methods().to_vec(), sets: found.into_iter().map(set).collect() }
 }
 
-/// Routes with the binary service at its path beside them; a tower service, cheap to clone.
+/// A tower service with the binary service at its path and the routes at the others. It is cheap to clone.
 #[derive(Clone)]
 pub struct Beside {
     binary: Option<Arc<Binary>>,
     routes: Routes,
 }
 
-/// The binary service, and what its answers are charged to.
+/// The binary service, and the budget that its answers are charged to.
 struct Binary {
     service: Service,
     budget: Budget,
 }
 
 impl Beside {
-    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`. Its answers are charged to the budget of
-    /// the process.
+    /// Creates a service that answers requests for the binary service, if there is one, and passes the others to `routes`. Its answers
+    /// are charged to the budget of the process.
     pub fn new(service: impl Into<Option<Service>>, routes: Routes) -> Self {
         Beside::charged_to(Budget::process(), service, routes)
     }
 
-    /// Answers what is for the binary service, if there is one, and leaves the rest to `routes`. Its answers are charged to `budget`.
+    /// Creates a service that answers requests for the binary service, if there is one, and passes the others to `routes`. Its answers
+    /// are charged to `budget`.
     pub fn charged_to(budget: Budget, service: impl Into<Option<Service>>, routes: Routes) -> Self {
         let binary = service.into().map(|service| Arc::new(Binary { service, budget }));
         Beside { binary, routes }
@@ -243,7 +245,8 @@ impl Binary {
         Ok(response)
     }
 
-    /// An answer that is charged until the last of it is sent, unless it is a small one. Who reads it slowly makes way for others.
+    /// Returns an answer that is charged until its last byte is sent, unless it is small. It is dropped for others if its client reads
+    /// slowly.
     fn charged(&self, answer: Bytes) -> Result<Response<Body>, (StatusCode, String)> {
         if answer.len() <= UNCHARGED {
             return Ok(Response::new(Body::from(answer)));

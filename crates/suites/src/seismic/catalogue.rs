@@ -1,4 +1,4 @@
-//! Quakes held in memory, by area and time, and what a query finds of them.
+//! A catalogue of quakes in memory, by area and time, and the search for quakes that match a query.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,36 +10,36 @@ use serde::{Deserialize, Serialize};
 use super::regions::{AREAS, REGIONS};
 use super::time::{moment, seconds};
 
-/// The most quakes that a file may have: some hundred times those of the article.
+/// The largest number of quakes in a file: about a hundred times those of the article.
 const MOST: usize = 10_000_000;
-/// The most bytes that a line of a file may have.
+/// The longest line of a file, in bytes.
 const LONGEST_LINE: u64 = 1_024;
 
-/// Which quakes are asked for. What is absent bounds nothing.
+/// The quakes to find. An absent field is no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Query {
-    /// The first moment, in milliseconds since 1970.
+    /// The earliest time, in milliseconds since 1970.
     pub from: Option<i64>,
-    /// The last moment.
+    /// The latest time, in milliseconds since 1970.
     pub to: Option<i64>,
-    /// In degrees, east is positive.
+    /// In degrees; east is positive.
     pub longitude: Bounds,
-    /// In degrees, north is positive.
+    /// In degrees; north is positive.
     pub latitude: Bounds,
-    /// On Richter's scale or one like it.
+    /// On the Richter scale or a similar one.
     pub magnitude: Bounds,
     /// In kilometres.
     pub depth: Bounds,
 }
 
 impl Query {
-    /// Whether a quake is within all bounds.
+    /// Returns whether a quake is within all bounds.
     pub fn asks_for(&self, quake: &Quake) -> bool {
         let in_time = self.from.is_none_or(|from| from <= quake.millis) && self.to.is_none_or(|to| quake.millis <= to);
         in_time && self.takes(quake)
     }
 
-    /// Whether a quake is within all bounds but those of time.
+    /// Returns whether a quake is within all bounds except those of time.
     fn takes(&self, quake: &Quake) -> bool {
         self.longitude.take(quake.longitude)
             && self.latitude.take(quake.latitude)
@@ -48,22 +48,22 @@ impl Query {
     }
 }
 
-/// A range of numbers, which begins with `least` and ends before `below`.
+/// A range of numbers, from `least` (inclusive) to `below` (exclusive).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// The least number in it.
+    /// The lower bound, which is part of the range.
     pub least: Option<f32>,
-    /// The least number above it.
+    /// The upper bound, which is not part of the range.
     pub below: Option<f32>,
 }
 
 impl Bounds {
-    /// Whether the number is in the range. One that is none (NaN) is in no range that is bounded.
+    /// Returns whether the number is in the range. NaN is in no range that has a bound.
     fn take(&self, value: f32) -> bool {
         self.least.is_none_or(|least| least <= value) && self.below.is_none_or(|below| value < below)
     }
 
-    /// Whether the range has numbers in common with those from `least` to `most`.
+    /// Returns whether the range overlaps the one from `least` to `most`.
     fn meet(&self, least: f32, most: f32) -> bool {
         self.least.is_none_or(|mine| mine <= most) && self.below.is_none_or(|mine| least < mine)
     }
@@ -72,30 +72,30 @@ impl Bounds {
 /// One quake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quake {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub millis: i64,
-    /// In degrees, north is positive.
+    /// In degrees; north is positive.
     pub latitude: f32,
-    /// In degrees, east is positive.
+    /// In degrees; east is positive.
     pub longitude: f32,
     /// In kilometres.
     pub depth: f32,
-    /// On the scale that `method` says.
+    /// On the scale of `method`.
     pub magnitude: f32,
-    /// By which method the magnitude was found, as its place in [`Catalogue::methods`].
+    /// The method that determined the magnitude, as an index of [`Catalogue::methods`].
     pub method: u16,
     /// The number of the region, from 1.
     pub region: u16,
 }
 
-/// All quakes that are known, in memory, for as long as the service runs.
+/// All known quakes, held in memory while the service runs.
 #[derive(Debug)]
 pub struct Catalogue {
     areas: Vec<Area>,
     methods: Vec<String>,
 }
 
-/// The quakes of one area by time, and the rectangle that they are in.
+/// The quakes of one area in the order of time, and the rectangle that contains them.
 #[derive(Clone, Debug, Default)]
 struct Area {
     quakes: Vec<Quake>,
@@ -103,19 +103,19 @@ struct Area {
     longitude: Option<(f32, f32)>,
 }
 
-/// What was found in one area.
+/// The quakes that were found in one area.
 #[derive(Debug, PartialEq)]
 pub struct Found<'a> {
     /// The number of the area, from 1.
     pub area: u16,
-    /// The numbers of the regions that quakes were in, in ascending order.
+    /// The numbers of the quakes' regions, in ascending order.
     pub regions: Vec<u16>,
-    /// The quakes by time.
+    /// The quakes in the order of time.
     pub quakes: Vec<&'a Quake>,
 }
 
 impl Found<'_> {
-    /// Which of the regions a quake was in.
+    /// Returns the index of a quake's region in `regions`.
     pub(super) fn region_of(&self, quake: &Quake) -> Option<usize> {
         self.regions.binary_search(&quake.region).ok()
     }
@@ -123,17 +123,17 @@ impl Found<'_> {
 
 fn found<'a>(number: u16, area: &'a Area, query: &Query) -> Option<Found<'a>> {
     let quakes = area.find(query);
-    // Small queries find nothing in most areas.
+    // Small queries find no quakes in most areas.
     (!quakes.is_empty()).then(|| Found { area: number, regions: regions_of(&quakes), quakes })
 }
 
 impl Catalogue {
-    /// An empty one.
+    /// Creates an empty catalogue.
     pub(super) fn new() -> Self {
         Catalogue { areas: vec![Area::default(); AREAS], methods: Vec::new() }
     }
 
-    /// Adds quakes of an area, which there must be. They may come in any order; those of one moment stay in theirs.
+    /// Adds quakes to an area, which must exist. They may be in any order; quakes of the same time keep their order.
     pub(super) fn extend(&mut self, area: u16, quakes: impl IntoIterator<Item = Quake>) {
         let area = &mut self.areas[usize::from(area) - 1];
         let quakes = quakes.into_iter();
@@ -143,11 +143,11 @@ impl Catalogue {
             widen(&mut area.longitude, quake.longitude);
             area.quakes.push(quake);
         }
-        // Files are sorted by time as a rule, which makes this one look at each.
+        // Files are usually sorted by time, so this only has to check the order.
         area.quakes.sort_by_key(|quake| quake.millis);
     }
 
-    /// The number of a method, which is given to it when it is first asked for; `None` beyond 65,536 of them.
+    /// Returns the number of a method, and assigns one if it is new; `None` if there would be more than 65,536.
     pub(super) fn number_of_method(&mut self, name: &str) -> Option<u16> {
         let known = self.methods.iter().position(|method| method == name);
         let number = u16::try_from(known.unwrap_or(self.methods.len())).ok()?;
@@ -157,41 +157,43 @@ impl Catalogue {
         Some(number)
     }
 
-    /// The names of methods, each at its number.
+    /// Returns the names of the methods, indexed by their numbers.
     pub fn methods(&self) -> &[String] {
         &self.methods
     }
 
-    /// How many quakes there are.
+    /// Returns the number of quakes.
     pub fn quakes(&self) -> usize {
         self.areas.iter().map(|area| area.quakes.len()).sum()
     }
 
-    /// What a query asks for, by area in ascending order, without areas that have none of it.
+    /// Returns the quakes that match a query, by area in ascending order, without areas that have none.
     pub fn find(&self, query: &Query) -> Vec<Found<'_>> {
         (1_u16..).zip(&self.areas).filter_map(|(number, area)| found(number, area, query)).collect()
     }
 
-    /// How many quakes a query finds at most, from the bounds of areas and the order of time alone.
+    /// Returns an upper bound for the number of quakes that a query finds, using only the bounds of areas and the order
+    /// of time.
     pub(super) fn at_most(&self, query: &Query) -> usize {
         self.areas.iter().map(|area| area.within(query).len()).sum()
     }
 
-    /// What a query asks for in one area, if that has any of it.
+    /// Returns the quakes of one area that match a query, if there are any.
     pub(super) fn find_in(&self, number: u16, query: &Query) -> Option<Found<'_>> {
         let area = self.areas.get(usize::from(number.checked_sub(1)?))?;
         found(number, area, query)
     }
 
-    /// Reads a catalogue from a file of lines, which may be packed by gzip.
+    /// Reads a catalogue from a text file, which may be compressed with gzip.
     pub fn open(path: &Path) -> io::Result<Catalogue> {
         let mut file = BufReader::new(File::open(path)?);
         let is_packed = file.fill_buf()?.starts_with(&[0x1F, 0x8B]);
         if is_packed { Catalogue::read(BufReader::new(MultiGzDecoder::new(file))) } else { Catalogue::read(file) }
     }
 
-    /// Reads a catalogue of lines as the article's service did: date and time in UTC, milliseconds, latitude, longitude,
-    /// depth, magnitude, method, region and area: `2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24`.
+    /// Reads a catalogue in the format of the article's service. A line has date and time in UTC, milliseconds,
+    /// latitude, longitude, depth, magnitude, method, region and area: `2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5
+    /// MB 273 24`.
     ///
     /// An error of [`io::ErrorKind::InvalidData`] names the line.
     pub fn read(mut lines: impl BufRead) -> io::Result<Catalogue> {
@@ -217,7 +219,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Writes a catalogue as [`read`](Self::read) reads it, area by area.
+    /// Writes a catalogue in the format of [`read`](Self::read), area by area.
     pub fn write(&self, mut lines: impl Write) -> io::Result<()> {
         for (number, area) in (1_u16..).zip(&self.areas) {
             for quake in &area.quakes {
@@ -273,7 +275,7 @@ impl Area {
         self.within(query).iter().filter(|quake| query.takes(quake)).collect()
     }
 
-    /// The quakes in the time of a query, if its bounds meet those of the area.
+    /// Returns the quakes within the time of a query, if its bounds overlap those of the area.
     fn within(&self, query: &Query) -> &[Quake] {
         let (Some(latitude), Some(longitude)) = (self.latitude, self.longitude) else { return &[] };
         if !query.latitude.meet(latitude.0, latitude.1) || !query.longitude.meet(longitude.0, longitude.1) {
@@ -281,7 +283,7 @@ impl Area {
         }
         let first = query.from.map_or(0, |from| self.quakes.partition_point(|quake| quake.millis < from));
         let end = query.to.map_or(self.quakes.len(), |to| self.quakes.partition_point(|quake| quake.millis <= to));
-        // A query may end before it begins.
+        // The end of a query may be before its start.
         self.quakes.get(first..end).unwrap_or_default()
     }
 }
@@ -298,7 +300,7 @@ fn widen(range: &mut Option<(f32, f32)>, value: f32) {
     *range = Some(range.map_or((value, value), |(least, most)| (least.min(value), most.max(value))));
 }
 
-/// The fields of a line that are left.
+/// The remaining fields of a line.
 struct Fields<'a>(std::str::SplitAsciiWhitespace<'a>);
 
 impl<'a> Fields<'a> {
@@ -312,7 +314,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whole seconds since 1970 of `2000-01-01` and `01:50:08`.
+/// Returns the seconds since 1970 of a date and a time, such as `2000-01-01` and `01:50:08`.
 fn seconds_of(date: &str, time: &str) -> Option<i64> {
     fn three<T: std::str::FromStr>(text: &str, separator: char) -> Option<[T; 3]> {
         let mut parts = text.split(separator).map(str::parse);
@@ -322,7 +324,7 @@ fn seconds_of(date: &str, time: &str) -> Option<i64> {
     let [year, month, day]: [u16; 3] = three(date, '-')?;
     let [hour, minute, second]: [u8; 3] = three(time, ':')?;
     let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-    // The calendar itself judges the day.
+    // The calendar checks the day.
     castile::datatypes::DateTime::utc(i64::from(year), month, day, hour, minute, second)?;
     Some(seconds(i64::from(year), month, day, hour, minute, second))
 }

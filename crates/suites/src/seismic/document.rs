@@ -1,4 +1,4 @@
-//! Queries and answers as documents: what the article's own engine sent.
+//! Queries and answers as documents, as the article's own engine sent them.
 
 use castile::datatypes::{Id, Idref, Token};
 use castile::{Fault, Items, Request, Response};
@@ -17,10 +17,10 @@ pub mod contract {
 
 use contract::quakes::{Quake, QuakeSet, Quakes, Query, Region, Regions, Results};
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/seismic";
 
-/// From how many quakes on an answer leaves while it is made.
+/// An answer with at least this many quakes is sent while it is made.
 const STREAMED: usize = 2_000;
 
 impl contract::QuakeInterface for Service {
@@ -33,7 +33,7 @@ impl contract::QuakeInterface for Service {
         if found.iter().map(|found| found.quakes.len()).sum::<usize>() < STREAMED {
             return Ok(results(&methods, found).into());
         }
-        // Each set is made when the one before it is sent.
+        // Each set is made after the one before it was sent.
         let areas: Vec<u16> = found.iter().map(|found| found.area).collect();
         let service = self.clone();
         let sets = areas.into_iter().filter_map(move |area| {
@@ -46,7 +46,7 @@ impl contract::QuakeInterface for Service {
 
 mapping!(QuakeInterfaceClient, method: Token, region: Idref);
 
-/// What a catalogue has for a query, all of it.
+/// Returns the complete answer of a catalogue to a query.
 pub fn answer(catalogue: &Catalogue, asked: &catalogue::Query) -> Results {
     results(&methods(catalogue), catalogue.find(asked))
 }
@@ -56,7 +56,7 @@ fn results(methods: &[Token], found: Vec<Found>) -> Results {
     Results { count, result_set: found.into_iter().map(|found| set(methods, found)).collect() }
 }
 
-/// A query as its message.
+/// Returns the message of a query.
 pub fn request(asked: &catalogue::Query) -> Query {
     query(asked)
 }
@@ -85,7 +85,7 @@ fn set(methods: &[Token], found: Found) -> QuakeSet {
     }
 }
 
-/// How a region is referred to.
+/// Returns the id of a region.
 pub(super) fn ident(region: u16) -> String {
     format!("rgn{region}")
 }
@@ -94,10 +94,10 @@ fn count(number: usize) -> Option<i32> {
     i32::try_from(number).ok()
 }
 
-/// Looks at an answer as far as can be done without the catalogue, and says how many quakes are in it.
+/// Checks an answer as far as possible without the catalogue. Returns how many quakes are in it.
 pub fn judge(asked: &catalogue::Query, results: &Results) -> Result<u64, String> {
     let mut judge = Judge::new(asked);
-    // What came is there.
+    // A decoded answer has all its items in memory.
     let sets = results.result_set.get().unwrap_or_default();
     judge.count("result sets", results.count, sets.len())?;
     for set in sets {

@@ -16,7 +16,7 @@ pub mod contract {
 
 use contract::{ArrayOfQuake, ArrayOfQuakeSet, ProcessRequest, ProcessResponse, Quake, QuakeSet, Query, Region};
 
-/// Where the service is mounted.
+/// The path of the service.
 pub const PATH: &str = "/seismic/encoded";
 
 impl contract::EncodedQuakeInterface for Service {
@@ -28,7 +28,7 @@ impl contract::EncodedQuakeInterface for Service {
 
 mapping!(EncodedQuakeInterfaceClient, method: String, region: String);
 
-/// A query as its message.
+/// Returns the message of a query.
 pub fn request(asked: &catalogue::Query) -> ProcessRequest {
     ProcessRequest { query: Some(query(asked)) }
 }
@@ -56,7 +56,7 @@ fn set(catalogue: &Catalogue, found: Found) -> QuakeSet {
     }
 }
 
-/// Looks at an answer as far as can be done without the catalogue, and says how many quakes are in it.
+/// Checks an answer as far as possible without the catalogue. Returns how many quakes are in it.
 pub fn judge(asked: &catalogue::Query, response: &ProcessResponse) -> Result<u64, String> {
     let mut judge = Judge::new(asked);
     let sets = response.process_return.as_ref().ok_or("found nothing, expected result sets")?;

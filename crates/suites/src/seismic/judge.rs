@@ -1,11 +1,11 @@
-//! What can be said of an answer without the catalogue that it comes from.
+//! Checks answers without their catalogue.
 
 use castile::datatypes::DateTime;
 
 use super::catalogue::{Quake, Query};
 use super::time::millis;
 
-/// Sees to it that an answer's counts are right and its quakes are asked for.
+/// Checks that an answer's counts are right and that its quakes match the query.
 pub(super) struct Judge<'a> {
     asked: &'a Query,
     matches: u64,
@@ -16,7 +16,7 @@ impl<'a> Judge<'a> {
         Judge { asked, matches: 0 }
     }
 
-    /// Compares what an answer says of its length with how long it is.
+    /// Compares a declared count with the actual one.
     pub(super) fn count(&self, what: &str, said: Option<i32>, found: usize) -> Result<(), String> {
         match said {
             Some(said) if usize::try_from(said) == Ok(found) => Ok(()),
@@ -24,7 +24,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Looks at a quake whose moment comes in two pieces, whole seconds and milliseconds.
+    /// Checks a quake whose time is given as whole seconds and milliseconds.
     pub(super) fn quake(
         &mut self,
         (time, part): (Option<&DateTime>, Option<i32>),
@@ -49,7 +49,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// How many quakes were seen.
+    /// Returns how many quakes were checked.
     pub(super) fn matches(&self) -> u64 {
         self.matches
     }

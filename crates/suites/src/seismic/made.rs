@@ -1,18 +1,18 @@
-//! A catalogue that is made up: as many quakes as the article had, in the same areas and years. The article's own catalogue
-//! isn't to be had.
+//! The synthetic catalogue: as many quakes as in the article, in the same areas and years. The article's own catalogue isn't
+//! available.
 //!
-//! Nothing but additions, multiplications and comparisons make it, so that it is the same on every machine.
+//! It is computed with additions, multiplications and comparisons only, so that it is the same on every machine.
 
 use super::catalogue::{Catalogue, Quake};
 use super::queries::span;
 use super::regions::Names;
 use crate::random::JavaRandom;
 
-/// How many quakes there are.
+/// The number of quakes.
 const QUAKES: usize = 93_000;
 
-/// Latitude and longitude of the middle of an area, how far it reaches to both sides of it (all in degrees), and how many of a
-/// thousand quakes are there. They are a rough picture of the world, no science.
+/// Latitude and longitude of the middle of an area, its extent to both sides (all in degrees), and how many of a thousand
+/// quakes are in it. These are a rough picture of the world, not science.
 type Area = [i16; 5];
 
 #[rustfmt::skip]
@@ -29,10 +29,10 @@ const AREAS: [Area; super::regions::AREAS] = [
     [5, 95, 5, 3, 10], [28, 65, 2, 3, 4], [36, 71, 2, 2, 29], [58, 75, 8, 35, 1], [-75, 80, 7, 70, 1],
 ];
 
-/// The methods, and how many of a hundred magnitudes each found.
+/// The methods, and how many of a hundred magnitudes each determined.
 const METHODS: [(&str, u32); 6] = [("MB", 41), ("ML", 17), ("MD", 13), ("MS", 11), ("MW", 10), ("UK", 8)];
 
-/// Makes the catalogue.
+/// Creates the catalogue.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::new();
     let methods: Vec<(u16, u32)> =
@@ -42,7 +42,7 @@ pub(super) fn catalogue() -> Catalogue {
     let (mut done, mut before) = (0, 0);
     for (number, area) in (1_u16..).zip(&AREAS) {
         before += area[4] as u32;
-        // The shares are of the whole so far, so that all together are as many as they should be.
+        // The shares are cumulative, so that all together give the exact number of quakes.
         let end = QUAKES * before as usize / whole as usize;
         let maker = Maker::new(number, area, &methods, &mut random);
         catalogue.extend(number, (done..end).map(|_| maker.quake(&mut random)));
@@ -53,7 +53,7 @@ pub(super) fn catalogue() -> Catalogue {
 
 const SEED: u64 = 93_000;
 
-/// What the quakes of one area are made of.
+/// Makes the quakes of one area.
 struct Maker<'a> {
     /// Number, latitude and longitude of each region, in thousandths of a degree.
     regions: Vec<(u16, f64, f64)>,
@@ -73,17 +73,17 @@ impl<'a> Maker<'a> {
     fn quake(&self, random: &mut JavaRandom) -> Quake {
         let (start, end) = span();
         let millis = start + (random.next_double() * (end - start + 1) as f64) as i64;
-        // Some regions have many quakes and many have few.
+        // Most quakes are in a few of the regions.
         let skew = random.next_double() * random.next_double();
         let (region, latitude, longitude) = self.regions[(skew * self.regions.len() as f64) as usize];
         let mut near = |middle: f64, most: f64| {
             let bell = random.next_double() + random.next_double() + random.next_double() - 1.5;
-            // Thousandths of a degree: as many digits as catalogues have.
+            // Thousandths of a degree, which is the precision of real catalogues.
             ((middle + bell * self.reach * 0.6).clamp(-most, most).round() / 1_000.0) as f32
         };
         let (latitude, longitude) = (near(latitude, 90_000.0), near(longitude, 179_999.0));
         let depth = match random.next_double() {
-            // Where the depth isn't known, catalogues say 10 or 33.
+            // Catalogues have 10 or 33 if the depth isn't known.
             x if x < 0.2 => 10.0,
             x if x < 0.4 => 33.0,
             _ => {
@@ -115,7 +115,7 @@ impl<'a> Maker<'a> {
                 None => return *method,
             }
         }
-        // The shares are a hundred together, so that nothing is left.
+        // The shares add up to a hundred, so the loop always returns.
         0
     }
 }

@@ -1,11 +1,10 @@
-//! What both XML styles make of the catalogue: their contracts name the same things, so that the structs that are generated
-//! have the same fields.
+//! Maps the catalogue to both XML styles. Their contracts use the same names, so the generated structs have the same fields.
 
-/// How queries and quakes are read and written by a module that has `Query` and `Quake`, and `request` to make a message of a
-/// query, `judge` to look at what answers it; and the clients that do so.
+/// Defines functions that convert queries and quakes, and clients that use them. The calling module must have the types
+/// `Query` and `Quake`, `request` to make a message of a query, and `judge` to check its answer.
 macro_rules! mapping {
     ($client:ident, method: $method:ty, region: $region:ty) => {
-        /// What is asked for.
+        /// Returns the query of the catalogue for a request.
         fn asked(query: &Query) -> $crate::seismic::catalogue::Query {
             use $crate::seismic::catalogue::Bounds;
             use $crate::seismic::time::millis;
@@ -20,7 +19,7 @@ macro_rules! mapping {
             }
         }
 
-        /// A query of the catalogue as an element.
+        /// Returns a query of the catalogue as an element.
         fn query(asked: &$crate::seismic::catalogue::Query) -> Query {
             use $crate::seismic::time::moment_of_millis;
 
@@ -38,7 +37,7 @@ macro_rules! mapping {
             }
         }
 
-        /// A quake as an element.
+        /// Returns a quake as an element.
         fn quake(found: &$crate::seismic::catalogue::Quake, method: Option<$method>, region: Option<$region>) -> Quake {
             Quake {
                 time: Some($crate::seismic::time::moment(found.millis.div_euclid(1_000))),
@@ -52,13 +51,13 @@ macro_rules! mapping {
             }
         }
 
-        /// Looks at a quake of an answer.
+        /// Checks a quake of an answer.
         fn judge_quake(judge: &mut $crate::seismic::judge::Judge<'_>, quake: &Quake) -> Result<(), String> {
             let at = (quake.time.as_ref(), quake.millis);
             judge.quake(at, quake.latitude, quake.longitude, quake.depth, quake.magnitude)
         }
 
-        /// Clients that send these queries.
+        /// Makes clients that send these queries.
         pub(super) fn connect(queries: Vec<$crate::seismic::catalogue::Query>) -> ::castile_load::Connect {
             use $crate::client;
 

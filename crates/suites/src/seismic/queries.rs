@@ -1,17 +1,17 @@
-//! The queries of the article, made by its own generator.
+//! The queries of the article, from its own generator.
 
 use super::catalogue::{Bounds, Query};
 use super::time::seconds;
 use crate::random::JavaRandom;
 
-/// One of the article's runs: queries over a part of time, longitude and latitude.
+/// One of the article's runs: queries that cover a part of time, longitude and latitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
-    /// How the run is called: the part, an `x` and the number of queries.
+    /// The name of the run: the part, an `x` and the number of queries.
     pub name: &'static str,
-    /// The part of the whole span that a query covers, about.
+    /// The approximate part of the whole span that a query covers.
     pub fraction: f64,
-    /// How many queries there are.
+    /// The number of queries.
     pub queries: usize,
 }
 
@@ -24,7 +24,7 @@ pub const SETS: [Set; 4] = [
 ];
 
 impl Set {
-    /// Its queries, which are the same each time.
+    /// Returns its queries, which are always the same.
     pub fn queries(&self) -> impl Iterator<Item = Query> {
         let mut random = JavaRandom::new(SEED);
         let fraction = self.fraction;
@@ -32,15 +32,16 @@ impl Set {
     }
 }
 
-/// Each thread of the article's client began with this seed.
+/// The seed of each thread of the article's client.
 const SEED: u64 = 5;
 
-/// The first and the last moment that the client asks for, in milliseconds since 1970.
+/// Returns the earliest and the latest time that the client queries, in milliseconds since 1970.
 pub(super) fn span() -> (i64, i64) {
     (seconds(2000, 1, 1, 1, 19, 26) * 1_000, seconds(2003, 8, 31, 23, 7, 59) * 1_000)
 }
 
-/// Six numbers are drawn for a query, in this order. Conversions to `f32` stand where Java's client has them.
+/// Draws six numbers for a query, in this order. The conversions to `f32` are in the same places as in the
+/// Java client.
 fn query(random: &mut JavaRandom, fraction: f64) -> Query {
     let half = fraction / 2.0;
     let half_root = fraction.sqrt() / 2.0;

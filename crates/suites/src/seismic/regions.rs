@@ -1,13 +1,13 @@
-//! Where quakes are: the 50 seismic areas of Flinn and Engdahl and their 729 regions, as a published list names them.
+//! The 50 seismic areas of Flinn and Engdahl and their 729 regions, with the names of a published list.
 
 use std::sync::LazyLock;
 
-/// How many areas there are; they are numbered from 1.
+/// The number of areas; they are numbered from 1.
 pub(super) const AREAS: usize = 50;
-/// How many regions there are; they are numbered from 1.
+/// The number of regions; they are numbered from 1.
 pub(super) const REGIONS: usize = 729;
 
-/// The names of areas and regions, each at its number less one.
+/// The names of areas and regions. The index of each is its number minus one.
 #[derive(Debug)]
 pub(super) struct Names {
     areas: Vec<&'static str>,
@@ -17,36 +17,36 @@ pub(super) struct Names {
 /// A region.
 #[derive(Debug)]
 pub(super) struct Region {
-    /// The number of the area that it belongs to.
+    /// The number of its area.
     pub(super) area: u16,
     /// Its name, in capitals.
     pub(super) name: &'static str,
 }
 
 impl Names {
-    /// The list that stands in `data/regions.txt`, whose licence stands beside it.
+    /// Returns the list in `data/regions.txt`. Its licence is in the same folder.
     pub(super) fn published() -> &'static Names {
         static NAMES: LazyLock<Names> = LazyLock::new(|| Names::read(include_str!("../../data/regions.txt")));
         &NAMES
     }
 
-    /// The name of the area of this number, 1 to [`AREAS`]; readers of catalogues see to that.
+    /// Returns the name of the area of this number, which must be from 1 to [`AREAS`]. Readers of catalogues check that.
     pub(super) fn area(&self, number: u16) -> &'static str {
         self.areas[usize::from(number) - 1]
     }
 
-    /// The region of this number, 1 to [`REGIONS`].
+    /// Returns the region of this number, which must be from 1 to [`REGIONS`].
     pub(super) fn region(&self, number: u16) -> &Region {
         &self.regions[usize::from(number) - 1]
     }
 
-    /// The numbers of the regions of an area, in ascending order.
+    /// Returns the numbers of the regions of an area, in ascending order.
     pub(super) fn regions_of(&self, area: u16) -> impl Iterator<Item = u16> {
         (1_u16..).zip(&self.regions).filter(move |(_, region)| region.area == area).map(|(number, _)| number)
     }
 
     /// Reads `* NUMBER NAME` for areas, and `NUMBER AREA NAME` for regions, both in order. The list is part of this program,
-    /// so that what is wrong with it is seen by whoever changes it.
+    /// so its author notices errors in it.
     fn read(list: &'static str) -> Names {
         let mut names = Names { areas: Vec::with_capacity(AREAS), regions: Vec::with_capacity(REGIONS) };
         for line in list.lines() {
@@ -67,7 +67,7 @@ impl Names {
     }
 }
 
-/// A number and what comes after it.
+/// Splits a text into its leading number and the rest.
 fn number(text: &str) -> Option<(usize, &str)> {
     let (number, rest) = text.trim().split_once(' ')?;
     Some((number.parse().ok()?, rest.trim_start()))

@@ -1,12 +1,13 @@
-//! Moments as milliseconds since 1970, as catalogue and queries count them, and as `xs:dateTime`.
+//! Converts times between milliseconds since 1970, as in the catalogue and in queries, and `xs:dateTime`.
 
 use castile::datatypes::DateTime;
 
 const DAY: i64 = 86_400;
 
-/// The whole seconds of a day in the Gregorian calendar, in UTC. Days are those of the calendar; their number isn't checked.
+/// Returns the seconds since 1970 of a date and time in UTC. The date must be valid in the Gregorian calendar; it isn't
+/// checked.
 pub(crate) fn seconds(year: i64, month: u8, day: u8, hour: u8, minute: u8, second: u8) -> i64 {
-    // Years that begin with March have their odd day at the end, and months of 153 days in five.
+    // If years begin with March, the leap day is the last one, and every five months have 153 days.
     let (year, month) = if month > 2 { (year, i64::from(month) - 3) } else { (year - 1, i64::from(month) + 9) };
     let days = year * 365 + year.div_euclid(4) - year.div_euclid(100)
         + year.div_euclid(400)
@@ -16,7 +17,7 @@ pub(crate) fn seconds(year: i64, month: u8, day: u8, hour: u8, minute: u8, secon
     days * DAY + i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second)
 }
 
-/// The moment of these seconds since 1970, in UTC, from the year 1 on.
+/// Returns the UTC time of these seconds since 1970, from the year 1 on.
 pub(crate) fn moment(seconds: i64) -> DateTime {
     let (days, second) = (seconds.div_euclid(DAY) + 719_468, seconds.rem_euclid(DAY));
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -36,13 +37,13 @@ pub(crate) fn moment(seconds: i64) -> DateTime {
     }
 }
 
-/// The moment that is so many milliseconds after 1970, in UTC.
+/// Returns the UTC time of these milliseconds since 1970.
 pub(crate) fn moment_of_millis(millis: i64) -> DateTime {
     DateTime { nanosecond: (millis.rem_euclid(1_000) * 1_000_000) as u32, ..moment(millis.div_euclid(1_000)) }
 }
 
-/// Milliseconds since 1970, the rest cut off; a moment without a zone is one of UTC. Years so far off that nothing is known of
-/// their quakes are the ends of time.
+/// Returns milliseconds since 1970, rounded down; a time without a zone is in UTC. Very distant years, for which there are no
+/// quakes, are clamped.
 pub(crate) fn millis(moment: &DateTime) -> i64 {
     let year = moment.year.clamp(-1_000_000, 1_000_000);
     let DateTime { month, day, hour, minute, second, nanosecond, offset_minutes, .. } = *moment;
@@ -62,7 +63,7 @@ mod tests {
             assert_eq!(millis(&moment), millis_of_day, "{moment}");
             assert!(moment.to_string().ends_with("T01:02:03.045Z"), "{moment}");
         }
-        // What the clock of Unix is known to have shown.
+        // Known values of the Unix clock.
         assert_eq!(moment(951_782_400).to_string(), "2000-02-29T00:00:00Z");
         assert_eq!(moment(1_000_000_000).to_string(), "2001-09-09T01:46:40Z");
         assert_eq!(moment(-1).to_string(), "1969-12-31T23:59:59Z");

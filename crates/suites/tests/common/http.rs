@@ -1,4 +1,4 @@
-//! Services without sockets: requests in, responses out.
+//! Calls services without sockets.
 
 use bytes::Bytes;
 use castile::http::server::{Endpoint, Options};
@@ -24,7 +24,7 @@ pub fn wstest() -> Server {
     wstest_with(|_| {})
 }
 
-/// Runs what is given on this thread.
+/// Runs a future on this thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
@@ -45,7 +45,7 @@ pub fn post(server: &Server, message: impl Into<Bytes>) -> (StatusCode, String) 
     (status, answer)
 }
 
-/// Posts what has this media type, and expects an answer.
+/// Posts a body with this media type, and expects an answer.
 pub fn post_as(server: &Server, content_type: &str, body: Bytes) -> String {
     let (status, _, answer) = send(server, request(content_type, body));
     assert_eq!(status, StatusCode::OK, "{answer}");
@@ -57,10 +57,10 @@ fn request(content_type: &str, body: Bytes) -> Request<Full<Bytes>> {
     request.body(Full::new(body)).unwrap()
 }
 
-/// The code and the reason of a fault.
+/// Returns the code and the reason of a fault.
 pub fn fault(answer: &str) -> (String, String) {
     let node = super::layout::Node::parse(answer.as_bytes());
-    // A header may stand before the body.
+    // There may be a header before the body.
     let fault = &node.children[node.children.len() - 1].children[0];
     assert_eq!((fault.namespace.as_str(), fault.local.as_str()), (super::layout::SOAP, "Fault"), "{answer}");
     let text = |name: &str| fault.children.iter().find(|child| child.local == name).unwrap().text.clone();

@@ -1,4 +1,4 @@
-//! The same infoset, written in many ways.
+//! Writes the same infoset in many ways.
 
 use castile_xml::{Limits, Reader, Token, escape};
 
@@ -18,7 +18,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The root element of a document. White space between elements is dropped, comments and instructions as well.
+    /// Parses the root element of a document. White space between elements, comments and instructions are dropped.
     pub fn parse(document: &[u8]) -> Node {
         let mut reader = Reader::new(document, Limits::default()).unwrap();
         let mut open = vec![Node::default()];
@@ -49,25 +49,25 @@ impl Node {
     }
 }
 
-/// How one sender writes all its messages, and how often it departs from that.
+/// How one sender writes all its messages, and how often it deviates from that.
 pub struct Layout {
     line: &'static str,
     indent: &'static str,
     soap_prefix: &'static str,
     payload_prefix: &'static str,
-    /// Whether the payload's namespace is declared by the envelope.
+    /// Whether the payload's namespace is declared on the envelope.
     early: bool,
-    /// Whether it has a second prefix there, which is used in turn.
+    /// Whether the envelope declares a second prefix for it. The prefixes are used in turn.
     second: bool,
-    /// Whether `xsi` is declared there, and not where it is used.
+    /// Whether `xsi` is declared on the envelope, and not where it is used.
     early_xsi: bool,
     space_in_tags: &'static str,
     empty_tags: bool,
     before: &'static str,
     after: &'static str,
-    /// What stands where a header may stand.
+    /// The text in place of a header.
     header: &'static str,
-    /// One in how many nodes is written in another way; 0 is none.
+    /// One in this many nodes is written in another way; 0 means none.
     noise: usize,
 }
 
@@ -102,7 +102,7 @@ impl Layout {
         }
     }
 
-    /// Writes an envelope and what is in it.
+    /// Writes an envelope and its content.
     pub fn write(&self, envelope: &Node, random: &mut Random) -> String {
         let mut writer = Writer { layout: self, random, out: self.before.to_owned(), scope: Vec::new(), depth: 0 };
         writer.node(envelope);
@@ -127,7 +127,7 @@ impl Writer<'_> {
         let mut declarations = Vec::new();
         let own = if node.namespace == SOAP { layout.soap_prefix } else { layout.payload_prefix };
         if node.local == "Envelope" && layout.early {
-            // An envelope in the default namespace leaves that to itself.
+            // An envelope in the default namespace can't use the default for the payload.
             let payload = node.children[0].children[0].namespace.clone();
             let prefix = if layout.payload_prefix == layout.soap_prefix { "early" } else { layout.payload_prefix };
             declarations.push((prefix.to_owned(), payload.clone()));
@@ -252,7 +252,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The prefixes that stand for `namespace` here, outermost first.
+    /// Returns the prefixes that are bound to `namespace` here, outermost first.
     fn prefixes(&self, namespace: &str) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for (index, (prefix, name)) in self.scope.iter().enumerate() {

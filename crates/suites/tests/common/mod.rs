@@ -1,4 +1,5 @@
-//! Random numbers that are the same in every run, and documents that say one thing in many ways.
+//! Random numbers that are the same in every run, and documents that express the same infoset in
+//! many ways.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
@@ -6,7 +7,7 @@ pub mod http;
 pub mod layout;
 pub mod values;
 
-/// Xorshift: enough for tests, and the same everywhere.
+/// Xorshift, which is sufficient for tests and the same on all machines.
 pub struct Random(u64);
 
 impl Random {
@@ -21,12 +22,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
     }
 
-    /// A number from 0 to `end`, which is left out.
+    /// Returns a number from 0 (inclusive) to `end` (exclusive).
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times`, on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
